@@ -1,4 +1,6 @@
-"""The command: `python -m benchmarks [--trial] [--out FOLDER] [ROW ...]`, as `make bench` calls it."""
+"""The command: `python -m benchmarks [--trial] [--out FOLDER] [ROW ...]`, as `make bench` calls
+it.
+"""
 
 import argparse
 import sys
@@ -17,7 +19,9 @@ def all_rows() -> dict[str, Run]:
     """Return every row in the order of the report."""
     from benchmarks import fits, packages, searches, suite
 
-    return {key: run for module in (searches, suite, fits, packages) for key, run in module.ROWS.items()}
+    return {
+        key: run for module in (searches, suite, fits, packages) for key, run in module.ROWS.items()
+    }
 
 
 def main() -> None:
@@ -25,8 +29,12 @@ def main() -> None:
     rows = all_rows()
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of {', '.join(rows)}")
-    parser.add_argument("--trial", action="store_true", help="small sizes, to see that it runs; no measurement")
-    parser.add_argument("--out", type=Path, help="folder of bench.json and bench.md; of a trial, none by default")
+    parser.add_argument(
+        "--trial", action="store_true", help="small sizes, to see that it runs; no measurement"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="folder of bench.json and bench.md; of a trial, none by default"
+    )
     options = parser.parse_args()
     unknown = [key for key in options.rows if key not in rows]
     if unknown:
@@ -35,9 +43,13 @@ def main() -> None:
     folder = options.out or (None if options.trial else Path(RESULTS_DIR, "bench"))
     started = time.monotonic()
     with threadpool_limits(limits=1):
-        threads = {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"}
+        threads = {
+            entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"
+        }
         if threads != {1}:
-            sys.exit(f"the linear algebra runs on {threads} threads, not one; set OPENBLAS_NUM_THREADS=1")
+            sys.exit(
+                f"the linear algebra runs on {threads} threads, not one; set OPENBLAS_NUM_THREADS=1"
+            )
         environment = environment_line()
         print(environment, flush=True)
         for number, key in enumerate(keys, 1):

@@ -1,4 +1,6 @@
-"""Single fits against other public packages, if they are installed beside elmbench (`make bench` installs them)."""
+"""Single fits against other public packages, if they are installed beside elmbench (`make bench`
+installs them).
+"""
 
 import importlib
 import importlib.metadata
@@ -25,7 +27,9 @@ L, C, BLOCK = 500, 32.0, 500
 
 
 def load(module: str) -> Any:
-    """Return a module of another package; raise an ImportError if it is missing or does not work here."""
+    """Return a module of another package; raise an ImportError if it is missing or does not work
+    here.
+    """
     # At the end of the path: the packages of elmbench itself come first.
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
@@ -83,7 +87,9 @@ def _fit(
     compared: int = 0,
     operations: float | None = None,
 ) -> Iterator[Record]:
-    """Measure a fit, with predictions for some `compared` rows if the other package learns the same model."""
+    """Measure a fit, with predictions for some `compared` rows if the other package learns the same
+    model.
+    """
 
     def ours() -> Any:
         fitted = model().fit(X, y)
@@ -101,13 +107,17 @@ def _fit(
         theirs(library, X, y)
         rounds = in_turn(ours, lambda: theirs(library, X, y))
     against = f"{package} {importlib.metadata.version(package)}"
-    difference = float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
+    difference = (
+        float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
+    )
     facts = {"largest_difference": difference, "target": target, "note": note}
     yield make_record(name, against, rounds, operations=operations, **facts)
 
 
 _ELM = partial(ELMRegressor, n_hidden=L, C=C, random_state=0)
-_OS_ELM = partial(OSELMRegressor, n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0)
+_OS_ELM = partial(
+    OSELMRegressor, n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0
+)
 _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"
 _NAME = f"ELM fit, 5,000 rows, L = {L}"
@@ -124,8 +134,10 @@ ROWS: dict[str, Run] = {
         note=f"{_OWN_NODES}; with an intercept", operations=_OPERATIONS,
     ),
     "pyoselm-blocks": partial(
-        _fit, package="pyoselm", module="pyoselm", name=f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
-        model=_OS_ELM, theirs=_pyoselm_blocks, target=2.5, note=f"{_OWN_NODES}; a pseudo-inverse a block",
+        _fit, package="pyoselm", module="pyoselm", name="OS-ELM fit, 5,000 rows in blocks of "
+                                                        f"{BLOCK}, L = {L}",
+        model=_OS_ELM, theirs=_pyoselm_blocks, target=2.5, note=f"{_OWN_NODES}; a pseudo-inverse a "
+                                                                "block",
         operations=_OPERATIONS,
     ),
     "krls-ald": partial(

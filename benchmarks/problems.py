@@ -1,4 +1,6 @@
-"""Problems of the benchmark, and the sides that search the same candidates by the same score on them."""
+"""Problems of the benchmark, and the sides that search the same candidates by the same score on
+them.
+"""
 
 import os
 from collections.abc import Callable
@@ -30,7 +32,8 @@ Candidates = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows in [0, 1], labels -1/+1 or real targets, three folds of row numbers, and a metric of elmbench's searches.
+    """Rows in [0, 1], labels -1/+1 or real targets, three folds of row numbers, and a metric of
+    elmbench's searches.
 
     `labels` is None for regression.
     """
@@ -55,7 +58,9 @@ def wdbc() -> Problem:
 def digits(rows: int) -> Problem:
     """Return the first rows of scikit-learn's digits: 64 pixels, even against odd."""
     X, number = load_digits(return_X_y=True)
-    return classes(scale_columns(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1))
+    return classes(
+        scale_columns(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1)
+    )
 
 
 def satimage(rows: int) -> Problem:
@@ -66,7 +71,9 @@ def satimage(rows: int) -> Problem:
     return classes(X, np.asarray(data.y)[numbers], "accuracy", tuple(range(6)))
 
 
-def classes(X: Array, y: NDArray[Any], metric: str = "mcc", labels: tuple[int, ...] = (-1, 1)) -> Problem:
+def classes(
+    X: Array, y: NDArray[Any], metric: str = "mcc", labels: tuple[int, ...] = (-1, 1)
+) -> Problem:
     """Return a problem of classification."""
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
     return Problem(X, y, folds, metric, list(labels))
@@ -82,14 +89,20 @@ def series(rows: int) -> tuple[Array, Array]:
     """Return 7 inputs and the target of random rows among the 20,000 of the Mackey-Glass series."""
     data = load_dataset("mackey-glass")
     numbers = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    return scale_columns(data.X, slice(None), Scale())[numbers], np.asarray(data.y, dtype=np.float64)[numbers]
+    return scale_columns(data.X, slice(None), Scale())[numbers], np.asarray(
+        data.y, dtype=np.float64
+    )[numbers]
 
 
 def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
-    """Return the search of elmbench for a model of the registry; every candidate is fitted without `paths`."""
+    """Return the search of elmbench for a model of the registry; every candidate is fitted without
+    `paths`.
+    """
 
     def side(problem: Problem, candidates: Candidates) -> Array:
-        factory = find_model(model).factory("regression" if problem.labels is None else "classification")
+        factory = find_model(model).factory(
+            "regression" if problem.labels is None else "classification"
+        )
         rows = problem.X, problem.y, problem.folds
         grid = GridProblem(factory, *rows, candidates, fixed, problem.labels, paths)
         return grid_scores([grid], problem.metric)[0]
@@ -98,7 +111,9 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
 
 
 def grid_search(estimator: Any, problem: Problem, parameters: Candidates) -> Array:
-    """Return the scores of scikit-learn's own search; the labels -1/+1 are the signs of real predictions."""
+    """Return the scores of scikit-learn's own search; the labels -1/+1 are the signs of real
+    predictions.
+    """
 
     def scorer(fitted: Any, X: Array, y: NDArray[Any]) -> float:
         predicted = fitted.predict(X)
@@ -111,14 +126,22 @@ def grid_search(estimator: Any, problem: Problem, parameters: Candidates) -> Arr
 
 
 def split_scores(
-    search: type[GridSearchCV], estimator: Any, problem: Problem, parameters: Candidates, scoring: Any
+    search: type[GridSearchCV],
+    estimator: Any,
+    problem: Problem,
+    parameters: Candidates,
+    scoring: Any,
 ) -> Array:
     """Return the scores of a class of searches, of shape (n_candidates, n_folds)."""
     # Grids of one candidate each keep the order of the candidates.
     grids = [{name: [value] for name, value in candidate.items()} for candidate in parameters]
-    fitted = search(estimator, grids, scoring=scoring, cv=problem.folds, refit=False, error_score="raise")
+    fitted = search(
+        estimator, grids, scoring=scoring, cv=problem.folds, refit=False, error_score="raise"
+    )
     fitted.fit(problem.X, problem.y)
-    return np.column_stack([fitted.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
+    return np.column_stack(
+        [fitted.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))]
+    )
 
 
 def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
@@ -128,7 +151,9 @@ def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
 
 
 class KernelAtCentres(TransformerMixin, BaseEstimator):
-    """The kernel between a row and random training rows as a step of a pipeline, with the centres of RKELM."""
+    """The kernel between a row and random training rows as a step of a pipeline, with the centres
+    of RKELM.
+    """
 
     def __init__(self, n_landmarks: int = 100) -> None:
         self.n_landmarks = n_landmarks
@@ -144,9 +169,14 @@ class KernelAtCentres(TransformerMixin, BaseEstimator):
 
 
 def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:
-    """Search a pipeline of kernel values at random rows and Ridge, which is RKELM, by GridSearchCV."""
-    pipeline = make_pipeline(KernelAtCentres(), RidgeClassifier(fit_intercept=False, solver="cholesky"))
+    """Search a pipeline of kernel values at random rows and Ridge, which is RKELM, by
+    GridSearchCV.
+    """
+    pipeline = make_pipeline(
+        KernelAtCentres(), RidgeClassifier(fit_intercept=False, solver="cholesky")
+    )
     parameters = [
-        {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]} for c in candidates
+        {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]}
+        for c in candidates
     ]
     return grid_search(pipeline, problem, parameters)

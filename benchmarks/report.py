@@ -25,7 +25,9 @@ def environment_line() -> str:
     facts = describe_environment()
     packages = facts["packages"]
     names = ("numpy", "scipy", "scikit-learn", "numba")
-    blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in facts["blas"]})
+    blas = sorted(
+        {f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in facts["blas"]}
+    )
     parts = (
         f"elmbench {packages.get('elmbench')}, commit {facts['commit'] or 'unknown'}",
         f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gib']} GiB",
@@ -36,7 +38,9 @@ def environment_line() -> str:
     return "; ".join(parts)
 
 
-def write_report(folder: Path, row: str, records: list[Record], environment: str, order: list[str]) -> None:
+def write_report(
+    folder: Path, row: str, records: list[Record], environment: str, order: list[str]
+) -> None:
     """Replace the earlier records of a row, and rewrite all files in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
@@ -55,7 +59,9 @@ def _ratios_before(environment: str, earlier: Record | None) -> list[Record]:
     """Return the ratios of a row under earlier commits, the latest first."""
     if earlier is None:
         return []
-    commit, new = (re.search(r"commit (\w{1,7})", text) for text in (earlier["environment"], environment))
+    commit, new = (
+        re.search(r"commit (\w{1,7})", text) for text in (earlier["environment"], environment)
+    )
     ratios: list[Record] = earlier.get("before", [])
     if earlier["ratio"] is not None and commit is not None and (new is None or commit[1] != new[1]):
         ratios = [{"commit": commit[1], "ratio": earlier["ratio"]}, *ratios]
@@ -71,7 +77,8 @@ def markdown(records: list[Record]) -> str:
             "# Benchmark\n",
             "docs/benchmark.md explains the columns.\n",
             *(f"{environment}.\n" for environment in environments),
-            f"Targets met: {sum(bool(record['met']) for record in with_target)} of {len(with_target)}.\n",
+            f"Targets met: {sum(bool(record['met']) for record in with_target)} of "
+            f"{len(with_target)}.\n",
             "## Against a target\n",
             _table(with_target),
             "## Others\n",
@@ -81,7 +88,8 @@ def markdown(records: list[Record]) -> str:
 
 
 _HEAD = (
-    "| what | against | ratio | range | target | | elmbench, s | other side, s | scores | of bound | before |\n"
+    "| what | against | ratio | range | target | | elmbench, s | other side, s | scores | of bound "
+    "| before |\n"
     "|---|---|--:|--:|--:|---|--:|--:|---|--:|---|\n"
 )
 
@@ -90,17 +98,29 @@ def _table(records: list[Record]) -> str:
     notes = []
     for record in records:
         reason = REASONS.get(record["row"], "") if record["met"] is False else ""
-        remarks = (record["skipped"], record["subset"], record["note"], reason and f"missed: {reason}")
+        remarks = (
+            record["skipped"],
+            record["subset"],
+            record["note"],
+            reason and f"missed: {reason}",
+        )
         if any(remarks):
             notes.append(f"\n- {record['name']}: {'; '.join(filter(None, remarks))}")
-    return _HEAD + "".join(f"{line(record)}\n" for record in records) + "".join(dict.fromkeys(notes)) + "\n"
+    return (
+        _HEAD
+        + "".join(f"{line(record)}\n" for record in records)
+        + "".join(dict.fromkeys(notes))
+        + "\n"
+    )
 
 
 def line(record: Record) -> str:
     """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
+        return (
+            f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
+        )
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["subset"] else "")
@@ -109,9 +129,14 @@ def line(record: Record) -> str:
     choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
     difference = record["largest_difference"]
     share = "" if record["share"] is None else f"{record['share']:.2g}"
-    before = ", ".join(f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", []))
-    scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
+    before = ", ".join(
+        f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", [])
+    )
+    scores = (
+        "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
+    )
     return (
-        f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
+        f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | "
+        f"{target} | {verdict} "
         f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} | {share} | {before} |"
     )

@@ -38,7 +38,10 @@ NODES_GRID: Grid = {"n_hidden": list(range(100, 1001, 50)), "C": POWERS}
 #: 11 x 12 values, the grid of the EEM paper for SVM and LS-SVM.
 WIDE_GRID: Grid = {"gamma": [10.0**e for e in range(-10, 1)], "C": [10.0**e for e in range(-1, 11)]}
 #: Six numbers of centres, and the 36 ridges of the RKELM paper.
-CENTRES_GRID: Grid = {"n_landmarks": [50, 100, 200, 400, 800, 1200], "C": [2.0**e for e in range(-5, 31)]}
+CENTRES_GRID: Grid = {
+    "n_landmarks": [50, 100, 200, 400, 800, 1200],
+    "C": [2.0**e for e in range(-5, 31)],
+}
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,11 @@ class Sides:
 
 
 def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any) -> Record:
-    """Measure a search by two sides, the second one on a subset of the candidates if all take over `LONG_SIDE` seconds.
+    """Measure a search by two sides, the second one on a subset of the candidates if all take over
+    `LONG_SIDE` seconds.
 
-    Choice and scores are compared on the candidates of both. `facts` are other arguments of `make_record`.
+    Choice and scores are compared on the candidates of both. `facts` are other arguments of
+    `make_record`.
     """
     points = candidates(grid)
     order = np.random.default_rng(0).permutation(len(points))
@@ -61,7 +66,11 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
     pilot = [points[i] for i in order[:3]]
     seconds, _ = time_call(lambda: sides.theirs(problem, pilot))
     cost = seconds / len(pilot)
-    size = len(points) if len(points) * cost <= LONG_SIDE else min(len(points), max(3, int(LONG_SIDE / 2 / cost)))
+    size = (
+        len(points)
+        if len(points) * cost <= LONG_SIDE
+        else min(len(points), max(3, int(LONG_SIDE / 2 / cost)))
+    )
     numbers = sorted(order[:size])
     sample = [points[i] for i in numbers]
     ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, sample)
@@ -79,10 +88,11 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
 
 
 def least_operations(problem: Problem, grid: Grid) -> float:
-    """Return the operations that a search of a direct method cannot avoid, with all values of C at once.
+    """Return the operations that a search of a direct method cannot avoid, with all values of C at
+    once.
 
-    They are one Gram or kernel matrix a fold (of the most nodes, or for each gamma), one Cholesky factor for each size
-    or gamma, and the solutions and predictions for each C.
+    They are one Gram or kernel matrix a fold (of the most nodes, or for each gamma), one Cholesky
+    factor for each size or gamma, and the solutions and predictions for each C.
     """
     n, d = problem.X.shape
     kernel, ridges = "gamma" in grid, len(grid["C"]) * max(1, len(problem.labels or ()) - 1)
@@ -97,7 +107,9 @@ def least_operations(problem: Problem, grid: Grid) -> float:
     return total
 
 
-def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool) -> Iterator[Record]:
+def _search(
+    name: str, sides: Sides, data: str, grid: Grid, target: float | None, trial: bool
+) -> Iterator[Record]:
     """Measure a search over a whole grid, in a trial over a part of it."""
     try:
         problem = PROBLEMS[data](trial)
@@ -105,15 +117,21 @@ def _search(name: str, sides: Sides, data: str, grid: Grid, target: float | None
         yield make_record(name, sides.against, skipped=error.found)
         return
     if trial:
-        grid = {parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()}
-    yield compare(problem, grid, sides, name, operations=least_operations(problem, grid), target=target)
+        grid = {
+            parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()
+        }
+    yield compare(
+        problem, grid, sides, name, operations=least_operations(problem, grid), target=target
+    )
 
 
 def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -> Iterator[Record]:
     """Measure `PathSearchCV` with four scorers."""
 
     def side(search: type[GridSearchCV], scoring: str) -> Side:
-        return lambda problem, candidates: split_scores(search, KELMClassifier(), problem, candidates, scoring)
+        return lambda problem, candidates: split_scores(
+            search, KELMClassifier(), problem, candidates, scoring
+        )
 
     for scoring in ("accuracy", "matthews_corrcoef", "f1", "roc_auc"):
         ours, theirs = (side(search, scoring) for search in (PathSearchCV, GridSearchCV))
@@ -122,7 +140,9 @@ def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -
 
 
 _K_ELM = Sides(search_of("k-elm"), "GridSearchCV(KernelRidge)", kernel_ridge)
-_ELM = Sides(search_of("elm", random_state=0), "clone and fit", search_of("elm", paths=False, random_state=0))
+_ELM = Sides(
+    search_of("elm", random_state=0), "clone and fit", search_of("elm", paths=False, random_state=0)
+)
 _LS_SVM = Sides(search_of("ls-svm"), "one fit a candidate", search_of("ls-svm", paths=False))
 _RKELM = Sides(
     search_of("rk-elm", gamma=0.5, random_state=0),
@@ -136,7 +156,11 @@ PROBLEMS: dict[str, Callable[[bool], Problem]] = {
     "digits": lambda trial: digits(150 if trial else 900),
     "satimage": lambda trial: satimage(300 if trial else 4435),
 }
-_PAIRS, _SIZES, _ROWS = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds", "5,000 Mackey-Glass rows"
+_PAIRS, _SIZES, _ROWS = (
+    "22 gamma x 22 C x 3 folds",
+    "19 L x 22 C x 3 folds",
+    "5,000 Mackey-Glass rows",
+)
 
 ROWS: dict[str, Run] = {
     "k-elm-wdbc": partial(_search, f"K-ELM, WDBC, {_PAIRS}", _K_ELM, "wdbc", KERNEL_GRID, 40.0),

@@ -1,4 +1,6 @@
-"""The suite: searches of whole tables by paths and by single fits, the overhead of a cell, and stored cells."""
+"""The suite: searches of whole tables by paths and by single fits, the overhead of a cell, and
+stored cells.
+"""
 
 import os
 import random
@@ -38,18 +40,24 @@ Works = dict[str, Fit | GridWork]
 
 
 def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
-    """Return the work of a table's first run and outer fold, with a limit of rows, on the data sets at hand."""
+    """Return the work of a table's first run and outer fold, with a limit of rows, on the data sets
+    at hand.
+    """
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
     works = make_plan(resolved, Request(runs=1), data_dir).works
-    return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0}
+    return {
+        key: work
+        for key, work in works.items()
+        if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0
+    }
 
 
 def thin_grid(work: GridWork) -> tuple[GridWork, float]:
     """Return the search without paths on a part of its candidates, and their share.
 
-    A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time of a fit depends on
-    the first one.
+    A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time
+    of a fit depends on the first one.
     """
     grid = work.grid.values
     if len(grid) < 2:
@@ -64,8 +72,8 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
 def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
     """Do all work with paths and, in turn, without; return a line for each work.
 
-    Times without paths are scaled by the share of the candidates. Fits, and searches of models without a path, are the
-    same for both sides, so they are done once, and their `ratio` is None.
+    Times without paths are scaled by the share of the candidates. Fits, and searches of models
+    without a path, are the same for both sides, so they are done once, and their `ratio` is None.
     """
     results: dict[str, Outcome] = {}
     lines = []
@@ -73,7 +81,11 @@ def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
         preload(work, Context(data_dir))
         fold_data(work.outer_fold, data_dir)
         ours, results[key] = time_call(partial(_do_work, work, results, data_dir))
-        line: dict[str, Any] = {"dataset": work.outer_fold.dataset.name, "model": work.model.name, "ours": ours}
+        line: dict[str, Any] = {
+            "dataset": work.outer_fold.dataset.name,
+            "model": work.model.name,
+            "ours": ours,
+        }
         line |= {"theirs": ours, "ratio": None, "difference": 0.0, "same_choice": True}
         factory = find_model(work.model.name).factory(work.outer_fold.task)
         if isinstance(work, GridWork) and isinstance(factory, GridPath):
@@ -81,7 +93,10 @@ def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
             theirs, expected = time_call(partial(_do_work, single, results, data_dir))
             candidates = work.grid.candidates()
             positions = [candidates.index(candidate) for candidate in single.grid.candidates()]
-            scores, single_scores = np.array(results[key]["scores"])[positions], np.array(expected["scores"])
+            scores, single_scores = (
+                np.array(results[key]["scores"])[positions],
+                np.array(expected["scores"]),
+            )
             line["difference"] = float(np.max(np.abs(scores - single_scores)))
             line["same_choice"] = int(np.argmax(scores)) == int(np.argmax(single_scores))
             line["theirs"], line["ratio"] = theirs / share, theirs / share / ours
@@ -110,7 +125,11 @@ def _tables(trial: bool) -> Iterator[Record]:
     rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(seconds) - 1))]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
     title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
-    note = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
+    note = (
+        f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name"
+        if missing
+        else ""
+    )
     yield _summarise(title, lines, target=10.0, note=note)
     for name, part in lines.groupby("dataset", sort=False):
         models = part.loc[0].dropna(subset="ratio")
@@ -122,8 +141,13 @@ def _summarise(name: str, lines: pd.DataFrame, **facts: Any) -> Record:
     """Return the record of some lines of `measure`, of all rounds."""
     seconds = lines.groupby("round")[["ours", "theirs"]].sum()
     rounds = Rounds(seconds["ours"].tolist(), seconds["theirs"].tolist())
-    facts |= {"same_choice": bool(lines["same_choice"].all()), "largest_difference": float(lines["difference"].max())}
-    facts["subset"] = f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds"
+    facts |= {
+        "same_choice": bool(lines["same_choice"].all()),
+        "largest_difference": float(lines["difference"].max()),
+    }
+    facts["subset"] = (
+        f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds"
+    )
     return make_record(name, "the same, one fit a candidate", rounds, **facts)
 
 
@@ -132,7 +156,9 @@ A_CELL, STORED = 5.0, 2.0
 
 
 def _prepare(folder: Path, runs: int) -> Any:
-    """Return a run of Table IV with three cells of WDBC a run, of a model that learns the larger class."""
+    """Return a run of Table IV with three cells of WDBC a run, of a model that learns the larger
+    class.
+    """
     request = Request(datasets=("wdbc",), models=("dummy",), runs=runs)
     return prepare(RunOptions(experiments=("table4",), request=request), folder)
 
@@ -146,13 +172,18 @@ def _cells(runs: int) -> pd.DataFrame:
 
 
 def _overhead(trial: bool) -> Iterator[Record]:
-    """Measure all runs but the first, which has the start of the worker and the writing of the table."""
+    """Measure all runs but the first, which has the start of the worker and the writing of the
+    table.
+    """
     _cells(1)
     seconds = []
     for _ in range(1 if trial else 5):
         start, few = time_call(lambda: _cells(1))
         whole, many = time_call(lambda: _cells(3 if trial else 201))
-        fits = [float(cells[["fit_seconds", "predict_seconds"]].to_numpy().sum()) for cells in (few, many)]
+        fits = [
+            float(cells[["fit_seconds", "predict_seconds"]].to_numpy().sum())
+            for cells in (few, many)
+        ]
         in_fits, cells = fits[1] - fits[0], len(many) - len(few)
         seconds.append((whole - start - in_fits) / cells)
     against = f"{A_CELL:g} ms a cell beyond its fit and prediction"

@@ -1,7 +1,7 @@
 """elmbench reruns the experiments of five papers on extreme learning machines.
 
-Use `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_model` and `list_models` from Python. The
-estimators are in `elmbench.models`.
+Use `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_model` and `list_models`
+from Python. The estimators are in `elmbench.models`.
 """
 
 from importlib import import_module

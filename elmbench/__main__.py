@@ -9,13 +9,17 @@ import sys
 
 
 def _stop(*_: object) -> None:
-    """End this process at once. An exception could be lost in an import or in C code; workers end with the process."""
+    """End this process at once. An exception could be lost in an import or in C code; workers end
+    with the process.
+    """
     os.write(2, b"interrupted\n")
     os._exit(130)
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C and SIGTERM end it with exit code 130 from the first import on."""
+    """Run the command line; Ctrl-C and SIGTERM end it with exit code 130 from the first import
+    on.
+    """
     code = 1
 
     def end() -> None:
@@ -26,8 +30,12 @@ def main() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
-    gc.set_threshold(100_000)  # imports allocate many objects and free few, so frequent collections find nothing
-    atexit.register(end)  # The first callback runs last. Python would take a while to delete all modules.
+    gc.set_threshold(
+        100_000
+    )  # imports allocate many objects and free few, so frequent collections find nothing
+    atexit.register(
+        end
+    )  # The first callback runs last. Python would take a while to delete all modules.
     from elmbench.cli import main as run
 
     try:

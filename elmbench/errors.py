@@ -1,4 +1,6 @@
-"""The one exception that users see, the one warning, and the wording of messages in the shell and in Python."""
+"""The one exception that users see, the one warning, and the wording of messages in the shell and
+in Python.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +15,17 @@ _IN_PYTHON = ContextVar("in_python", default=False)
 class ElmbenchError(Exception):
     """A problem that the user can act on.
 
-    `found`: the problem, naming the file, key, value or cell at fault. `expected`: what was expected instead, such as
-    the names that are allowed. `next_step`: the command or edit that comes next.
+    `found`: the problem, naming the file, key, value or cell at fault. `expected`: what was
+    expected instead, such as the names that are allowed. `next_step`: the command or edit that
+    comes next.
     """
 
     #: The exit code of a command that it ends.
     exit_code = 2
 
-    def __init__(self, found: str, *, expected: str | None = None, next_step: str | None = None) -> None:
+    def __init__(
+        self, found: str, *, expected: str | None = None, next_step: str | None = None
+    ) -> None:
         self.found = found
         self.expected = expected
         self.next_step = next_step
@@ -41,7 +46,9 @@ class ElmbenchError(Exception):
 
 
 class DataUnavailableError(ElmbenchError):
-    """A data set is known but none of its sources can be reached here: a result (`unavailable`), not a crash."""
+    """A data set is known but none of its sources can be reached here: a result (`unavailable`),
+    not a crash.
+    """
 
 
 class ElmbenchWarning(UserWarning):
@@ -59,12 +66,16 @@ def messages_for_python() -> Iterator[None]:
 
 
 def wording(shell: str, python: str) -> str:
-    """Return the words of a message for a command in the shell or, in a call from Python, for a program."""
+    """Return the words of a message for a command in the shell or, in a call from Python, for a
+    program.
+    """
     return python if _IN_PYTHON.get() else shell
 
 
 def option(name: str) -> str:
-    """Return an option, such as --time-order, or in a call from Python the argument, such as time_order."""
+    """Return an option, such as --time-order, or in a call from Python the argument, such as
+    time_order.
+    """
     return wording(f"--{name}", name.replace("-", "_"))
 
 
@@ -89,10 +100,15 @@ def closest(name: str, names: list[str]) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message, or its type and line of code if it has none."""
+    """Return the first line of an exception's message, or its type and line of code if it has
+    none.
+    """
     try:
         lines = str(error).strip().splitlines()
-    except (TypeError, ValueError):  # liac-arff takes words of a file, such as 50%, into what it formats
+    except (
+        TypeError,
+        ValueError,
+    ):  # liac-arff takes words of a file, such as 50%, into what it formats
         line = getattr(error, "line", 0)
         return f"{type(error).__name__} in line {line}" if line > 0 else type(error).__name__
     return lines[0] if lines else type(error).__name__
@@ -109,8 +125,16 @@ def message_of(error: BaseException) -> str:
 
 
 def unknown_name(kind: str, name: str, names: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist: the likeliest typo, and all names unless they are many."""
+    """Build the error for a name that does not exist: the likeliest typo, and all names unless they
+    are many.
+    """
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""
-    few = ", ".join(sorted(names)) if len(names) <= MOST_NAMES else "the names that the next command lists"
-    return ElmbenchError(f"unknown {kind} {name!r}{hint}", expected=f"one of {few}", next_step=next_step)
+    few = (
+        ", ".join(sorted(names))
+        if len(names) <= MOST_NAMES
+        else "the names that the next command lists"
+    )
+    return ElmbenchError(
+        f"unknown {kind} {name!r}{hint}", expected=f"one of {few}", next_step=next_step
+    )

@@ -1,4 +1,6 @@
-"""Files that are there whole or not at all, the cache folder, and the order of names with numbers."""
+"""Files that are there whole or not at all, the cache folder, and the order of names with
+numbers.
+"""
 
 import contextlib
 import json
@@ -24,10 +26,11 @@ class WriteError(ElmbenchError):
 
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted if not.
+    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted
+    if not.
 
-    Simultaneous writers have temporary files of their own, and the last one wins. Raises WriteError if the file cannot
-    be written; an earlier one stays unchanged.
+    Simultaneous writers have temporary files of their own, and the last one wins. Raises WriteError
+    if the file cannot be written; an earlier one stays unchanged.
     """
     partial = path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
     try:
@@ -44,7 +47,9 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is created."""
+    """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is
+    created.
+    """
     with replace_file(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -59,7 +64,9 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def check_folder(path: Path) -> None:
-    """Create the folder of a file that is to be written later; raise WriteError if it cannot be written."""
+    """Create the folder of a file that is to be written later; raise WriteError if it cannot be
+    written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path.parent).close()
@@ -72,7 +79,8 @@ def cannot_write(path: Path, error: OSError) -> WriteError:
     return WriteError(
         f"cannot write {path}: {error.strerror or error}",
         expected="a folder that can be written, on a disk with room",
-        next_step=f"free some room, or give another file or {option('results-dir')}, then run again: it resumes",
+        next_step=f"free some room, or give another file or {option('results-dir')}, then run "
+        "again: it resumes",
     )
 
 
@@ -86,7 +94,9 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
-    """Delete unfinished files of killed processes in a folder and below it once they are a day old."""
+    """Delete unfinished files of killed processes in a folder and below it once they are a day
+    old.
+    """
     for partial in folder.rglob(".*.part"):
         with contextlib.suppress(OSError):  # another process sweeps too
             if time.time() - partial.stat().st_mtime > older_than:
@@ -95,7 +105,9 @@ def sweep(folder: Path, older_than: float = 86_400.0) -> None:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file system without locks."""
+    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file
+    system without locks.
+    """
     from filelock import lock_descriptor
 
     try:
@@ -118,7 +130,9 @@ def process_name() -> str:
 
 
 def cache_folder() -> Path:
-    """Return `ELMBENCH_CACHE_DIR`, or else the user's cache folder, for files that can be fetched or made again."""
+    """Return `ELMBENCH_CACHE_DIR`, or else the user's cache folder, for files that can be fetched
+    or made again.
+    """
     import platformdirs
 
     folder = os.environ.get("ELMBENCH_CACHE_DIR")

@@ -11,8 +11,12 @@ def load(address: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def attach(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are defined in other `modules`."""
+def attach(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose names are defined in other
+    `modules`.
+    """
 
     def get(name: str) -> Any:
         if name not in modules:

@@ -23,11 +23,12 @@ Takes = Literal["counts", "values", "scores", "probabilities"]
 class Metric:
     """A metric of the predictions for test rows.
 
-    `takes`: the arguments of `function`: confusion counts of shape (..., k, k); targets and predictions ("values"), of
-    shapes (n,) and (..., n); class numbers of shape (n,) and decision values ("scores") of shape (n, k), or (n,) for
-    the second of two classes; class numbers and probabilities of shape (n, k). `function`: NaN where the metric is not
-    defined. `counts_rows`: True if its value is a number of rows. `column`: True if each `cells.csv` of its task has
-    it. `scorer`: scikit-learn's scorer of the same values, of an error negated.
+    `takes`: the arguments of `function`: confusion counts of shape (..., k, k); targets and
+    predictions ("values"), of shapes (n,) and (..., n); class numbers of shape (n,) and decision
+    values ("scores") of shape (n, k), or (n,) for the second of two classes; class numbers and
+    probabilities of shape (n, k). `function`: NaN where the metric is not defined. `counts_rows`:
+    True if its value is a number of rows. `column`: True if each `cells.csv` of its task has it.
+    `scorer`: scikit-learn's scorer of the same values, of an error negated.
     """
 
     name: str
@@ -49,7 +50,9 @@ class Metric:
         return others.get(self.takes, ("predict",))
 
     def scores(self, values: Any) -> Array:
-        """Return values to compare candidates by: more is better, and -inf replaces values that are not finite."""
+        """Return values to compare candidates by: more is better, and -inf replaces values that are
+        not finite.
+        """
         import numpy as np
 
         values = np.asarray(values, dtype=np.float64)
@@ -59,23 +62,32 @@ class Metric:
 def ranking_methods(n_classes: int) -> tuple[str, str]:
     """Return the methods of an estimator whose outputs rank rows, the first choice first.
 
-    For more than two classes, these are probabilities, as for scikit-learn's "roc_auc_ovr": the decision values of a
-    softmax are comparable only within a row.
+    For more than two classes, these are probabilities, as for scikit-learn's "roc_auc_ovr": the
+    decision values of a softmax are comparable only within a row.
     """
-    return ("decision_function", "predict_proba") if n_classes <= 2 else ("predict_proba", "decision_function")
+    return (
+        ("decision_function", "predict_proba")
+        if n_classes <= 2
+        else ("predict_proba", "decision_function")
+    )
 
 
-def _metric(name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool) -> Metric:
+def _metric(
+    name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool
+) -> Metric:
     """Return a metric whose formula is imported from `elmbench.numerics.scores` at its first call.
 
-    `formula`: the name of a function there, alone; or with the arguments, functions by name, for which it returns one.
+    `formula`: the name of a function there, alone; or with the arguments, functions by name, for
+    which it returns one.
     """
 
     @cache
     def function() -> Callable[..., Any]:
         from elmbench.numerics import scores
 
-        score, *arguments = (getattr(scores, part) if isinstance(part, str) else part for part in formula)
+        score, *arguments = (
+            getattr(scores, part) if isinstance(part, str) else part for part in formula
+        )
         return score(*arguments) if arguments else score
 
     return Metric(name, takes, lambda *data: function()(*data), scorer=scorer, **options)
@@ -89,22 +101,40 @@ _ENTRIES = [
     _metric("recall", "counts", ("positive_score", "recalls"), "recall", column=True),
     _metric("f1", "counts", ("positive_score", "f1_scores"), "f1", column=True),
     _metric("tn", "counts", ("cell_count", 0, 0), counts_rows=True, column=True),
-    _metric("fp", "counts", ("cell_count", 0, 1), counts_rows=True, less_is_better=True, column=True),
-    _metric("fn", "counts", ("cell_count", 1, 0), counts_rows=True, less_is_better=True, column=True),
+    _metric(
+        "fp", "counts", ("cell_count", 0, 1), counts_rows=True, less_is_better=True, column=True
+    ),
+    _metric(
+        "fn", "counts", ("cell_count", 1, 0), counts_rows=True, less_is_better=True, column=True
+    ),
     _metric("tp", "counts", ("cell_count", 1, 1), counts_rows=True, column=True),
     _metric("balanced_accuracy", "counts", ("balanced_accuracy",), "balanced_accuracy"),
     _metric("precision_macro", "counts", ("macro_mean", "precisions"), "precision_macro"),
     _metric("recall_macro", "counts", ("macro_mean", "recalls"), "recall_macro"),
     _metric("f1_macro", "counts", ("macro_mean", "f1_scores"), "f1_macro"),
     _metric("roc_auc", "scores", ("one_against_rest", "roc_areas"), "roc_auc"),
-    _metric("average_precision", "scores", ("one_against_rest", "average_precisions"), "average_precision"),
+    _metric(
+        "average_precision",
+        "scores",
+        ("one_against_rest", "average_precisions"),
+        "average_precision",
+    ),
     _metric("log_loss", "probabilities", ("log_loss",), "neg_log_loss", less_is_better=True),
     _metric("nrmse", "values", ("normalised_error",), less_is_better=True, column=True),
     _metric(
-        "rmse", "values", ("root_mean_squared_error",), "neg_root_mean_squared_error", less_is_better=True, column=True
+        "rmse",
+        "values",
+        ("root_mean_squared_error",),
+        "neg_root_mean_squared_error",
+        less_is_better=True,
+        column=True,
     ),
-    _metric("mse", "values", ("mean_squared_error",), "neg_mean_squared_error", less_is_better=True),
-    _metric("mae", "values", ("mean_absolute_error",), "neg_mean_absolute_error", less_is_better=True),
+    _metric(
+        "mse", "values", ("mean_squared_error",), "neg_mean_squared_error", less_is_better=True
+    ),
+    _metric(
+        "mae", "values", ("mean_absolute_error",), "neg_mean_absolute_error", less_is_better=True
+    ),
     _metric("r2", "values", ("r2",), "r2"),
 ]
 #: Every metric by name.
@@ -113,7 +143,8 @@ REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
 LIST_COMMAND = "elmbench list metrics"
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
-#: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from stored predictions.
+#: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from
+#: stored predictions.
 PREQUENTIAL = "prequential_error"
 
 
@@ -121,7 +152,9 @@ def find_metric(name: str) -> Metric:
     """Return the metric, or scikit-learn's scorer as a metric, of this name."""
     metric = REGISTRY.get(name) or _scorer_metric(name)
     if metric is None:
-        raise unknown_name("metric", name, list(REGISTRY), f"{LIST_COMMAND}, or name a scorer of scikit-learn")
+        raise unknown_name(
+            "metric", name, list(REGISTRY), f"{LIST_COMMAND}, or name a scorer of scikit-learn"
+        )
     return metric
 
 
@@ -132,7 +165,11 @@ def is_metric(name: str) -> bool:
 
 def metric_names(task: str) -> list[str]:
     """Return the names of the metrics of a task that hyperparameters can be chosen by."""
-    return [metric.name for metric in REGISTRY.values() if metric.task == task and not metric.counts_rows]
+    return [
+        metric.name
+        for metric in REGISTRY.values()
+        if metric.task == task and not metric.counts_rows
+    ]
 
 
 def columns(task: str) -> list[str]:
@@ -151,8 +188,14 @@ def counts_rows(name: str) -> bool:
 
 
 def metrics_taking(*takes: Takes) -> list[str]:
-    """Return the names of the metrics whose `takes` is one of these, without those that count rows."""
-    return [metric.name for metric in REGISTRY.values() if metric.takes in takes and not metric.counts_rows]
+    """Return the names of the metrics whose `takes` is one of these, without those that count
+    rows.
+    """
+    return [
+        metric.name
+        for metric in REGISTRY.values()
+        if metric.takes in takes and not metric.counts_rows
+    ]
 
 
 # --- scikit-learn's scorers
@@ -160,7 +203,9 @@ def metrics_taking(*takes: Takes) -> list[str]:
 
 @cache
 def _scorer_metric(name: str) -> Metric | None:
-    """Return the metric of scikit-learn's scorer of this name, more being better; None if there is no such scorer."""
+    """Return the metric of scikit-learn's scorer of this name, more being better; None if there is
+    no such scorer.
+    """
     import numpy as np
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -169,7 +214,11 @@ def _scorer_metric(name: str) -> Metric | None:
     scorer: Any = get_scorer(name)
     twin = next((metric for metric in REGISTRY.values() if metric.scorer == name), None)
     if twin is not None:
-        metric = replace(twin, function=lambda *data: -twin.function(*data)) if twin.less_is_better else twin
+        metric = (
+            replace(twin, function=lambda *data: -twin.function(*data))
+            if twin.less_is_better
+            else twin
+        )
         return replace(metric, name=name, less_is_better=False, column=False)
 
     def function(*data: Any) -> float:
@@ -181,7 +230,9 @@ def _scorer_metric(name: str) -> Metric | None:
             return float("nan")
 
     def of_counts(counts: Array) -> float:
-        return function(*np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1))
+        return function(
+            *np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1)
+        )
 
     if scorer._score_func.__module__.endswith("_regression"):
         return Metric(name, "values", np.vectorize(function, signature="(n),(n)->()"), scorer=name)

@@ -1,4 +1,6 @@
-"""Fixtures of all tests: one thread of linear algebra, a cache of their own, a tree of experiments of their own."""
+"""Fixtures of all tests: one thread of linear algebra, a cache of their own, a tree of experiments
+of their own.
+"""
 
 import copy
 import os
@@ -16,7 +18,8 @@ from random_examples import register_profiles
 for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ[f"{_library}_NUM_THREADS"] = "1"
 
-#: Options of the app, and data files, that a developer may have set; a test that needs one sets it itself.
+#: Options of the app, and data files, that a developer may have set; a test that needs one sets it
+#: itself.
 _OPTIONS = ("DATA_DIR", "RESULTS_DIR", "PLUGIN", "QUIET", "JSON", "DEBUG")
 
 PAPER: dict[str, Any] = {
@@ -65,14 +68,18 @@ register_profiles()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "seeded: draws its numbers with the fixture `seed`")
-    config.addinivalue_line("markers", "exhaustive: one of many alike, or slow; part of `make test-all` alone")
+    config.addinivalue_line(
+        "markers", "exhaustive: one of many alike, or slow; part of `make test-all` alone"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make fuzz` runs beside those of Hypothesis, and scikit-learn's checks of further variants.
+    """Mark the tests that `make fuzz` runs beside those of Hypothesis, and scikit-learn's checks of
+    further variants.
 
-    `make test` runs each estimator check once for each class; `make test-all` runs it for each variant of the class.
+    `make test` runs each estimator check once for each class; `make test-all` runs it for each
+    variant of the class.
     """
     checked: set[tuple[type, str]] = set()
     for item in items:
@@ -80,7 +87,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("seeded")
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         if {"estimator", "check"} <= parameters.keys():
-            check = (type(parameters["estimator"]), str(getattr(parameters["check"], "func", parameters["check"])))
+            check = (
+                type(parameters["estimator"]),
+                str(getattr(parameters["check"], "func", parameters["check"])),
+            )
             if check in checked:
                 item.add_marker("exhaustive")
             checked.add(check)
@@ -96,7 +106,9 @@ def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def seed(pytestconfig: pytest.Config) -> int:
-    """Seed of the random numbers of a test that must pass with any: 0, in `make fuzz` that of Hypothesis."""
+    """Seed of the random numbers of a test that must pass with any: 0, in `make fuzz` that of
+    Hypothesis.
+    """
     return int(pytestconfig.getoption("--hypothesis-seed") or 0)
 
 
@@ -111,7 +123,9 @@ def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
-    """Take Ctrl-C, as all that the tests start then does; where they run in the background, a shell has it ignored."""
+    """Take Ctrl-C, as all that the tests start then does; where they run in the background, a shell
+    has it ignored.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -124,7 +138,9 @@ def _no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Forget the plug-ins that a test has loaded, and the data sets and tables that it has added."""
+    """Forget the plug-ins that a test has loaded, and the data sets and tables that it has
+    added.
+    """
     from elmbench.registry import plugins
 
     monkeypatch.setattr(plugins, "_declared", {})
@@ -150,12 +166,16 @@ def paper() -> dict[str, Any]:
 
 @pytest.fixture
 def write_tree(tmp_path: Path) -> Callable[..., Path]:
-    """Write `experiments/toy/` with a paper and the given tables; return the folder that holds `experiments/`."""
+    """Write `experiments/toy/` with a paper and the given tables; return the folder that holds
+    `experiments/`.
+    """
 
     def write(*experiments: dict[str, Any], paper: dict[str, Any] | None = None) -> Path:
         folder = tmp_path / "tree" / "experiments" / "toy"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "paper.yaml").write_text(yaml.safe_dump(PAPER if paper is None else paper, sort_keys=False))
+        (folder / "paper.yaml").write_text(
+            yaml.safe_dump(PAPER if paper is None else paper, sort_keys=False)
+        )
         for content in experiments or (EXPERIMENT,):
             name = str(content["id"]).split("/")[1]
             (folder / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))

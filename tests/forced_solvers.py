@@ -11,13 +11,25 @@ WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
-    """Let `way` solve all: "krylov", "inverse", "reduction", "tridiagonal", "band", "cholesky" or "as it comes"."""
+    """Let `way` solve all: "krylov", "inverse", "reduction", "tridiagonal", "band", "cholesky" or
+    "as it comes".
+    """
     if way == "as it comes":
         return
     patch.setattr(kernels, "kernel_factor", lambda X, gamma, most: None)
-    patch.setattr(fold_solutions, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf)
-    patch.setattr(fold_solutions, "inverse_seconds", lambda n, ridges: 0.0 if way == "inverse" else np.inf)
+    patch.setattr(
+        fold_solutions, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf
+    )
+    patch.setattr(
+        fold_solutions, "inverse_seconds", lambda n, ridges: 0.0 if way == "inverse" else np.inf
+    )
     for module in (fold_solutions, ridge_path):
         patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
-        patch.setattr(module, "factor_seconds", lambda n, columns: 0.0 if way == "cholesky" else np.inf)
-    patch.setattr(ridge_path, "BLOCKED_FROM", {"band": 1, "tridiagonal": 10**6}.get(way, ridge_path.BLOCKED_FROM))
+        patch.setattr(
+            module, "factor_seconds", lambda n, columns: 0.0 if way == "cholesky" else np.inf
+        )
+    patch.setattr(
+        ridge_path,
+        "BLOCKED_FROM",
+        {"band": 1, "tridiagonal": 10**6}.get(way, ridge_path.BLOCKED_FROM),
+    )

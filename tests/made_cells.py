@@ -49,11 +49,18 @@ def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict
     paper["readings"]["carry-over"] = {"question": "Is the model kept?", "values": values}
 
     def make(
-        figures: str = "", /, *, profile: str = "paper", readings: dict[str, str] | None = None, **changes: Any
+        figures: str = "",
+        /,
+        *,
+        profile: str = "paper",
+        readings: dict[str, str] | None = None,
+        **changes: Any,
     ) -> Resolved:
         content = experiment | changes
         outer = {"kind": "stratified-kfold", "folds": 2, "runs": 2}
-        content["protocol"] = experiment["protocol"] | {"outer": outer} | changes.get("protocol", {})
+        content["protocol"] = (
+            experiment["protocol"] | {"outer": outer} | changes.get("protocol", {})
+        )
         root = write_tree(content, paper=paper)
         if figures:
             content["published"] = {"values": "one.csv"} | changes.get("published", {})
@@ -82,7 +89,9 @@ def unit_of(**values: Any) -> dict[str, Any]:
     return unit | {"grid_order": list(unit["grid"])}
 
 
-def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e", **unit: Any) -> str:
+def keep(
+    store: Store, key: str, result: dict[str, Any], environment: str = "e", **unit: Any
+) -> str:
     """Store a result under a key of the test's own; return the key."""
     work: Any = SimpleNamespace(key=key, content=lambda: unit_of(**unit))
     store.put(work, result, environment)
@@ -90,11 +99,20 @@ def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e",
 
 
 def keep_cells(
-    store: Store, results: Mapping[Cell, dict[str, Any]], environment: str = "e", command: str = "elmbench run toy/one"
+    store: Store,
+    results: Mapping[Cell, dict[str, Any]],
+    environment: str = "e",
+    command: str = "elmbench run toy/one",
 ) -> None:
     """Store the results of cells that ended ok, as of one command of profile `paper`."""
     for row, result in results.items():
-        keep(store, row.key, {"status": "ok", "reason": ""} | result, environment, model=row.model.lower())
+        keep(
+            store,
+            row.key,
+            {"status": "ok", "reason": ""} | result,
+            environment,
+            model=row.model.lower(),
+        )
     store.add_cells("paper", "toy/one", list(results), command)
 
 
@@ -104,17 +122,35 @@ def cell_in_store(key: str, model: str = "ELM", run: int = 0, fold: int = 0, **v
     return Cell(model=model, run=run, fold=fold, key=key, family="family", **entry)
 
 
-def predictions(true: Sequence[int], predicted: Sequence[int], scores: Any = None, classes: int = 2) -> dict[str, Any]:
+def predictions(
+    true: Sequence[int], predicted: Sequence[int], scores: Any = None, classes: int = 2
+) -> dict[str, Any]:
     """Predictions as a record has them, of class numbers."""
-    content = {name: _pack(np.array(rows), "|u1") for name, rows in (("true", true), ("predicted", predicted))}
+    content = {
+        name: _pack(np.array(rows), "|u1")
+        for name, rows in (("true", true), ("predicted", predicted))
+    }
     more = {} if scores is None else {"scores": _pack(np.array(scores), "<f4")}
     return {"classes": classes, **content, **more}
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:
     """One line of cells.csv: ok on wdbc by nested selection, unless `values` say otherwise."""
-    line: dict[str, Any] = {"dataset": "wdbc", "model": model, "run": run, "fold": fold, "select": "nested"}
-    line |= {"reading": "", "status": "ok", "reason": "", "n_test": 190, "fit_seconds": 0.5, "n_units": 10}
+    line: dict[str, Any] = {
+        "dataset": "wdbc",
+        "model": model,
+        "run": run,
+        "fold": fold,
+        "select": "nested",
+    }
+    line |= {
+        "reading": "",
+        "status": "ok",
+        "reason": "",
+        "n_test": 190,
+        "fit_seconds": 0.5,
+        "n_units": 10,
+    }
     line["params"] = json.dumps(values.pop("params", {}), sort_keys=True)
     return line | values
 
@@ -125,9 +161,15 @@ def cell_of(line: dict[str, Any]) -> Cell:
 
 
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
-    """Return the values in the line of a cell that a limit stopped, itself or in the search before it."""
+    """Return the values in the line of a cell that a limit stopped, itself or in the search before
+    it.
+    """
     reason = ("the search before it: " if search else "") + f"> {seconds:g} s"
-    return {"status": "timeout", "reason": reason, "search_limit" if search else "fit_limit": seconds}
+    return {
+        "status": "timeout",
+        "reason": reason,
+        "search_limit" if search else "fit_limit": seconds,
+    }
 
 
 def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
@@ -137,7 +179,11 @@ def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
 
 def runs(model: str, *mcc: float, folds: int = 2, **values: Any) -> list[dict[str, Any]]:
     """A run of equal folds for each figure."""
-    return [cell(model, run, fold, mcc=value, **values) for run, value in enumerate(mcc) for fold in range(folds)]
+    return [
+        cell(model, run, fold, mcc=value, **values)
+        for run, value in enumerate(mcc)
+        for fold in range(folds)
+    ]
 
 
 def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
@@ -148,7 +194,17 @@ def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
 def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
-    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    columns = [
+        *CELL_NAMES,
+        "status",
+        "reason",
+        "params",
+        *values,
+        *TIMES,
+        "n_units",
+        "condition",
+        "n_test",
+    ]
     columns += [name for name in LIMITS if any(name in line for line in lines)]
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
@@ -161,11 +217,16 @@ def summary_of(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
 
 def results_of(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) -> Results:
     """Write these cells and read them again as results."""
-    write_frame(frame(resolved, lines), results_folder(folder, resolved.profile, resolved.file.id) / "cells.csv")
+    write_frame(
+        frame(resolved, lines),
+        results_folder(folder, resolved.profile, resolved.file.id) / "cells.csv",
+    )
     return read_results(resolved, folder)
 
 
-def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str) -> dict[str, Any]:
+def entry(
+    resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str
+) -> dict[str, Any]:
     """The line of summary.csv for a metric, of the only entry that fits `columns`."""
     summary = summary_of(resolved, lines)
     chosen = summary[summary["metric"] == metric]
@@ -194,7 +255,9 @@ def rows_of(section: Section) -> list[dict[str, str]]:
 
 def row(section: Section, model: str, measure: str | None = None) -> dict[str, str]:
     """A model's row in a section."""
-    (row,) = [r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])]
+    (row,) = [
+        r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])
+    ]
     return row
 
 

@@ -41,7 +41,9 @@ def log(store: Store) -> Path:
 
 def lines_of(store: Store, what: str = "unit:") -> list[bytes]:
     """Return the lines of a store's log whose names start so."""
-    lines = [line for path in log_files(store) for line in path.read_bytes().splitlines(keepends=True)]
+    lines = [
+        line for path in log_files(store) for line in path.read_bytes().splitlines(keepends=True)
+    ]
     return [line for line in lines if line[65:].startswith(what.encode())]
 
 
@@ -49,7 +51,9 @@ def lose(store: Store, key: str) -> Store:
     """Take a unit's result out of a store; return the store as it is found then."""
     for path in log_files(store):
         lines = path.read_bytes().splitlines(keepends=True)
-        path.write_bytes(b"".join(line for line in lines if not line[65:].startswith(f"unit:{key} ".encode())))
+        path.write_bytes(
+            b"".join(line for line in lines if not line[65:].startswith(f"unit:{key} ".encode()))
+        )
     return Store(store.root.parent)
 
 

@@ -29,7 +29,9 @@ def work_of(content: Content) -> Work:
     return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
 
 
-def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None) -> Result:
+def do(
+    content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None
+) -> Result:
     """Do some work that takes `params` over; what it raises is raised."""
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
     work = work_of(content | {"given": "given" if params else None})
@@ -39,7 +41,9 @@ def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | N
 def fit(content: Content, **chosen: Any) -> Result:
     """Do a fit with hyperparameters of a search that took a quarter of a second."""
     search = {"status": "ok", "params": chosen, "seconds": 0.25}
-    return {"status": "ok"} | work_of(content | {"chosen": "search"}).run({"search": search}, Context())
+    return {"status": "ok"} | work_of(content | {"chosen": "search"}).run(
+        {"search": search}, Context()
+    )
 
 
 def evaluate(content: Content, params: dict[str, Any] | None = None) -> Result:
@@ -47,12 +51,18 @@ def evaluate(content: Content, params: dict[str, Any] | None = None) -> Result:
     return do(content | {"kind": "grid"}, params)
 
 
-def choose(content: Content, evaluated: list[Result], params: dict[str, Any] | None = None) -> Result:
+def choose(
+    content: Content, evaluated: list[Result], params: dict[str, Any] | None = None
+) -> Result:
     """Choose by what was evaluated."""
     keys = [f"e{i}" for i in range(len(evaluated))]
-    work = work_of({"kind": "choice", **content, "given": "given" if params else None, "evaluated": keys})
+    work = work_of(
+        {"kind": "choice", **content, "given": "given" if params else None, "evaluated": keys}
+    )
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
-    return {"status": "ok"} | work.run({"given": given, **dict(zip(keys, evaluated, strict=True))}, Context())
+    return {"status": "ok"} | work.run(
+        {"given": given, **dict(zip(keys, evaluated, strict=True))}, Context()
+    )
 
 
 def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: Any) -> Result:
@@ -73,16 +83,22 @@ def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
 
 def model_seed(content: Content) -> int:
     """Return the seed of the model of some content."""
-    return integer_seed("model", content["dataset"]["name"], content["run"], content["fold"], content["stream"])
+    return integer_seed(
+        "model", content["dataset"]["name"], content["run"], content["fold"], content["stream"]
+    )
 
 
-def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
+def outer_split(
+    data: Dataset, protocol: Content, run: int, fold: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of an outer fold of a protocol as content has it."""
     train, test = splits.outer_parts(data, Split(**protocol["outer"]), run)[fold]
     return splits.order_rows(train, protocol["order"], data.name, run, fold), test
 
 
-def inner_folds(content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None) -> list[Any]:
+def inner_folds(
+    content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None
+) -> list[Any]:
     """Return the inner folds of some rows."""
     default = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
     inner = content.get("inner", {"kind": "stratified-kfold", "folds": 3})
@@ -105,21 +121,29 @@ def seconds_of(content: Content) -> float:
 
 
 def metrics_of(result: Result) -> dict[str, float]:
-    """Return what is measured of a fit, and the metrics of its predictions that each `cells.csv` has."""
+    """Return what is measured of a fit, and the metrics of its predictions that each `cells.csv`
+    has.
+    """
     measured = result.get("measured", {})
     if "predictions" not in result:
         return measured
     stored = StoredPredictions(result["predictions"])
     names = columns("regression" if stored.n_classes is None else "classification")
     values = metric_columns([stored], [find_metric(name) for name in names])
-    return {name: value for name, (value,) in values.items() if not (name in COUNTS and np.isnan(value))} | measured
+    return {
+        name: value for name, (value,) in values.items() if not (name in COUNTS and np.isnan(value))
+    } | measured
 
 
 def default_metrics(true: Any, predicted: Any, labels: list[int] | None) -> dict[str, float]:
     """Return the metrics that each `cells.csv` has of predictions."""
     names = columns("regression" if labels is None else "classification")
-    values = {name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names}
-    return {name: value for name, value in values.items() if not (name in COUNTS and np.isnan(value))}
+    values = {
+        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names
+    }
+    return {
+        name: value for name, value in values.items() if not (name in COUNTS and np.isnan(value))
+    }
 
 
 def untimed(result: Result | None) -> Result:

@@ -12,10 +12,14 @@ def register_profiles() -> None:
     common = settings(deadline=None, database=None)
     for name, count in PROFILES.items():
         new = name == "fuzz"
-        settings.register_profile(name, common, derandomize=not new, print_blob=new, max_examples=count)
+        settings.register_profile(
+            name, common, derandomize=not new, print_blob=new, max_examples=count
+        )
     settings.load_profile("quick")
 
 
 def examples(count: int) -> settings:
-    """Return the settings of a test with `count` examples in `make test-all`, in proportion in the other profiles."""
+    """Return the settings of a test with `count` examples in `make test-all`, in proportion in the
+    other profiles.
+    """
     return settings(max_examples=max(1, count * settings().max_examples // PROFILES["thorough"]))

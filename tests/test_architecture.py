@@ -26,22 +26,34 @@ def module_name(path: Path) -> str:
 
 
 def imports(path: Path, *, at_once: bool = False) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a file of the suite imports anywhere in it (or as soon as it is), with the line."""
+    """Yield the modules that a file of the suite imports anywhere in it (or as soon as it is), with
+    the line.
+    """
     tree = ast.parse(path.read_text("utf-8"))
-    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    package = (
+        module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    )
     for node in tree.body if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            above = (
+                package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            )
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield base, node.lineno
             # `from elmbench import models` imports a room too.
-            yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names if base.startswith("elmbench"))
+            yield from (
+                (f"{base}.{alias.name}", node.lineno)
+                for alias in node.names
+                if base.startswith("elmbench")
+            )
 
 
 def room(module: str) -> str | None:
-    """Return the package that holds a module of elmbench; None for `elmbench` itself and for foreign modules."""
+    """Return the package that holds a module of elmbench; None for `elmbench` itself and for
+    foreign modules.
+    """
     parts = module.split(".")
     return parts[1] if parts[0] == "elmbench" and parts[1:] not in ([], ["__main__"]) else None
 
@@ -70,11 +82,15 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
-    """Models need no library of the suite, and nothing that was downloaded or stored can run code when it is read."""
+    """Models need no library of the suite, and nothing that was downloaded or stored can run code
+    when it is read.
+    """
     foreign = {module.split(".")[0] for module, _ in imports(path)}
     never = {"click", "pickle", "cPickle", "shelve", "dill", "cloudpickle"}
     if module_name(path) == "elmbench.registry.plugins":
-        never.remove("cloudpickle")  # a program hands its own estimators to its own workers, which is no data
+        never.remove(
+            "cloudpickle"
+        )  # a program hands its own estimators to its own workers, which is no data
     if room(module_name(path)) in ("numerics", "models"):
         never |= {"pydantic", "yaml", "typer", "rich", "pandas", "openml"}
     assert not foreign & never
@@ -83,10 +99,22 @@ def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
     assert "openml" not in {module.split(".")[0] for module, _ in imports(path, at_once=True)}
 
 
-HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic", "openml", "pyarrow")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "sklearn",
+    "numba",
+    "matplotlib",
+    "pydantic",
+    "openml",
+    "pyarrow",
+)
 
 
-@pytest.mark.parametrize("statement", ["import elmbench", "import elmbench.running.executors.worker"])
+@pytest.mark.parametrize(
+    "statement", ["import elmbench", "import elmbench.running.executors.worker"]
+)
 def test_an_import_costs_little(statement: str) -> None:
     """A worker can end with its owner before anything slow happens."""
     code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"

@@ -1,4 +1,6 @@
-"""The example of docs/add-a-paper.md: its files are written into a copy of the specs, and its commands run there."""
+"""The example of docs/add-a-paper.md: its files are written into a copy of the specs, and its
+commands run there.
+"""
 
 import json
 import os
@@ -15,7 +17,9 @@ import pytest
 TOP = Path(__file__).resolve().parents[1]
 TEXT = (TOP / "docs" / "add-a-paper.md").read_text("utf-8")
 #: Files in the order in which they stand, and after them the commands that follow.
-PARTS = re.findall(r"```\w+\n# (\S+)\n(.*?)```|^    ((?:elmbench|python|export) [^\n]*)$", TEXT, flags=re.S | re.M)
+PARTS = re.findall(
+    r"```\w+\n# (\S+)\n(.*?)```|^    ((?:elmbench|python|export) [^\n]*)$", TEXT, flags=re.S | re.M
+)
 SPECS = ("datasets.yaml", "experiments")
 
 
@@ -36,7 +40,9 @@ def run(house: Path, command: str, exported: dict[str, str]) -> str:
         exported[name] = value.replace("$PWD", str(house))
         return ""
     start = ["-c", "from elmbench.cli import main; main()"] if program == "elmbench" else []
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")
+    }
     done = subprocess.run(
         [sys.executable, *start, *words],
         cwd=house,

@@ -12,7 +12,9 @@ from elmbench.files import WriteError, read_json, replace_file, sweep, write_ato
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_writing_leaves_nothing_else_behind_and_honours_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+def test_writing_leaves_nothing_else_behind_and_honours_the_umask(
+    tmp_path: Path, umask: int, mode: int
+) -> None:
     path = tmp_path / "a" / "b" / "x.csv"
     before = os.umask(umask)
     try:
@@ -27,7 +29,9 @@ def test_writing_leaves_nothing_else_behind_and_honours_the_umask(tmp_path: Path
 
 
 @pytest.mark.parametrize("moment", [0.002, 0.01, 0.02, 0.04, 0.05])
-def test_a_kill_in_the_middle_of_writing_leaves_the_old_or_the_new(tmp_path: Path, moment: float) -> None:
+def test_a_kill_in_the_middle_of_writing_leaves_the_old_or_the_new(
+    tmp_path: Path, moment: float
+) -> None:
     path = tmp_path / "x.json"
     texts = [letter * 3_000_000 for letter in "ab"]
     write_atomically(path, texts[0])
@@ -80,7 +84,9 @@ def test_a_block_that_fails_replaces_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]"])
-def test_a_json_file_that_is_missing_or_damaged_is_empty(tmp_path: Path, content: str | None) -> None:
+def test_a_json_file_that_is_missing_or_damaged_is_empty(
+    tmp_path: Path, content: str | None
+) -> None:
     if content is not None:
         (tmp_path / "x.json").write_text(content)
     assert read_json(tmp_path / "x.json") == {}

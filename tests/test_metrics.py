@@ -15,7 +15,15 @@ from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from elmbench.errors import ElmbenchError
-from elmbench.metrics import COUNTS, REGISTRY, columns, find_metric, is_metric, less_is_better, metric_names
+from elmbench.metrics import (
+    COUNTS,
+    REGISTRY,
+    columns,
+    find_metric,
+    is_metric,
+    less_is_better,
+    metric_names,
+)
 from elmbench.numerics.scores import confusion_counts
 from elmbench.protocol.predictions import FoldScores, check_predictions, class_outputs, metric_value
 
@@ -23,12 +31,18 @@ BINARY = [-1, 1]
 SIZES = st.integers(0, 40)
 
 
-def values_of(names: Sequence[str], true: Any, predicted: Any, labels: list[int] | None) -> dict[str, float]:
-    return {name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names}
+def values_of(
+    names: Sequence[str], true: Any, predicted: Any, labels: list[int] | None
+) -> dict[str, float]:
+    return {
+        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names
+    }
 
 
 def search_scores(metric: str, true: Any, predicted: Any, labels: list[int] | None) -> list[float]:
-    """Return the scores of candidates as a search computes them, for predictions of shape (p, n)."""
+    """Return the scores of candidates as a search computes them, for predictions of shape (p,
+    n).
+    """
     fold = FoldScores(find_metric(metric), np.asarray(true), labels, len(predicted))
     for candidate, outputs in enumerate(predicted):
         fold.add(candidate, outputs)
@@ -44,7 +58,9 @@ def ratio(numerator: float, denominator: float) -> float:
 def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) -> None:
     """0/0 is 0; precision, recall and F1 are of +1."""
     assume(tn + fp + fn + tp)
-    true, predicted = (np.repeat(column, [tn, fp, fn, tp]) for column in ([-1, -1, 1, 1], [-1, 1, -1, 1]))
+    true, predicted = (
+        np.repeat(column, [tn, fp, fn, tp]) for column in ([-1, -1, 1, 1], [-1, 1, -1, 1])
+    )
     root = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     recall, specificity = ratio(tp, tp + fn), ratio(tn, tn + fp)
     expected = {
@@ -66,9 +82,13 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
     dtype=st.sampled_from([np.int64, np.int32, np.float64]),
 )
 def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: Any) -> None:
-    """Precision, recall and F1 are means over the classes, one that does not occur counting 0; there are no counts."""
+    """Precision, recall and F1 are means over the classes, one that does not occur counting 0;
+    there are no counts.
+    """
     true, predicted = (np.array([labels[i] for i in column]) for column in zip(*pairs, strict=True))
-    means = sk.precision_recall_fscore_support(true, predicted, labels=labels, average="macro", zero_division=0)
+    means = sk.precision_recall_fscore_support(
+        true, predicted, labels=labels, average="macro", zero_division=0
+    )
     recalls = sk.recall_score(true, predicted, labels=labels, average=None, zero_division=0)
     expected = {
         "mcc": sk.matthews_corrcoef(true, predicted),
@@ -87,7 +107,9 @@ def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: An
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
-    """Metrics of labels and values take many predictions at once; those of rankings and probabilities take one."""
+    """Metrics of labels and values take many predictions at once; those of rankings and
+    probabilities take one.
+    """
     random = np.random.default_rng(seed)
     for n in (1, 7, 130):
         y, predicted = random.integers(n_classes, size=n), random.integers(n_classes, size=(9, n))
@@ -97,12 +119,18 @@ def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
         for metric in (metric for metric in REGISTRY.values() if metric.scorer):
             scorer: Any = sk.get_scorer(metric.scorer)
             assert scorer._sign == (-1 if metric.less_is_better else 1)
-            if metric.takes == "counts" and (n_classes == 2 or scorer._kwargs.get("average") != "binary"):
+            if metric.takes == "counts" and (
+                n_classes == 2 or scorer._kwargs.get("average") != "binary"
+            ):
                 expected = [scorer._score_func(y, some, **scorer._kwargs) for some in predicted]
-                np.testing.assert_allclose(metric.function(counts), expected, atol=1e-13, err_msg=metric.name)
+                np.testing.assert_allclose(
+                    metric.function(counts), expected, atol=1e-13, err_msg=metric.name
+                )
             elif metric.takes == "values" and n > 1:
                 expected = [scorer._score_func(numbers, some) for some in estimates]
-                np.testing.assert_allclose(metric.function(numbers, estimates), expected, rtol=1e-12)
+                np.testing.assert_allclose(
+                    metric.function(numbers, estimates), expected, rtol=1e-12
+                )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +142,9 @@ def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
         ("log_loss", sk.log_loss),
     ],
 )
-def test_rankings_and_probabilities_of_more_classes(name: str, function: Callable[..., float], seed: int) -> None:
+def test_rankings_and_probabilities_of_more_classes(
+    name: str, function: Callable[..., float], seed: int
+) -> None:
     """With ties; the mean of each class against the rest."""
     random = np.random.default_rng(seed)
     classes = np.append(random.integers(3, size=60), [0, 1, 2])
@@ -132,7 +162,9 @@ def test_nrmse_divides_by_the_variance_of_the_test_targets_with_n_minus_1() -> N
     true, predicted = [1.0, 2.0, 4.0, 9.0], [1.5, 2.0, 3.0, 9.0]
     outputs = values_of(["nrmse", "rmse"], true, predicted, None)
     variance = sum((value - 4.0) ** 2 for value in true) / 3
-    assert outputs == pytest.approx({"nrmse": math.sqrt(1.25 / 4 / variance), "rmse": math.sqrt(1.25 / 4)})
+    assert outputs == pytest.approx(
+        {"nrmse": math.sqrt(1.25 / 4 / variance), "rmse": math.sqrt(1.25 / 4)}
+    )
 
 
 @pytest.mark.parametrize("true", [[3.0], [2.0, 2.0, 2.0]])
@@ -145,7 +177,9 @@ def test_targets_that_do_not_vary(true: list[float]) -> None:
 def test_a_search_takes_the_best_of_candidates_on_either_side_of_a_block(
     metric: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error is negated; the scores are those of one candidate after the other, to the last bit."""
+    """An error is negated; the scores are those of one candidate after the other, to the last
+    bit.
+    """
     monkeypatch.setattr("elmbench.protocol.predictions._BLOCK", 7)
     true = np.array([0.0, 1.0, 2.0])
     predicted = [true + error for error in (0.5, 0.1, 0.9, 0.2, 0.7)]
@@ -160,8 +194,12 @@ def test_what_is_not_finite_never_wins(bad: float) -> None:
     true = np.array([0.0, 1.0, 2.0])
     assert search_scores("nrmse", true, [np.array([0.0, bad, 2.0]), true + 1], None)[0] == -np.inf
     assert search_scores("nrmse", np.ones(2), [np.ones(2)], None) == [-np.inf]
-    assert search_scores("rmse", true, [np.full(3, 1e200)], None) == [-np.inf]  # its square overflows
-    assert search_scores("mcc", [-1, 1, 1], [np.array([-1, bad, 1]), np.array([-1, 1, 1])], BINARY) == [-np.inf, 1]
+    assert search_scores("rmse", true, [np.full(3, 1e200)], None) == [
+        -np.inf
+    ]  # its square overflows
+    assert search_scores(
+        "mcc", [-1, 1, 1], [np.array([-1, bad, 1]), np.array([-1, 1, 1])], BINARY
+    ) == [-np.inf, 1]
     assert search_scores("roc_auc", [-1, 1, 1], [np.array([0, bad, 1])], BINARY) == [-np.inf]
 
 
@@ -186,7 +224,10 @@ class Recorded(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("name", sk.get_scorer_names())
 def test_every_scorer_is_a_metric_with_its_sign(name: str) -> None:
     random = np.random.default_rng(0)
-    y, model = np.repeat([0, 1], [12, 8]), Recorded(random.random(20).round(1).clip(0.05, 0.95))  # with ties
+    y, model = (
+        np.repeat([0, 1], [12, 8]),
+        Recorded(random.random(20).round(1).clip(0.05, 0.95)),
+    )  # with ties
     metric = find_metric(name)
     if metric.task == "regression":
         true, predicted = random.random((2, 20)) + 0.1
@@ -210,7 +251,15 @@ def test_every_scorer_is_a_metric_with_its_sign(name: str) -> None:
 def test_names_and_columns() -> None:
     """Committed files have these columns."""
     counts = ("tn", "fp", "fn", "tp")
-    assert columns("classification") == ["mcc", "gmean", "accuracy", "precision", "recall", "f1", *counts]
+    assert columns("classification") == [
+        "mcc",
+        "gmean",
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        *counts,
+    ]
     assert columns("regression") == ["nrmse", "rmse"]
     assert counts == COUNTS
     assert {"balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss"} < set(
@@ -220,7 +269,9 @@ def test_names_and_columns() -> None:
         True, True, True, False, False,
     ]  # fmt: skip
     assert [is_metric(name) for name in ("neg_log_loss", "mmc")] == [True, False]
-    with pytest.raises(ElmbenchError, match=r"unknown metric 'mmc' \(did you mean 'mcc'\?\)") as caught:
+    with pytest.raises(
+        ElmbenchError, match=r"unknown metric 'mmc' \(did you mean 'mcc'\?\)"
+    ) as caught:
         find_metric("mmc")
     assert caught.value.next_step == "elmbench list metrics, or name a scorer of scikit-learn"
 
@@ -231,7 +282,9 @@ def test_predictions_of_another_shape_are_refused(predicted: Any) -> None:
         check_predictions(np.zeros(3), predicted, None)
 
 
-@pytest.mark.parametrize(("labels", "bad"), [([-1, 1], 0.0), ([-1, 1], 2), ([0, 1, 2], 1.5), ([0, 1, 2], -1)])
+@pytest.mark.parametrize(
+    ("labels", "bad"), [([-1, 1], 0.0), ([-1, 1], 2), ([0, 1, 2], 1.5), ([0, 1, 2], -1)]
+)
 def test_predictions_that_are_not_labels_are_refused(labels: list[int], bad: float) -> None:
     true = np.array([labels[0], labels[-1], labels[0]])
     with pytest.raises(ValueError, match=f"got {bad} instead"):
@@ -241,7 +294,9 @@ def test_predictions_that_are_not_labels_are_refused(labels: list[int], bad: flo
     assert np.isnan(check_predictions(true, np.array([np.nan, 1, 1]), labels)[0])
 
 
-@pytest.mark.parametrize("bad", [["a", "b"], [None, 1.0], [1j, 1.0], np.ma.masked_equal([1.0, 2.0], 2.0)])
+@pytest.mark.parametrize(
+    "bad", [["a", "b"], [None, 1.0], [1j, 1.0], np.ma.masked_equal([1.0, 2.0], 2.0)]
+)
 def test_predictions_that_are_not_numbers_are_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"real numbers|masked"):
         check_predictions(np.zeros(2), np.asanyarray(bad), None)
@@ -259,8 +314,12 @@ def test_predictions_that_are_not_numbers_are_refused(bad: Any) -> None:
         ([[1.0, 2.0, 3.0]], [0, 1], [0, 1], None),
     ],
 )
-def test_decision_values_by_class(outputs: Any, learnt: list[int], labels: list[int], expected: Any) -> None:
-    """A class that was not learnt has a value below all others; values of another shape are not used."""
+def test_decision_values_by_class(
+    outputs: Any, learnt: list[int], labels: list[int], expected: Any
+) -> None:
+    """A class that was not learnt has a value below all others; values of another shape are not
+    used.
+    """
 
     class Model:
         classes_ = np.array(learnt)

@@ -1,4 +1,6 @@
-"""Metadata, citation, changelog and workflows of the project, and the names that `import elmbench` gives."""
+"""Metadata, citation, changelog and workflows of the project, and the names that `import elmbench`
+gives.
+"""
 
 import re
 import subprocess
@@ -26,7 +28,9 @@ def read_workflow(name: str) -> Any:
 
 
 def test_the_changelog_begins_with_the_version_of_the_package() -> None:
-    heading = re.search(r"^## (\S+) - (\d{4}-\d{2}-\d{2})$", (TOP / "CHANGELOG.md").read_text("utf-8"), re.M)
+    heading = re.search(
+        r"^## (\S+) - (\d{4}-\d{2}-\d{2})$", (TOP / "CHANGELOG.md").read_text("utf-8"), re.M
+    )
     assert heading is not None
     assert heading[1] == PROJECT["version"] == CITATION["version"]
     assert heading[2] == CITATION["date-released"].isoformat()
@@ -38,7 +42,9 @@ def test_the_citation_names_every_paper() -> None:
     assert set(cited) == set(papers)
     for paper in papers.values():
         reference = cited[paper.doi]
-        names = [f"{author['given-names']} {author['family-names']}" for author in reference["authors"]]
+        names = [
+            f"{author['given-names']} {author['family-names']}" for author in reference["authors"]
+        ]
         assert (reference["title"], reference["year"]) == (paper.title, paper.year)
         assert ", ".join(names) == paper.authors
 
@@ -46,13 +52,19 @@ def test_the_citation_names_every_paper() -> None:
 def test_python_has_no_upper_limit_and_each_named_version_is_tested() -> None:
     assert PROJECT["requires-python"] == ">=3.11"
     prefix = "Programming Language :: Python :: "
-    named = [text.removeprefix(prefix) for text in PROJECT["classifiers"] if text.startswith(prefix)]
+    named = [
+        text.removeprefix(prefix) for text in PROJECT["classifiers"] if text.startswith(prefix)
+    ]
     assert read_workflow("gate.yml")["jobs"]["gate"]["strategy"]["matrix"]["python"] == named
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_what_exists(path: Path) -> None:
-    targets = set(re.findall(r"^([\w./-]+):", (TOP / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv"), re.M))
+    targets = set(
+        re.findall(
+            r"^([\w./-]+):", (TOP / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv"), re.M
+        )
+    )
     for job in read_workflow(path.name)["jobs"].values():
         for step in job["steps"]:
             if "uses" in step:

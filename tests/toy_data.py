@@ -38,7 +38,14 @@ def toy(name: str, seed: int = 0) -> Dataset:
     else:
         y = signal
     return Dataset(
-        X, y, name, "regression" if classes is None else "classification", classes, ("p", "q", "r"), "toy", ""
+        X,
+        y,
+        name,
+        "regression" if classes is None else "classification",
+        classes,
+        ("p", "q", "r"),
+        "toy",
+        "",
     )
 
 
@@ -46,13 +53,17 @@ def toy_spec(name: str) -> DatasetSpec:
     """Return what there is to say of a data set, which may be one of the suite's."""
     known = load_dataset_specs()
     return (
-        known[name] if name in known else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
+        known[name]
+        if name in known
+        else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
     )
 
 
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
-    """The data sets that are loaded by name; `redrawn` is another one in every run. A test may change them."""
+    """The data sets that are loaded by name; `redrawn` is another one in every run. A test may
+    change them.
+    """
     content = {name: toy(name) for name in ("two", "three", "real")}
 
     def load(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
@@ -104,7 +115,9 @@ SEARCH: dict[str, Any] = {
 
 @pytest.fixture
 def make_unit(toys: dict[str, Dataset]) -> MakeUnit:
-    """Make a unit of a toy: `make_unit("search", dataset="two", scale=None, order="stored", model="elm", ...)`."""
+    """Make a unit of a toy: `make_unit("search", dataset="two", scale=None, order="stored",
+    model="elm", ...)`.
+    """
 
     def make(kind: str = "cell", **changes: Any) -> dict[str, Any]:
         unit = copy.deepcopy(UNIT | (SEARCH if kind in ("search", "grid") else {})) | {"kind": kind}

@@ -16,9 +16,13 @@ from elmbench.work.plan import Plan, Request
 
 @pytest.fixture
 def plan_table() -> Callable[..., Plan]:
-    """Plan a shipped table: `plan_table("table4", profile="ci", datasets=("wdbc",), models=("ELM",))`."""
+    """Plan a shipped table: `plan_table("table4", profile="ci", datasets=("wdbc",),
+    models=("ELM",))`.
+    """
 
-    def plan(table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any) -> Plan:
+    def plan(
+        table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any
+    ) -> Plan:
         return make_plan(resolve(find_experiment(table), profile, readings), Request(**request))
 
     return plan
@@ -29,7 +33,11 @@ def plan_toy(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
     """Plan a table of the tests' own: `plan_toy(content, profile="ci", select=("oracle",))`."""
 
     def plan(
-        content: dict[str, Any], *, profile: str = "paper", readings: dict[str, str] | None = None, **request: Any
+        content: dict[str, Any],
+        *,
+        profile: str = "paper",
+        readings: dict[str, str] | None = None,
+        **request: Any,
     ) -> Plan:
         load_catalogue.cache_clear()
         file = load_catalogue(write_tree(content))[content["id"]]

@@ -23,7 +23,8 @@ _MOST_VALUES = 50_000_000
 
 
 def fingerprints(names: Iterable[str] = ()) -> dict[str, Fingerprint]:
-    """Return the fingerprint of each data set that is at hand (of all, if none is named), in the order of the specs.
+    """Return the fingerprint of each data set that is at hand (of all, if none is named), in the
+    order of the specs.
 
     If only the official training part is here, it is the fingerprint of that part.
     """
@@ -47,7 +48,10 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
     """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
     n_train = len(data.splits["train"]) if data.splits else None
     numbers = fingerprint_numbers(data.X, data.y, data.task, n_train)
-    rounded = {name: tuple(round(value, _PLACES) + 0.0 for value in values) for name, values in numbers.items()}
+    rounded = {
+        name: tuple(round(value, _PLACES) + 0.0 for value in values)
+        for name, values in numbers.items()
+    }
     return Fingerprint.model_validate(rounded)
 
 
@@ -63,7 +67,9 @@ def _shown(value: object) -> str:
 
 
 def with_fingerprints(text: str, fingerprints: dict[str, Fingerprint]) -> str:
-    """Return the text of a `datasets.yaml` with these fingerprints in place of its own; the rest stays."""
+    """Return the text of a `datasets.yaml` with these fingerprints in place of its own; the rest
+    stays.
+    """
     blocks = re.split(r"(?m)^(?=[\w-]+:)", text)
     for number, block in enumerate(blocks):
         name = block.partition(":")[0]
@@ -71,7 +77,10 @@ def with_fingerprints(text: str, fingerprints: dict[str, Fingerprint]) -> str:
             continue
         lines = _LINE.sub("", block).splitlines(keepends=True)
         # After the counts; an entry that is based on another one has it at its end.
-        line = next((i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))), None)
+        line = next(
+            (i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))),
+            None,
+        )
         if line is None:
             line = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
         blocks[number] = "".join([*lines[:line], as_line(fingerprints[name]), *lines[line:]])

@@ -1,7 +1,9 @@
-"""Write the figures in `docs/results.md`, `docs/trust.md` and `docs/results/` from the committed results: `make pages`.
+"""Write the figures in `docs/results.md`, `docs/trust.md` and `docs/results/` from the committed
+results: `make pages`.
 
-The prose of the pages is written by hand. The text between `<!-- make pages: BLOCK ... -->` and `<!-- end -->` is
-replaced by the output of one of the functions in `BLOCKS`, which gets the words after its name as arguments.
+The prose of the pages is written by hand. The text between `<!-- make pages: BLOCK ... -->` and
+`<!-- end -->` is replaced by the output of one of the functions in `BLOCKS`, which gets the words
+after its name as arguments.
 """
 
 import re
@@ -53,12 +55,17 @@ _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M
 
 @cache
 def _gathered(paper: str) -> PaperResults:
-    (results,) = gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
+    (results,) = gather(
+        ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper]
+    )
     return results
 
 
 def _all_gathered() -> list[PaperResults]:
-    return [_gathered(paper) for paper in dict.fromkeys(file.spec.paper for file in load_catalogue().values())]
+    return [
+        _gathered(paper)
+        for paper in dict.fromkeys(file.spec.paper for file in load_catalogue().values())
+    ]
 
 
 def answer(paper: str) -> str:
@@ -70,7 +77,10 @@ def answer(paper: str) -> str:
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
     sentences = {paper.paper.key: paper.sentences for paper in _all_gathered() if paper.sentences}
-    return "\n".join(f"- [{paper.upper()}]({folder}/{paper}.md): {first}" for paper, (first, *_) in sentences.items())
+    return "\n".join(
+        f"- [{paper.upper()}]({folder}/{paper}.md): {first}"
+        for paper, (first, *_) in sentences.items()
+    )
 
 
 def findings(paper: str) -> str:
@@ -96,9 +106,15 @@ def verdicts(paper: str) -> str:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for results in _gathered(paper).results:
         spec, figures = results.resolved.file.spec, results.figures["verdict"]
-        counts[f"{spec.label}: {spec.title}", results.resolved.profile] = Counter(figures[figures != ""])
+        counts[f"{spec.label}: {spec.title}", results.resolved.profile] = Counter(
+            figures[figures != ""]
+        )
     columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
-    rows = [[*group, *(str(count[name]) for name in columns)] for group, count in counts.items() if count.total()]
+    rows = [
+        [*group, *(str(count[name]) for name in columns)]
+        for group, count in counts.items()
+        if count.total()
+    ]
     judged = {label for label, *_ in rows}
     unjudged = dict.fromkeys(label for label, _ in counts if label not in judged)
     text = pipe_rows([["table", "profile", *columns], *rows])
@@ -106,13 +122,20 @@ def verdicts(paper: str) -> str:
 
 
 def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:
-    """Return a table under one reading as `elmbench table` prints it without notes; one metric or data set if named."""
+    """Return a table under one reading as `elmbench table` prints it without notes; one metric or
+    data set if named.
+    """
     file = find_experiment(id)
-    tables = {(table.resolved.file.id, table.resolved.profile): table for table in _gathered(file.spec.paper).results}
+    tables = {
+        (table.resolved.file.id, table.resolved.profile): table
+        for table in _gathered(file.spec.paper).results
+    }
     results = tables[file.id, profile]
     if dataset:
         results = replace(results, cells=results.cells[results.cells["dataset"] == dataset])
-    section = next(part for part in results.table.sections if ";".join(map(str, part.readings)) == reading)
+    section = next(
+        part for part in results.table.sections if ";".join(map(str, part.readings)) == reading
+    )
     entries = tuple(entry for entry in section.entries if metric in ("", entry.measure.metric))
     part = replace(results.table, sections=(replace(section, entries=entries),), notes=())
     text = as_text(table_text(part, results.resolved))
@@ -122,11 +145,16 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
 def signs() -> str:
     """Return the meaning of the signs in a table."""
     meanings = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
-    return f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. * marks the best of a row."
+    return (
+        f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. * marks "
+        "the best of a row."
+    )
 
 
 def claims(paper: str) -> str:
-    """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
+    """Return the verdict on each claim of a paper, under the most faithful profile that tested
+    it.
+    """
     rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
     for outcome in _gathered(paper).claims:
         line, resolved = outcome.record(), outcome.resolved
@@ -147,13 +175,17 @@ def main(paper: str) -> str:
 
 
 def own_runs() -> str:
-    """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by paper."""
+    """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by
+    paper.
+    """
     counts: dict[str, Counter[str]] = {}
     for paper in _all_gathered():
         judged = (agreement for table in paper.run for agreement in table.results[0].agreements)
         counts[paper.paper.key.upper()] = error_and_power(judged)
     counts["all"] = sum(counts.values(), Counter())
-    rows = [["paper", "own runs", "inside", "decided wrong pairs", "called `reproduced`", "undecided"]]
+    rows = [
+        ["paper", "own runs", "inside", "decided wrong pairs", "called `reproduced`", "undecided"]
+    ]
     for name, count in counts.items():
         if count.total():
             inside = _share(count["left_out_reproduced"], count["left_out"])
@@ -164,7 +196,9 @@ def own_runs() -> str:
 
 
 def self_tests() -> str:
-    """Return the verdicts on tables with prints of known truth: our own runs, and wrong models or sets."""
+    """Return the verdicts on tables with prints of known truth: our own runs, and wrong models or
+    sets.
+    """
     pairs = (
         ("own_reproduced", "own_runs"),
         ("wrong_reproduced", "wrong_models"),
@@ -172,7 +206,9 @@ def self_tests() -> str:
     )
 
     def shares(counts: Mapping[str, int]) -> list[str]:
-        return [f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs]
+        return [
+            f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs
+        ]
 
     rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
     total: Counter[str] = Counter()
@@ -186,12 +222,19 @@ def self_tests() -> str:
     text = pipe_rows([*rows, ["all", "", "", *shares(total)]])
     answered = verdicts.total() - verdicts["too small to judge"]
     right = verdicts["reproduced"] + verdicts["level only"]
-    share = f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
-    return f"{text}\n\nThe verdicts on the prints of own runs: {listed}. So {share}; 95 in 100 are expected."
+    share = (
+        f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
+    )
+    return (
+        f"{text}\n\nThe verdicts on the prints of own runs: {listed}. So {share}; 95 in 100 are "
+        "expected."
+    )
 
 
 def pattern() -> str:
-    """Return the share of prints with a significant pattern: random orders of the models, and our own runs."""
+    """Return the share of prints with a significant pattern: random orders of the models, and our
+    own runs.
+    """
     counts = {
         (results.resolved.file.id, str(joint.datasets)): np.array(
             pattern_error_and_power(figures, results.resolved.file.id)
@@ -205,16 +248,25 @@ def pattern() -> str:
     return pipe_rows(rows)
 
 
-def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
-    """Return how often the pattern test detects the order of prints whose truth is known, for one metric.
+def pattern_error_and_power(
+    figures: Sequence[ComparedFigure], *key: str
+) -> tuple[int, int, int, int]:
+    """Return how often the pattern test detects the order of prints whose truth is known, for one
+    metric.
 
-    The numbers are those of random orders of the models with a p-value of .05 or less and of all random orders, and the
-    same of our own runs as the print.
+    The numbers are those of random orders of the models with a p-value of .05 or less and of all
+    random orders, and the same of our own runs as the print.
     """
     costs = [costs_of(row) for row in rows_of(figures)]
     rng = generator("random prints", *key)
-    random = [pattern_test([c[rng.permutation(len(c))] for c in costs], *key) for _ in range(RANDOM_PRINTS)]
-    runs = [pattern_test([costs_of(row) for row in rows_of(sample)], *key) for sample in prints_of_runs(figures)]
+    random = [
+        pattern_test([c[rng.permutation(len(c))] for c in costs], *key)
+        for _ in range(RANDOM_PRINTS)
+    ]
+    runs = [
+        pattern_test([costs_of(row) for row in rows_of(sample)], *key)
+        for sample in prints_of_runs(figures)
+    ]
     random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
     error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
     return error, len(random_known), power, len(runs_known)
@@ -225,12 +277,18 @@ def _share(part: int, whole: int) -> str:
 
 
 def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
-    """Yield the metric with the most figures of each table of profile `paper`, if it has enough of them."""
+    """Yield the metric with the most figures of each table of profile `paper`, if it has enough of
+    them.
+    """
     tables = (table for paper in _all_gathered() for table in paper.results)
     for results in (table for table in tables if table.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
         if joint.figures >= FEWEST_FIGURES:
-            yield results, joint, [f for f in results.compared_figures if f.measure.metric == joint.metric]
+            yield (
+                results,
+                joint,
+                [f for f in results.compared_figures if f.measure.metric == joint.metric],
+            )
 
 
 def kernels() -> str:

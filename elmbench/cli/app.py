@@ -25,7 +25,9 @@ from elmbench.errors import ElmbenchError
 
 class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; errors of its options begin without the kind of error that pydantic puts first."""
+        """Run a command; errors of its options begin without the kind of error that pydantic puts
+        first.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -36,7 +38,8 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     name="elmbench",
-    help="Rerun the experiments of five papers on extreme learning machines and check which numbers can be reproduced.",
+    help="Rerun the experiments of five papers on extreme learning machines and check which "
+    "numbers can be reproduced.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -45,7 +48,8 @@ app = typer.Typer(
 )
 
 
-#: The signs of verdicts for terminals without them: by default, each would be `?`, the sign of too few runs.
+#: The signs of verdicts for terminals without them: by default, each would be `?`, the sign of too
+#: few runs.
 _SIGNS = dict(zip("✓∈≈✗∥–”", '=e~x|-"', strict=True)) | {"±": "+-"}
 
 
@@ -69,30 +73,51 @@ def _version(value: bool) -> None:
 def options(
     context: typer.Context,
     results_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_RESULTS_DIR", help="Results folder (default: elmbench-results).")
+        str | None,
+        Option(envvar="ELMBENCH_RESULTS_DIR", help="Results folder (default: elmbench-results)."),
     ] = None,
-    data_dir: Annotated[str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of your data files.")] = None,
-    cache_dir: Annotated[str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads.")] = None,
+    data_dir: Annotated[
+        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of your data files.")
+    ] = None,
+    cache_dir: Annotated[
+        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads.")
+    ] = None,
     plugin: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable.")
+        list[Path] | None,
+        Option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable."),
     ] = None,
     spec_dir: Annotated[
-        list[Path] | None, Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your data sets and tables; repeatable.")
+        list[Path] | None,
+        Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your data sets and tables; repeatable."),
     ] = None,
     quiet: Annotated[
-        bool, Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
+        bool,
+        Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only."),
     ] = False,
-    as_json: Annotated[bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")] = False,
-    version: Annotated[bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
-    debug: Annotated[bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")] = False,
+    as_json: Annotated[
+        bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")
+    ] = False,
+    version: Annotated[
+        bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[
+        bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")
+    ] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins and your own tables."""
-    if context.invoked_subcommand in ("data", "report"):  # their temporary folders are deleted first
+    if context.invoked_subcommand in (
+        "data",
+        "report",
+    ):  # their temporary folders are deleted first
         signal.signal(signal.SIGINT, signal.default_int_handler)
     path = None if results_dir is None else Path(results_dir).expanduser()
     if path is not None and (not results_dir or (os.path.lexists(path) and not path.is_dir())):
         problem = f"--results-dir is {results_dir!r}, which is not a folder"
-        raise ElmbenchError(problem, expected="a folder, which need not exist", next_step="name one, or leave it out")
+        raise ElmbenchError(
+            problem,
+            expected="a folder, which need not exist",
+            next_step="name one, or leave it out",
+        )
     state.named_results_dir = path
     state.data_dir, state.quiet, state.as_json, state.debug = data_dir, quiet, as_json, debug
     if cache_dir is not None:
@@ -109,7 +134,9 @@ def options(
 
 
 def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """Return the arguments that are options of the whole app, declared in `parameters`, and the other arguments."""
+    """Return the arguments that are options of the whole app, declared in `parameters`, and the
+    other arguments.
+    """
     takes_value = {name: not option.is_flag for option in parameters for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -131,20 +158,29 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], l
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
-    gc.set_threshold(10_000)  # imports and specs leave little garbage: its search takes a tenth of a short command
+    gc.set_threshold(
+        10_000
+    )  # imports and specs leave little garbage: its search takes a tenth of a short command
     arguments = sys.argv[1:] if arguments is None else arguments
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed before the start: the next file to be opened would get its number
+        if (
+            getattr(sys, name) is None
+        ):  # closed before the start: the next file to be opened would get its number
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="signs")  # a terminal that lacks a sign shows another in its place
+            stream.reconfigure(
+                errors="signs"
+            )  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command: Any = typer.main.get_command(app)
     front, rest = hoist(arguments, command.params)
     words = front + rest
     flags = {name for option in command.params if option.is_flag for name in option.opts}
-    state.typed, state.commands = shlex.join(word for word in front if word not in flags), tuple(command.commands)
+    state.typed, state.commands = (
+        shlex.join(word for word in front if word not in flags),
+        tuple(command.commands),
+    )
     try:
         try:
             command(args=words, prog_name="elmbench")
@@ -159,7 +195,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, OSError):
             _discard_output()
             error = ElmbenchError(
-                f"cannot read or write {error.filename or 'a stream, such as the output'}: {error.strerror or error}",
+                f"cannot read or write {error.filename or 'a stream, such as the output'}: "
+                f"{error.strerror or error}",
                 expected="files and folders that you may use, on disks with room",
                 next_step="change that, or name others; --debug shows where it happened",
             )

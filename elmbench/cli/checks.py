@@ -34,9 +34,15 @@ _SHOWN = 20
 
 
 def format_table(
-    form: str, table: ResultTable, frame: pd.DataFrame, commands: Sequence[str], picture: Path | None = None
+    form: str,
+    table: ResultTable,
+    frame: pd.DataFrame,
+    commands: Sequence[str],
+    picture: Path | None = None,
 ) -> str:
-    """Return a table as `csv` (the lines of `frame`) or in another format of `elmbench.reporting.writers`."""
+    """Return a table as `csv` (the lines of `frame`) or in another format of
+    `elmbench.reporting.writers`.
+    """
     return csv(frame) if form == "csv" else str(load(FORMATS[form])(table, commands, picture))
 
 
@@ -46,24 +52,35 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     Raises ElmbenchError if there are no two models on the same two data sets.
     """
     resolved = results.resolved
-    comparisons, spec, layout = compare_models(results.summary, resolved), resolved.file.spec, layout_of(resolved)
+    comparisons, spec, layout = (
+        compare_models(results.summary, resolved),
+        resolved.file.spec,
+        layout_of(resolved),
+    )
     several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
     if not comparisons:
         lacking, next_step = "no models to be compared over data sets", "elmbench list experiments"
         if several or layout.ranks:
             lacking = "no two models on the same two data sets to be compared"
-            next_step = command_for("fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id)
+            next_step = command_for(
+                "fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id
+            )
         problem = f"{resolved.file.id} ({spec.title}) has {lacking}"
-        raise ElmbenchError(problem, expected="metrics of several models on several data sets", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="metrics of several models on several data sets", next_step=next_step
+        )
     if diagram is not None:
         kind = diagram.suffix.lower().removeprefix(".")
-        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved), kind))
+        write_atomically(
+            diagram, draw_critical_differences(comparisons[0], title_of(resolved), kind)
+        )
         state.remark(f"written to {diagram}")
     if form != "text" and not state.as_json:
         names = comparisons[0].columns
         columns = tuple(Column(name, name, numeric=name != "model") for name in names)
         sections = tuple(
-            Section(c.heading, (), tuple(dict(zip(names, row, strict=True)) for row in c.rows)) for c in comparisons
+            Section(c.heading, (), tuple(dict(zip(names, row, strict=True)) for row in c.rows))
+            for c in comparisons
         )
         notes = tuple(Note("statistics", f"{c.source}: {c.differences}") for c in comparisons)
         whole = replace(results.table, columns=columns, sections=sections, notes=notes)
@@ -72,19 +89,25 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         return
     parts: list[RenderableType] = []
     for comparison in comparisons:
-        table = lines_text(comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",))
+        table = lines_text(
+            comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",)
+        )
         parts += [Text(f"\n{comparison.heading}"), table, Text(comparison.differences)]
     state.emit([comparison.record() for comparison in comparisons], Group(*parts))
 
 
 def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
-    rows = [(name, check["compared"], len(check["differences"])) for name, check in outcomes.items()]
+    rows = [
+        (name, check["compared"], len(check["differences"])) for name, check in outcomes.items()
+    ]
     counts = ("cells compared", "differ")
     parts: list[RenderableType] = [lines_text(("experiment", *counts), rows, right=counts)]
     for name, check in outcomes.items():
         for difference in check["differences"][:_SHOWN]:
-            text = "{cell}: {column} is {value}, baseline {baseline} (allowed: {allowed})".format(**difference)
+            text = "{cell}: {column} is {value}, baseline {baseline} (allowed: {allowed})".format(
+                **difference
+            )
             parts.append(Text(f"{name}: {text}"))
         if (rest := len(check["differences"]) - _SHOWN) > 0:
             parts.append(Text(f"{name}: and {rest} more; --json has them all"))
@@ -92,16 +115,29 @@ def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 
 
 def published_text(papers: Sequence[PaperResults]) -> RenderableType:
-    """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
+    """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on
+    each paper.
+    """
     tables = [table for paper in papers for table in paper.tables]
-    counts = [[table.file.id, *(table.counts[0][name] for name in VERDICTS)] for table in tables if table.counts[0]]
-    rows = [(table.file.id, *metric.texts) for table in tables for metric in table.results[0].agreements]
+    counts = [
+        [table.file.id, *(table.counts[0][name] for name in VERDICTS)]
+        for table in tables
+        if table.counts[0]
+    ]
+    rows = [
+        (table.file.id, *metric.texts) for table in tables for metric in table.results[0].agreements
+    ]
     parts: list[RenderableType] = []
     if counts:
         headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
         parts += blocks(("experiment", *headings), counts, state.width)
         if len(counts) > 1:
-            parts.append(Text("A figure that several tables print counts once in the sentences below.", style="dim"))
+            parts.append(
+                Text(
+                    "A figure that several tables print counts once in the sentences below.",
+                    style="dim",
+                )
+            )
     if rows:
         columns = _stack_words(Agreement.COLUMNS)
         parts += [Text(""), *blocks(("experiment", *columns), rows, state.width, 2)]
@@ -112,7 +148,9 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
 
 
 def _stack_words(headings: Iterable[str]) -> list[str]:
-    """Return headings with a word on each line, so that the columns are narrow and no number is broken."""
+    """Return headings with a word on each line, so that the columns are narrow and no number is
+    broken.
+    """
     return [heading.replace(" ", "\n") for heading in headings]
 
 
@@ -120,15 +158,25 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """Yield the line that counts the claims, if there are any, and each that was decided."""
     claims = [claim for paper in papers for claim in paper.claims]
     if claims:
-        results = count_results(sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index))
-        yield Text(f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has them all.")
+        results = count_results(
+            sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index)
+        )
+        yield Text(
+            f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has "
+            "them all."
+        )
     for claim in claims:
         if claim.is_decided:
-            yield Text(f'{claim.table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})', style="dim")
+            yield Text(
+                f'{claim.table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})',
+                style="dim",
+            )
 
 
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
-    """Yield the sentences on each paper, and its main claims if all tables of a claim are checked."""
+    """Yield the sentences on each paper, and its main claims if all tables of a claim are
+    checked.
+    """
     for paper in papers:
         yield Text(f"\n{paper.paper.key}: {paper.answer}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in paper.sentences[1:])

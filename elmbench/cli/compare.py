@@ -25,10 +25,20 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    data: Annotated[list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")],
-    target: Annotated[str, Option("-t", "--target", help="Target column; by default by name, or the last one.")] = "",
+    data: Annotated[
+        list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")
+    ],
+    target: Annotated[
+        str, Option("-t", "--target", help="Target column; by default by name, or the last one.")
+    ] = "",
     model: Annotated[
-        Words, Option("-m", "--model", help="Models or module:Class; by default up to 15.", autocompletion=models)
+        Words,
+        Option(
+            "-m",
+            "--model",
+            help="Models or module:Class; by default up to 15.",
+            autocompletion=models,
+        ),
     ] = None,
     grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[
@@ -42,8 +52,12 @@ def compare(
     fold: Annotated[str | None, Option(help="Column with the outer fold of each row.")] = None,
     test: Annotated[str, Option(help="File of held-out rows; DATA is the training part.")] = "",
     groups: Annotated[str | None, Option(help="Column of groups that stay in one fold.")] = None,
-    weights: Annotated[str | None, Option(help="Column with the weight of each row in fits.")] = None,
-    time_order: Annotated[str | None, Option(help="Column of times; predict later rows from earlier.")] = None,
+    weights: Annotated[
+        str | None, Option(help="Column with the weight of each row in fits.")
+    ] = None,
+    time_order: Annotated[
+        str | None, Option(help="Column of times; predict later rows from earlier.")
+    ] = None,
     dates: Annotated[
         Literal["day-first", "month-first"] | None,
         Option(metavar="<str>", help="Order of 1/2/2023: day-first or month-first."),
@@ -56,15 +70,22 @@ def compare(
     sep: Annotated[str, Option(help="Separator of a text table; detected by default.")] = "",
     decimal: DecimalMark = None,
     header: Annotated[
-        bool | None, Option("--header/--no-header", help="Line 1 holds names, or data; detected by default.")
+        bool | None,
+        Option("--header/--no-header", help="Line 1 holds names, or data; detected by default."),
     ] = None,
-    impute: Annotated[bool, Option("--impute", help="Impute missing values from the training rows.")] = False,
+    impute: Annotated[
+        bool, Option("--impute", help="Impute missing values from the training rows.")
+    ] = False,
     name: Annotated[str, Option(help="Name of the results folder; default: the data's.")] = "",
     jobs: Jobs = 1,
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
     budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
-    save: Annotated[Path | None, Option(help="Write the best model, fitted to all rows (joblib).")] = None,
-    page: Annotated[Path | None, Option("--html", help="Write a page of tables, charts and importances.")] = None,
+    save: Annotated[
+        Path | None, Option(help="Write the best model, fitted to all rows (joblib).")
+    ] = None,
+    page: Annotated[
+        Path | None, Option("--html", help="Write a page of tables, charts and importances.")
+    ] = None,
     dry_run: DryRun = False,
     retry: Retry = False,
 ) -> None:
@@ -76,12 +97,17 @@ def compare(
 
     parse_duration(budget or "0")  # an error before the work, and in a dry run
     if save is not None and len(data) > 1:
-        problem, next_step = f"--save is given with {len(data)} data sets", "leave --save out, or compare one data set"
+        problem, next_step = (
+            f"--save is given with {len(data)} data sets",
+            "leave --save out, or compare one data set",
+        )
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
     files = [path for path in (save, page) if path is not None]
     for path in files:
         if not path.name or path.is_dir():
-            raise ElmbenchError(f"{str(path)!r} is a folder", expected="a file to write", next_step="name a file")
+            raise ElmbenchError(
+                f"{str(path)!r} is a folder", expected="a file to write", next_step="name a file"
+            )
         if not dry_run:
             check_folder(path)
     command = shlex.join(["elmbench", *sys.argv[1:]])
@@ -131,10 +157,17 @@ def compare(
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for dataset, spec in resolved.datasets.items():
-                state.say(f"{spec.title}: {spec.shape.instances} rows, {amount(spec.shape.features, 'feature')}")
-                state.say(*(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark))
+                state.say(
+                    f"{spec.title}: {spec.shape.instances} rows, "
+                    f"{amount(spec.shape.features, 'feature')}"
+                )
+                state.say(
+                    *(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark)
+                )
             for file in replaced_files(resolved, state.results_dir):
-                problem = f"{resolved.file.id} holds the tables of {file}, which this comparison replaces"
+                problem = (
+                    f"{resolved.file.id} holds the tables of {file}, which this comparison replaces"
+                )
                 state.say(f"{problem}; to keep both: elmbench compare FILE ... --name NAME")
         if dry_run:
             show_plan(prepared)
@@ -143,8 +176,12 @@ def compare(
             run_prepared(prepared, executor, partial(_finish, prepared, save, page))
 
 
-def _finish(prepared: PreparedRun, save: Path | None, page: Path | None, tables: list[Results]) -> None:
-    """Print the comparison of the models over several data sets, and write the best model and the page."""
+def _finish(
+    prepared: PreparedRun, save: Path | None, page: Path | None, tables: list[Results]
+) -> None:
+    """Print the comparison of the models over several data sets, and write the best model and the
+    page.
+    """
     (results,) = tables
     if len(results.resolved.datasets) > 1 and not state.as_json:
         from elmbench.cli.checks import show_statistics
@@ -163,7 +200,9 @@ def _finish(prepared: PreparedRun, save: Path | None, page: Path | None, tables:
 
 
 def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Compute the permutation importance of the best models, with live progress, and write the page."""
+    """Compute the permutation importance of the best models, with live progress, and write the
+    page.
+    """
     from elmbench.running.executors.local import LocalExecutor
     from elmbench.workflow.comparison_page import failures_of, plan_importance, write_page
     from elmbench.workflow.execute import compute
@@ -173,7 +212,12 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
         state.say("permutation importance of the columns for the best model, on its test folds:")
         with LocalExecutor(prepared.options.settings) as executor:
             run_cells(importance, executor, compute)
-    state.say(*(f"no permutation importance of a test part: {reason}" for reason in failures_of(importance)))
+    state.say(
+        *(
+            f"no permutation importance of a test part: {reason}"
+            for reason in failures_of(importance)
+        )
+    )
     write_page(prepared, importance, results, path)
     state.say(f"written to {path}")
 
@@ -181,11 +225,18 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
 @app.command()
 def predict(
     model: Annotated[
-        Path, typer.Argument(help="File of `compare --save`. Loading it runs code: use only files that you trust.")
+        Path,
+        typer.Argument(
+            help="File of `compare --save`. Loading it runs code: use only files that you trust."
+        ),
     ],
-    data: Annotated[Path, typer.Argument(help="File of new rows, with the same columns as the training data.")],
+    data: Annotated[
+        Path, typer.Argument(help="File of new rows, with the same columns as the training data.")
+    ],
     proba: Annotated[bool, Option("--proba", help="Add the probability of each class.")] = False,
-    sep: Annotated[str, Option(help="Separator of a text table, such as ';' or tab; detected by default.")] = "",
+    sep: Annotated[
+        str, Option(help="Separator of a text table, such as ';' or tab; detected by default.")
+    ] = "",
     decimal: DecimalMark = None,
 ) -> None:
     """Predict new rows with a model of `compare --save`, as CSV."""
@@ -193,7 +244,9 @@ def predict(
 
     predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
     for remark in () if state.quiet else remarks:
-        typer.echo(f"{data}: {remark}", err=True)  # also with --json: no line of the output can hold it
+        typer.echo(
+            f"{data}: {remark}", err=True
+        )  # also with --json: no line of the output can hold it
     if state.as_json:
         state.emit(predictions.to_dict("records"))
     else:

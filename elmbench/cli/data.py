@@ -11,7 +11,9 @@ from elmbench.cli.options import DATASET, Datasets, state
 from elmbench.errors import ElmbenchError
 
 data_app = typer.Typer(
-    no_args_is_help=True, help="Show where data sets come from; fetch or import them.", rich_markup_mode=None
+    no_args_is_help=True,
+    help="Show where data sets come from; fetch or import them.",
+    rich_markup_mode=None,
 )
 app.add_typer(data_app, name="data")
 
@@ -25,7 +27,9 @@ def status(names: Datasets = None) -> None:
     entries = module.status(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
     state.emit([vars(entry) for entry in entries], lines_text(("data set", "state", "where"), rows))
-    state.say(*(f"{entry.name}: next: {entry.next_step}" for entry in entries if entry.state == "bad"))
+    state.say(
+        *(f"{entry.name}: next: {entry.next_step}" for entry in entries if entry.state == "bad")
+    )
     if missing := sum(entry.state == "to fetch" for entry in entries):
         state.say(f"{missing} to fetch; next: elmbench data fetch NAME ..., or --all")
 
@@ -33,7 +37,9 @@ def status(names: Datasets = None) -> None:
 @data_app.command("fetch")
 def fetch(
     names: Datasets = None,
-    everything: Annotated[bool, typer.Option("--all", help="All data sets that are missing.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All data sets that are missing.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache."""
@@ -41,19 +47,30 @@ def fetch(
 
     if bool(names) == everything:
         problem = "data sets are named together with --all" if names else "no data set is named"
-        raise ElmbenchError(problem, expected="names, or --all", next_step="elmbench data status shows what is missing")
-    todo = names or [entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"]
+        raise ElmbenchError(
+            problem,
+            expected="names, or --all",
+            next_step="elmbench data status shows what is missing",
+        )
+    todo = names or [
+        entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"
+    ]
     results = []
     for name in todo:
         try:
-            result = module.fetch(name, progress=not state.silent and sys.stderr.isatty(), force=force)
+            result = module.fetch(
+                name, progress=not state.silent and sys.stderr.isatty(), force=force
+            )
         except ElmbenchError as error:
             if len(todo) == 1:
                 raise
             print(f"error: {name}: {state.complete(str(error))}", file=sys.stderr)
         else:
             results.append(result)
-            state.say(f"{result.name}: {'fetched' if result.downloaded else 'is here already'} ({result.origin})")
+            state.say(
+                f"{result.name}: {'fetched' if result.downloaded else 'is here already'} "
+                f"({result.origin})"
+            )
     state.emit([vars(result) for result in results])
     if len(results) < len(todo):
         raise typer.Exit(2)
@@ -63,8 +80,12 @@ def fetch(
 def import_(
     name: Annotated[str, DATASET],
     file: Annotated[Path, typer.Argument(help="File of rows, with a column named target.")],
-    test: Annotated[Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")] = None,
-    other_data: Annotated[bool, typer.Option("--other-data", help="Accept a file that is not the public one.")] = False,
+    test: Annotated[
+        Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")
+    ] = None,
+    other_data: Annotated[
+        bool, typer.Option("--other-data", help="Accept a file that is not the public one.")
+    ] = False,
 ) -> None:
     """Check a file and copy it into --data-dir as NAME."""
     from elmbench.datasets.fetch import import_file
@@ -75,6 +96,14 @@ def import_(
         raise ElmbenchError(problem, expected="a folder to copy the file into", next_step=next_step)
     data = import_file(name, file, state.data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
-    imported = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
-    state.emit(imported, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
+    imported = {
+        "name": data.name,
+        "rows": rows,
+        "columns": columns,
+        "checksum": data.checksum,
+        "notes": data.notes,
+    }
+    state.emit(
+        imported, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}"
+    )
     state.say(*data.remarks)

@@ -1,4 +1,6 @@
-"""Options of the whole app and of several commands, with their completion in a shell; and output."""
+"""Options of the whole app and of several commands, with their completion in a shell; and
+output.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +53,14 @@ class State:
 
     @property
     def results_dirs(self) -> ResultsDirs:
-        """The folders that tables are read from: the named one, or else the user's and then the committed one."""
+        """The folders that tables are read from: the named one, or else the user's and then the
+        committed one.
+        """
         from elmbench.reporting.folders import ResultsDirs, committed_results
 
-        return ResultsDirs(self.results_dir, None if self.named_results_dir else committed_results())
+        return ResultsDirs(
+            self.results_dir, None if self.named_results_dir else committed_results()
+        )
 
     @property
     def console(self) -> Console:
@@ -78,33 +84,55 @@ class State:
         return self.quiet or self.as_json
 
     def complete(self, text: str) -> str:
-        """Return text whose commands have the options that were typed, so that they work when pasted."""
+        """Return text whose commands have the options that were typed, so that they work when
+        pasted.
+        """
         if "--plugin" in self.typed:
-            text = re.sub(r" --plugin \S+", "", text)  # stored commands have only the names of the files
+            text = re.sub(
+                r" --plugin \S+", "", text
+            )  # stored commands have only the names of the files
         names = "|".join(self.commands)
-        return re.sub(rf"\belmbench (?=({names})\b)", lambda _: f"elmbench {self.typed} ", text) if self.typed else text
+        return (
+            re.sub(rf"\belmbench (?=({names})\b)", lambda _: f"elmbench {self.typed} ", text)
+            if self.typed
+            else text
+        )
 
     def emit(self, content: Any, text: Any = None) -> None:
-        """Print `content` as JSON with `--json`, else `text` (a string or anything that rich prints)."""
+        """Print `content` as JSON with `--json`, else `text` (a string or anything that rich
+        prints).
+        """
         if self.as_json:
             # Printed figures are decimals.
-            print(json.dumps(content, indent=1, default=lambda v: float(v) if isinstance(v, Decimal) else str(v)))
+            print(
+                json.dumps(
+                    content,
+                    indent=1,
+                    default=lambda v: float(v) if isinstance(v, Decimal) else str(v),
+                )
+            )
         elif text is not None:
             self.console.print(text, markup=not isinstance(text, str))
 
     def say(self, *lines: str) -> None:
-        """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or `--json`."""
+        """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or
+        `--json`.
+        """
         for line in map(self.complete, () if self.silent else lines):
             self.console.print(line, markup=False, soft_wrap="elmbench " in line)
 
     def remark(self, text: str) -> None:
-        """Print a line for people on standard error, apart from what may go to a file; not with `-q` or `--json`."""
+        """Print a line for people on standard error, apart from what may go to a file; not with
+        `-q` or `--json`.
+        """
         if not self.silent:
             print(escape_bidi(self.complete(text)), file=sys.stderr)
 
 
 def escape_bidi(text: str) -> str:
-    """Return a text with escapes in place of bidirectional characters, which reorder what a terminal shows."""
+    """Return a text with escapes in place of bidirectional characters, which reorder what a
+    terminal shows.
+    """
     return _BIDI.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
@@ -143,7 +171,9 @@ datasets = _completion("elmbench.specs.datasets:load_dataset_specs")
 models = _completion("elmbench.registry:list_models")
 
 Words = list[str] | None
-DecimalMark = Annotated[Literal[".", ","] | None, typer.Option(help="Decimal mark; detected by default.")]
+DecimalMark = Annotated[
+    Literal[".", ","] | None, typer.Option(help="Decimal mark; detected by default.")
+]
 TABLE = typer.Argument(help="Id or alias, such as table4.", autocompletion=tables)
 DATASET = typer.Argument(help="Name; see `elmbench list datasets`.", autocompletion=datasets)
 Table = Annotated[str | None, TABLE]
@@ -151,5 +181,7 @@ Tables = Annotated[Words, TABLE]
 Datasets = Annotated[Words, DATASET]
 Profile = Annotated[str, typer.Option(help="Part of the protocol: ci, fast or paper.")]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Retry cells that did not end ok.")]

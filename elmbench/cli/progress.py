@@ -1,4 +1,6 @@
-"""Live progress: a bar with the time left on a terminal; of a run, also a line every few seconds elsewhere."""
+"""Live progress: a bar with the time left on a terminal; of a run, also a line every few seconds
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,13 @@ class RunProgress:
         self._running: dict[str, float] = {}
         self._start_time = time.monotonic()
         # The rest is preparatory work, such as searches.
-        self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
+        self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(
+            run.todo
+        )
         self.endings: Counter[str] = Counter()
-        self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
+        self._table = {
+            key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works
+        }
         self._is_without_workers = False
         self._bar = Progress(
             BarColumn(bar_width=20),
@@ -50,7 +56,8 @@ class RunProgress:
             TextColumn("{task.percentage:>3.0f} %  {task.description}", markup=False),
             console=console,
             transient=True,
-            disable=self.quiet or not (sys.stderr.isatty() and console.is_interactive),  # false for TERM=dumb
+            disable=self.quiet
+            or not (sys.stderr.isatty() and console.is_interactive),  # false for TERM=dumb
         )
         self._task = self._bar.add_task("", total=max(len(work), 1))
         self._next_text = self._start_time + _LINE_EVERY * self._bar.disable
@@ -62,7 +69,9 @@ class RunProgress:
     def __exit__(self, kind: object, *_: object) -> None:
         self._bar.stop()
         if not self.quiet and kind is None:
-            endings = ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
+            endings = (
+                ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
+            )
             seconds, n = time.monotonic() - self._start_time, self.endings.total()
             print(f"{n} cell{'s' * (n != 1)} in {duration(seconds)}: {endings}", file=sys.stderr)
 
@@ -72,8 +81,13 @@ class RunProgress:
         if event.kind == "no-workers":
             if not (self._is_without_workers or self.quiet):
                 self._is_without_workers = True
-                # Printed through the bar's console, which owns standard error while the bar is live.
-                print("the scheduler has no worker: the run waits for one", file=sys.stderr, flush=True)
+                # Printed through the bar's console, which owns standard error while the bar is
+                # live.
+                print(
+                    "the scheduler has no worker: the run waits for one",
+                    file=sys.stderr,
+                    flush=True,
+                )
             return
         now = time.monotonic()
         if not event.work.immediate:
@@ -89,10 +103,19 @@ class RunProgress:
         if self.quiet or (now < self._next_text and not is_last):
             return
         running = {key: now - start_time for key, start_time in self._running.items()}
-        seconds, is_complete = self.estimates.remaining(self._waiting, running, self.executor.workers)
+        seconds, is_complete = self.estimates.remaining(
+            self._waiting, running, self.executor.workers
+        )
         about = "about" if is_complete else "at least"
-        left = f"{about} {duration(seconds)} left" if is_complete or seconds >= 1 else "time left unknown"
-        text = f"{self.endings.total()}/{len(self.cells)} cells, {duration(now - self._start_time)}, {left}; "
+        left = (
+            f"{about} {duration(seconds)} left"
+            if is_complete or seconds >= 1
+            else "time left unknown"
+        )
+        text = (
+            f"{self.endings.total()}/{len(self.cells)} cells, {duration(now - self._start_time)}, "
+            f"{left}; "
+        )
         text += self._table.get(key, "")
         if self._bar.disable:
             print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
@@ -104,7 +127,9 @@ class RunProgress:
 
 
 def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
-    """Return tables that show on a terminal, while they are iterated over, how many are done and the time left."""
+    """Return tables that show on a terminal, while they are iterated over, how many are done and
+    the time left.
+    """
     from rich.console import Console
     from rich.progress import track
 

@@ -18,8 +18,12 @@ from elmbench.specs.protocol import Scale
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a line for each data set and model, or for each table if there are several."""
-    keys = ["experiment"] if len({line["experiment"] for line in lines}) > 1 else ["dataset", "model"]
+    """Return the plan of a run: a line for each data set and model, or for each table if there are
+    several.
+    """
+    keys = (
+        ["experiment"] if len({line["experiment"] for line in lines}) > 1 else ["dataset", "model"]
+    )
     rows = []
     for _, group in groupby(lines, key=itemgetter(*keys)):
         entries = list(group)
@@ -31,7 +35,10 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
             time = f"> {time}" if any(seconds) else "unknown"
         estimate = "no data" if unavailable == cells else time
         rows.append([*(entries[0][name] for name in keys), cells, *counts, estimate])
-    names, numbers = [name.replace("dataset", "data set") for name in keys], ("cells", "to run", "fits", "one core")
+    names, numbers = (
+        [name.replace("dataset", "data set") for name in keys],
+        ("cells", "to run", "fits", "one core"),
+    )
     return lines_text((*names, *numbers), rows, right=numbers, whole=names)
 
 
@@ -40,12 +47,21 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     spec, paper, protocol = file.spec, file.paper, file.spec.protocol
     outer = protocol.outer
     folds = [f"{outer.folds} folds"] * (outer.folds > 1)
-    folds += [f"{override.folds} on {name}" for name, override in outer.overrides.items() if override.folds]
-    exceptions = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
+    folds += [
+        f"{override.folds} on {name}"
+        for name, override in outer.overrides.items()
+        if override.folds
+    ]
+    exceptions = "".join(
+        f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items()
+    )
     metrics = ", ".join(dict.fromkeys(map(resolve(file, "paper").metric_of, spec.datasets)))
     criterion = metrics if protocol.criterion == "score" else protocol.criterion
     protocol_facts = [
-        ("outer splits", ", ".join([outer.kind, *folds, f"{outer.runs} run{'s' * (outer.runs != 1)}"])),
+        (
+            "outer splits",
+            ", ".join([outer.kind, *folds, f"{outer.runs} run{'s' * (outer.runs != 1)}"]),
+        ),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
         ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
         ("inputs", _scaling(protocol.scale) + exceptions),
@@ -65,24 +81,44 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     for column, model in spec.models.items():
         searched = model.search
         if not isinstance(searched, tuple):
-            searched = tuple(f"{name} in {_values(values.expand())}" for name, values in searched.items())
-        fixed, printed = (", ".join(f"{k}={v}" for k, v in params.items()) for params in (model.params, model.printed))
+            searched = tuple(
+                f"{name} in {_values(values.expand())}" for name, values in searched.items()
+            )
+        fixed, printed = (
+            ", ".join(f"{k}={v}" for k, v in params.items())
+            for params in (model.params, model.printed)
+        )
         overrides = ", ".join(model.overrides)
-        models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, overrides))
+        models.append(
+            (column, model.model, model.like or "", ", ".join(searched), fixed, printed, overrides)
+        )
     title = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
     parts: list[RenderableType] = [title, lines_text(("", ""), facts)]
     if models:
         columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
         indices = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
         lines = [[line[i] for i in indices] for line in models]
-        parts += [Text("\nModels", style="italic"), lines_text([columns[i] for i in indices], lines)]
+        parts += [
+            Text("\nModels", style="italic"),
+            lines_text([columns[i] for i in indices], lines),
+        ]
     if file.figures:
         rows = [
-            (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
+            (
+                f.dataset,
+                f.model,
+                f.metric,
+                f"{f.value}" if f.value is not None else f.text or "-",
+                f.std or "",
+                f.note,
+            )
             for f in file.figures
         ]
         headings = ("data set", "model", "metric", "value", "±", "note")
-        parts += [Text("\nPublished", style="italic"), lines_text(headings, rows, right=("value", "±"))]
+        parts += [
+            Text("\nPublished", style="italic"),
+            lines_text(headings, rows, right=("value", "±")),
+        ]
     return Group(*parts)
 
 
@@ -97,9 +133,15 @@ def _scaling(scale: Scale | None) -> str:
 
 
 def _values(values: Sequence[Any]) -> str:
-    """Return the values of a grid as text: at most six, or the first two and the last, with their number."""
+    """Return the values of a grid as text: at most six, or the first two and the last, with their
+    number.
+    """
     texts = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
-    return ", ".join(texts) if len(texts) <= 6 else f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
+    return (
+        ", ".join(texts)
+        if len(texts) <= 6
+        else f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
+    )
 
 
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
@@ -107,8 +149,15 @@ def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
     parts: list[RenderableType] = []
     # Two papers may have a reading of the same name, with different questions.
     for name, question in dict.fromkeys((line["reading"], line["question"]) for line in lines):
-        choices = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
-        parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(choices[0]['tables'])}")]
-        values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in choices]
+        choices = [
+            line for line in lines if (line["reading"], line["question"]) == (name, question)
+        ]
+        parts += [
+            Text(f"{name}: {question}", style="bold"),
+            Text(f"in {', '.join(choices[0]['tables'])}"),
+        ]
+        values = [
+            (line["value"] + " (default)" * line["default"], line["meaning"]) for line in choices
+        ]
         parts += [lines_text(("value", "meaning"), values), Text("")]
     return Group(*parts)

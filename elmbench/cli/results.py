@@ -27,21 +27,33 @@ def status(experiment: options.Table = None) -> None:
     from elmbench.workflow.status import table_status
 
     store = Store(state.results_dir)
-    lines = [line | {"command": state.complete(line["command"])} for line in table_status(store, experiment)]
+    lines = [
+        line | {"command": state.complete(line["command"])}
+        for line in table_status(store, experiment)
+    ]
     rows = [
         [line[name] for name in ("experiment", "profile", "planned")]
         + [", ".join(f"{n} {status}" for status, n in line["ended"].items())]
         for line in lines
     ]
-    text = lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
+    text = (
+        lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",))
+        if rows
+        else None
+    )
     state.emit(lines, text)
     if store.n_damaged and (not lines or any("missing" in line["ended"] for line in lines)):
-        state.say(f"{store.root} has {amount(store.n_damaged, 'damaged record')}; a run computes what is missing")
+        state.say(
+            f"{store.root} has {amount(store.n_damaged, 'damaged record')}; a run computes what is "
+            "missing"
+        )
     if not rows:
         committed = state.results_dirs.committed
         tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
         hint = f"{committed} holds {tables} committed tables: elmbench table table4"
-        state.say(f"{state.results_dir} holds no runs; {hint if tables else 'next: elmbench run table4'}")
+        state.say(
+            f"{state.results_dir} holds no runs; {hint if tables else 'next: elmbench run table4'}"
+        )
     for line in lines:
         table = "{experiment} ({profile})".format(**line)
         if missing := line["ended"]["missing"]:
@@ -54,8 +66,12 @@ def status(experiment: options.Table = None) -> None:
 
 @app.command()
 def merge(
-    folders: Annotated[list[Path], typer.Argument(help="Results folders of other machines, with their .store.")],
-    target: Annotated[Path | None, typer.Option("--into", help="Target folder; default: --results-dir.")] = None,
+    folders: Annotated[
+        list[Path], typer.Argument(help="Results folders of other machines, with their .store.")
+    ],
+    target: Annotated[
+        Path | None, typer.Option("--into", help="Target folder; default: --results-dir.")
+    ] = None,
 ) -> None:
     """Join the results of several machines and write the tables.
 
@@ -69,9 +85,15 @@ def merge(
     state.say(f"joined in {target}: {amount(merged['results'], 'result')}")
     state.say(*(f"written to {folder}" for folder in merged["tables"]))
     if merged["damaged"]:
-        state.say(f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir {target} status")
+        state.say(
+            f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir "
+            f"{target} status"
+        )
     for name in merged["unknown"]:
-        state.say(f"{name} is not a table of this installation: joined, not written. Next: --spec-dir or compare again")
+        state.say(
+            f"{name} is not a table of this installation: joined, not written. Next: --spec-dir or "
+            "compare again"
+        )
 
 
 @app.command()
@@ -81,10 +103,18 @@ def table(
     form: Annotated[
         Literal["text", "csv", *FORMATS], typer.Option("--format", help="Format of the output.")  # type: ignore[valid-type]
     ] = "text",
-    update: Annotated[bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")] = False,
-    statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
-    diagram: Annotated[Path | None, typer.Option(help="Draw critical differences: .png, .pdf or .svg.")] = None,
-    metric: Annotated[options.Words, typer.Option(help="Add a metric; the first ranks a comparison.")] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Compare the models over the data sets.")
+    ] = False,
+    diagram: Annotated[
+        Path | None, typer.Option(help="Draw critical differences: .png, .pdf or .svg.")
+    ] = None,
+    metric: Annotated[
+        options.Words, typer.Option(help="Add a metric; the first ranks a comparison.")
+    ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.reporting.results import read_results, records
@@ -94,14 +124,21 @@ def table(
         from elmbench.cli.progress import show_progress
         from elmbench.workflow.checks import update_tables
 
-        folders = [str(folder) for folder in update_tables(experiment, profile, state.results_dir, show_progress)]
+        folders = [
+            str(folder)
+            for folder in update_tables(experiment, profile, state.results_dir, show_progress)
+        ]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
     if experiment is None:
-        raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
+        raise ElmbenchError(
+            "no table is named", expected="an id or alias", next_step="elmbench list experiments"
+        )
     if diagram is not None and diagram.suffix.lower() not in (".png", ".pdf", ".svg"):
         problem, next_step = f"{diagram}: unknown kind of picture", "change the ending of its name"
-        raise ElmbenchError(problem, expected="a name that ends in .png, .pdf or .svg", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="a name that ends in .png, .pdf or .svg", next_step=next_step
+        )
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
     results = read_results(resolved, dirs.find(*key), options.split_words(metric))
@@ -126,23 +163,36 @@ def table(
 @app.command()
 def check(
     experiments: options.Tables = None,
-    against: Annotated[Literal["baseline", "published"], typer.Option(help="Compare with these.")] = "baseline",
+    against: Annotated[
+        Literal["baseline", "published"], typer.Option(help="Compare with these.")
+    ] = "baseline",
     profile: Annotated[
-        Literal["ci", "fast", "paper"] | None, typer.Option(help="Profile; default: ci, or the nearest to the paper.")
+        Literal["ci", "fast", "paper"] | None,
+        typer.Option(help="Profile; default: ci, or the nearest to the paper."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a figure differs.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 1 if a figure differs.")
+    ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import show_progress
     from elmbench.layouts.table import COMPARED
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.checks import check_baselines, check_published, published_record, require_figures
+    from elmbench.workflow.checks import (
+        check_baselines,
+        check_published,
+        published_record,
+        require_figures,
+    )
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
         outcomes = check_baselines(names, state.results_dir, profile or "ci")
-        state.emit([{"experiment": name, **check} for name, check in outcomes.items()], baseline_text(outcomes))
+        state.emit(
+            [{"experiment": name, **check} for name, check in outcomes.items()],
+            baseline_text(outcomes),
+        )
         compared = sum(check["compared"] for check in outcomes.values())
         tables, differs = [], any(check["differences"] for check in outcomes.values())
     else:
@@ -154,9 +204,14 @@ def check(
         elif papers:
             state.emit(None, published_text(papers))
         if dirs.committed is not None:
-            state.remark(dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables))
+            state.remark(
+                dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables)
+            )
         verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
-        compared, differs = sum(verdicts[name] for name in COMPARED), strict and verdicts["differs"] > 0
+        compared, differs = (
+            sum(verdicts[name] for name in COMPARED),
+            strict and verdicts["differs"] > 0,
+        )
     require_figures(compared, tables, profile, state.results_dir)
     if differs:
         raise typer.Exit(1)
@@ -169,11 +224,20 @@ def update(experiments: Annotated[list[str], options.TABLE]) -> None:
 
     lines = update_baselines(experiments, state.results_dir)
     state.emit(lines)
-    state.say(*("{experiment}: the baseline is now {cells} cells ({file})".format(**line) for line in lines))
+    state.say(
+        *(
+            "{experiment}: the baseline is now {cells} cells ({file})".format(**line)
+            for line in lines
+        )
+    )
 
 
 @app.command()
-def report(out: Annotated[Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")] = None) -> None:
+def report(
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
+    ] = None,
+) -> None:
     """Build the site of all results."""
     from elmbench.cli.progress import show_progress
     from elmbench.workflow.report import comparisons_in, report
@@ -181,4 +245,7 @@ def report(out: Annotated[Path | None, typer.Option(help="Folder of the site; de
     page = report(state.results_dirs, out, show_progress)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
-        state.say(f"comparisons are left out: {', '.join(names)}", "a page of one: elmbench compare ... --html FILE")
+        state.say(
+            f"comparisons are left out: {', '.join(names)}",
+            "a page of one: elmbench compare ... --html FILE",
+        )

@@ -13,7 +13,18 @@ import typer
 from typer import Option
 
 from elmbench.cli.app import app
-from elmbench.cli.options import DryRun, Jobs, Profile, Retry, Tables, Words, datasets, models, split_words, state
+from elmbench.cli.options import (
+    DryRun,
+    Jobs,
+    Profile,
+    Retry,
+    Tables,
+    Words,
+    datasets,
+    models,
+    split_words,
+    state,
+)
 from elmbench.errors import ElmbenchError, amount
 
 if TYPE_CHECKING:
@@ -31,25 +42,50 @@ def run(
     paper: Annotated[str | None, Option(help="Run every experiment of this paper.")] = None,
     everything: Annotated[bool, Option("--all", help="Run every experiment.")] = False,
     profile: Profile = "fast",
-    dataset: Annotated[Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)] = None,
-    model: Annotated[
-        Words, Option("-m", "--model", help="Only these models; also module:Class.", autocompletion=models)
+    dataset: Annotated[
+        Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)
     ] = None,
-    select: Annotated[Words, Option(help="nested, oracle or published; default: the profile's.")] = None,
-    runs: Annotated[int | None, Option(min=1, help="Number of runs; default: the profile's.")] = None,
-    until_told: Annotated[bool, Option("--until-told", help="Add runs until the models are separated.")] = False,
+    model: Annotated[
+        Words,
+        Option(
+            "-m", "--model", help="Only these models; also module:Class.", autocompletion=models
+        ),
+    ] = None,
+    select: Annotated[
+        Words, Option(help="nested, oracle or published; default: the profile's.")
+    ] = None,
+    runs: Annotated[
+        int | None, Option(min=1, help="Number of runs; default: the profile's.")
+    ] = None,
+    until_told: Annotated[
+        bool, Option("--until-told", help="Add runs until the models are separated.")
+    ] = False,
     budget: Annotated[str | None, Option(help="Time limit of --until-told, such as 30min.")] = None,
-    reading: Annotated[Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")] = None,
+    reading: Annotated[
+        Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")
+    ] = None,
     metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,
     grid: Annotated[Words, Option(help="Grid of an added model: 'my-model: {C: [1, 10]}'.")] = None,
-    with_baselines: Annotated[bool, Option("--with-baselines", help="Add ridge, SVM, trees and others.")] = False,
-    other_data: Annotated[bool, Option("--other-data", help="Accept files that are not the public ones.")] = False,
+    with_baselines: Annotated[
+        bool, Option("--with-baselines", help="Add ridge, SVM, trees and others.")
+    ] = False,
+    other_data: Annotated[
+        bool, Option("--other-data", help="Accept files that are not the public ones.")
+    ] = False,
     jobs: Jobs = 1,
-    engine: Annotated[str, Option(help="local, or dask for a cluster; see docs/cluster.md.")] = "local",
-    scheduler: Annotated[str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
+    engine: Annotated[
+        str, Option(help="local, or dask for a cluster; see docs/cluster.md.")
+    ] = "local",
+    scheduler: Annotated[
+        str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")
+    ] = None,
     blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in each worker.")] = 1,
-    limit: Annotated[str, Option(help="Limits of each search and fit, such as time=600s,memory=4GB.")] = "",
-    clean_times: Annotated[bool, Option("--clean-times", help="Repeat the final fits one by one.")] = False,
+    limit: Annotated[
+        str, Option(help="Limits of each search and fit, such as time=600s,memory=4GB.")
+    ] = "",
+    clean_times: Annotated[
+        bool, Option("--clean-times", help="Repeat the final fits one by one.")
+    ] = False,
     dry_run: DryRun = False,
     retry: Retry = False,
     force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
@@ -59,13 +95,17 @@ def run(
     from elmbench.specs.limits import parse_duration, parse_limits
 
     if budget is not None and not until_told:
-        problem, next_step = f"--budget {budget} is given without --until-told", f"--until-told --budget {budget}"
+        problem, next_step = (
+            f"--budget {budget} is given without --until-told",
+            f"--until-told --budget {budget}",
+        )
         raise ElmbenchError(problem, expected="both, or neither", next_step=next_step)
     seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
         if not (dry_run or _has_run(experiments or (), paper, profile)):
-            # The worker starts while the run is planned, which takes about as long, unless all may be stored.
+            # The worker starts while the run is planned, which takes about as long, unless all may
+            # be stored.
             executor.warm()
         # Imported here because these imports take seconds.
         from elmbench.specs.grids import read_all_grids
@@ -102,7 +142,9 @@ def run(
 
 
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
-    """Return True if each of these tables, or by default some table (of a paper), has results under a profile."""
+    """Return True if each of these tables, or by default some table (of a paper), has results under
+    a profile.
+    """
     folders = [path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")]
     tables = {folder.name for folder in folders if paper in (None, folder.parent.name)}
     return bool(tables) and tables.issuperset(PurePath(name).stem for name in experiments)
@@ -113,14 +155,20 @@ def _readings(texts: list[str]) -> dict[str, str]:
     readings = {name: value for name, _, value in (text.partition("=") for text in texts)}
     if len(readings) < len(texts) or not all(readings.values()):
         problem = f"--reading is given as {', '.join(texts)}"
-        raise ElmbenchError(problem, expected="ID=VALUE, each id once", next_step="elmbench list readings")
+        raise ElmbenchError(
+            problem, expected="ID=VALUE, each id once", next_step="elmbench list readings"
+        )
     return readings
 
 
 def run_prepared(
-    prepared: PreparedRun, executor: Executor, finish: Callable[[list[Results]], None] = lambda results: None
+    prepared: PreparedRun,
+    executor: Executor,
+    finish: Callable[[list[Results]], None] = lambda results: None,
 ) -> None:
-    """Run a plan with live progress, print its tables, call `finish`, and exit with code 1 if a cell failed."""
+    """Run a plan with live progress, print its tables, call `finish`, and exit with code 1 if a
+    cell failed.
+    """
     from elmbench.workflow.execute import execute
 
     results = run_cells(prepared, executor, execute)
@@ -137,15 +185,28 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         stored = f"; {reused} {'is' if reused == 1 else 'are'} stored" if reused else ""
-        state.say(f"{amount(counts['to_run'], 'cell')} to run on {amount(executor.workers, 'worker')}{stored}")
+        state.say(
+            f"{amount(counts['to_run'], 'cell')} to run on "
+            f"{amount(executor.workers, 'worker')}{stored}"
+        )
     if damaged := counts["to_run"] and prepared.store.n_damaged:
-        typer.echo(f"{prepared.store.root} has {amount(damaged, 'damaged record')}; their work is repeated", err=True)
-    handlers = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+        typer.echo(
+            f"{prepared.store.root} has {amount(damaged, 'damaged record')}; their work is repeated",
+            err=True,
+        )
+    handlers = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         with RunProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
-        step = "without --force, the same command runs what is missing" if force else "the same command resumes"
+        step = (
+            "without --force, the same command runs what is missing"
+            if force
+            else "the same command resumes"
+        )
         typer.echo(f"interrupted: finished work is stored. Next: {step}", err=True)
         raise typer.Exit(130) from None
     finally:
@@ -191,13 +252,20 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
         for trace in traces if state.debug else ():
             typer.echo(trace, err=True)
         debug = "" if state.debug or not traces else ", --debug the traceback"
-        text = f"{amount(failed, 'cell')} failed: `elmbench status` shows the reasons{debug}; --retry runs them again"
+        text = (
+            f"{amount(failed, 'cell')} failed: `elmbench status` shows the reasons{debug}; --retry "
+            "runs them again"
+        )
         typer.echo(state.complete(text), err=True)
         raise typer.Exit(1)
 
 
-def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, executor: Executor) -> None:
-    """Run the first stage, then as many more runs as are needed to separate the models, and print the tables."""
+def _run_in_two_stages(
+    options: RunOptions, seconds: float, dry_run: bool, executor: Executor
+) -> None:
+    """Run the first stage, then as many more runs as are needed to separate the models, and print
+    the tables.
+    """
     from elmbench.cli.progress import duration
     from elmbench.workflow.execute import compute, execute
     from elmbench.workflow.stages import TwoStages
@@ -215,16 +283,24 @@ def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, execu
         if not figures:
             state.say("no published figure is compared with these runs")
             return
-        text = f"{amount(figures, 'published figure')}: {stages.size} runs are enough for {outlook.enough}"
+        text = (
+            f"{amount(figures, 'published figure')}: {stages.size} runs are enough for "
+            f"{outlook.enough}"
+        )
         if outlook.more:
             extra = sum(outlook.runs.values()) - stages.size * models
-            text += f"; {outlook.more} need{'s' * (outlook.more == 1)} {amount(extra, 'more run')} of "
+            text += (
+                f"; {outlook.more} need{'s' * (outlook.more == 1)} {amount(extra, 'more run')} of "
+            )
             text += f"{amount(models, 'model')}, roughly {duration(outlook.seconds)}"
         state.say(f"{text}; no number of runs is enough for {outlook.never}")
 
     if dry_run and stages.first.todo:
         show_plan(stages.first)
-        state.say(f"this is the first stage, {stages.size} runs; their deviation determines how many more follow")
+        state.say(
+            f"this is the first stage, {stages.size} runs; their deviation determines how many "
+            "more follow"
+        )
     elif dry_run:
         outlook = stages.outlook()
         show_plan(stages.plan(stages.datasets, outlook.runs), outlook.record())
@@ -234,23 +310,37 @@ def _run_in_two_stages(options: RunOptions, seconds: float, dry_run: bool, execu
         if stages.rest is not None:
             jobs, cells = options.settings.jobs, stages.rest.count_cells()["to_run"]
             time = duration(stages.rest.seconds_on(jobs))
-            state.say(f"left for lack of time: {amount(cells, 'cell')}, roughly {time} on {amount(jobs, 'worker')}")
+            state.say(
+                f"left for lack of time: {amount(cells, 'cell')}, roughly {time} on "
+                f"{amount(jobs, 'worker')}"
+            )
         _exit_if_failed(last)
 
 
 def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> None:
-    """Print the planned work, with rough durations; in the JSON also the `outlook` of a run in two stages."""
+    """Print the planned work, with rough durations; in the JSON also the `outlook` of a run in two
+    stages.
+    """
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
-    lines, counts, jobs = prepared.cost_by_entry(), prepared.count_cells(), prepared.options.settings.jobs
+    lines, counts, jobs = (
+        prepared.cost_by_entry(),
+        prepared.count_cells(),
+        prepared.options.settings.jobs,
+    )
     seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     content = {"tables": lines, "total": total} | ({"outlook": outlook} if outlook else {})
     state.emit(content, plan_table(lines))
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
     text = f"{counts['to_run']} of {amount(counts['planned'], 'cell')} would run, in {estimate} on "
-    text += amount(jobs, "worker") + f"; {counts['unavailable']} without data" * bool(counts["unavailable"])
+    text += amount(jobs, "worker") + f"; {counts['unavailable']} without data" * bool(
+        counts["unavailable"]
+    )
     state.say(text + f"; the longest search or fit takes {duration(longest)}" * bool(longest) + ".")
     if unknown:
-        state.say(f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have ended.")
+        state.say(
+            f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have "
+            "ended."
+        )

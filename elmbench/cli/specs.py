@@ -15,9 +15,14 @@ def list_(what: Literal["experiments", "datasets", "models", "metrics", "reading
 
     find, headings = _LISTS[what]
     lines = list(find())
-    rows = [[", ".join(v) if isinstance(v := line[heading], list) else v for heading in headings] for line in lines]
+    rows = [
+        [", ".join(v) if isinstance(v := line[heading], list) else v for heading in headings]
+        for line in lines
+    ]
     text = (
-        lines_text(headings, rows, ("rows", "columns"), ("name", "id", "alias")) if headings else readings_text(lines)
+        lines_text(headings, rows, ("rows", "columns"), ("name", "id", "alias"))
+        if headings
+        else readings_text(lines)
     )
     state.emit(lines, text)
 
@@ -28,7 +33,12 @@ def _experiments() -> Iterator[dict[str, Any]]:
     for file in load_catalogue().values():
         title = f"{file.spec.label}: {file.spec.title}"
         datasets = list(file.spec.datasets)
-        yield {"id": file.id, "alias": list(file.spec.aliases), "title": title, "data sets": datasets}
+        yield {
+            "id": file.id,
+            "alias": list(file.spec.aliases),
+            "title": title,
+            "data sets": datasets,
+        }
 
 
 def _datasets() -> Iterator[dict[str, Any]]:
@@ -64,10 +74,19 @@ def _readings() -> Iterator[dict[str, Any]]:
     papers = {file.paper.key: file.paper for file in files}
     for paper in papers.values():
         for name, reading in paper.readings.items():
-            tables = [file.id for file in files if file.paper.key == paper.key and name in file.spec.readings]
+            tables = [
+                file.id
+                for file in files
+                if file.paper.key == paper.key and name in file.spec.readings
+            ]
             for value, choice in reading.values.items():
                 default = value == reading.default
-                line = {"reading": name, "question": reading.question, "value": value, "default": default}
+                line = {
+                    "reading": name,
+                    "question": reading.question,
+                    "value": value,
+                    "default": default,
+                }
                 yield line | {"meaning": choice.says, "tables": tables}
 
 
@@ -89,7 +108,9 @@ def show(experiment: Annotated[str, TABLE]) -> None:
 
     file = find_experiment(experiment)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
-    state.emit(content | {"figures": [asdict(figure) for figure in file.figures]}, show_experiment(file))
+    state.emit(
+        content | {"figures": [asdict(figure) for figure in file.figures]}, show_experiment(file)
+    )
 
 
 @app.command()
@@ -110,5 +131,10 @@ def env() -> None:
 
     environment = describe_environment()
     rows = environment | environment["packages"]
-    rows["blas"] = "; ".join(", ".join(str(v) for v in library.values() if v) for library in environment["blas"])
-    state.emit(environment, lines_text(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]))
+    rows["blas"] = "; ".join(
+        ", ".join(str(v) for v in library.values() if v) for library in environment["blas"]
+    )
+    state.emit(
+        environment,
+        lines_text(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]),
+    )

@@ -15,8 +15,8 @@ from elmbench.datasets.table import Table, few, label_words, to_numbers
 from elmbench.datasets.values import unit_of
 from elmbench.errors import wording
 
-#: A column looks like a group if each of its values has one target, and chance would do so with at most this
-#: probability.
+#: A column looks like a group if each of its values has one target, and chance would do so with at
+#: most this probability.
 _CHANCE = 1e-6
 #: All larger floats are whole.
 _LARGEST_WHOLE = 2.0**52
@@ -24,24 +24,39 @@ _LARGEST_WHOLE = 2.0**52
 _SHOWN = 5
 
 
-def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str], is_guessed: bool) -> Iterator[str]:
+def warnings_of(
+    table: Table, task: str, grouped: bool, dates: Collection[str], is_guessed: bool
+) -> Iterator[str]:
     """Yield warnings about the rows of a table.
 
-    Columns of dates are not checked against the target. `is_guessed`: neither the target nor the task was given.
+    Columns of dates are not checked against the target. `is_guessed`: neither the target nor the
+    task was given.
     """
     if task == "regression" and is_guessed and table.target_name not in ("", *TARGETS):
-        text = f"no target is named, so the last column, {table.target_name!r}, is the target of a regression"
+        text = (
+            f"no target is named, so the last column, {table.target_name!r}, is the target of a "
+            "regression"
+        )
         yield f"{text}: --target COLUMN or --task classification to change that"
     if task == "classification":
         words = label_words(table.target)
         labels = sorted({*words} - {None})
-        if table.n_train is not None and (new := sorted({*words[table.n_train :]} - {*words[: table.n_train], None})):
+        if table.n_train is not None and (
+            new := sorted({*words[table.n_train :]} - {*words[: table.n_train], None})
+        ):
             yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct them"
         spellings = Counter(label.casefold() for label in labels)
         if same := [label for label in labels if spellings[label.casefold()] > 1]:
-            yield f"labels that differ in case alone are different classes: {few(same, 4)}: correct them"
+            yield (
+                f"labels that differ in case alone are different classes: {few(same, 4)}: correct "
+                "them"
+            )
     for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
-        if words.dtype == object and name not in {*table.words, *dates} and (word := unit_of(words)):
+        if (
+            words.dtype == object
+            and name not in {*table.words, *dates}
+            and (word := unit_of(words))
+        ):
             problem = f"{name!r} is categorical, as its numbers have a unit ({word!r})"
             words_option = wording(f"--words {quote(name)}", "astype('category')")
             yield f"{problem}: write plain numbers, or {words_option} if it holds categories"
@@ -59,8 +74,14 @@ def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str], 
         key = tuple(table.nominal[name]) if name in table.nominal else table.column(name).tobytes()
         if first.setdefault(key, name) != name and name not in constant:
             copies[name] = first[key]
-    yield from _drop(f"the same as {few([*map(repr, dict.fromkeys(copies.values()))], _SHOWN)}", list(copies))
-    whole = [name for name, codes in columns.items() if codes.max() == n - 1 and _is_whole(table.column(name))]
+    yield from _drop(
+        f"the same as {few([*map(repr, dict.fromkeys(copies.values()))], _SHOWN)}", list(copies)
+    )
+    whole = [
+        name
+        for name, codes in columns.items()
+        if codes.max() == n - 1 and _is_whole(table.column(name))
+    ]
     yield from _drop("a different whole number in each row, such as an ID", whole)
     for name in table.names:
         if name not in {*constant, *whole, *dates, *copies}:
@@ -72,16 +93,27 @@ def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str], 
 
 
 def _about_target(
-    table: Table, name: str, codes: NDArray[np.int64], target: NDArray[np.int64], numbers: Any, grouped: bool
+    table: Table,
+    name: str,
+    codes: NDArray[np.int64],
+    target: NDArray[np.int64],
+    numbers: Any,
+    grouped: bool,
 ) -> Iterator[str]:
-    """Yield a warning if a column gives the target away or looks like a group. `numbers`: targets of a regression."""
+    """Yield a warning if a column gives the target away or looks like a group. `numbers`: targets
+    of a regression.
+    """
     sizes, values = np.bincount(codes), table.column(name)
     repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
-    if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(_CHANCE):
+    if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(
+        _CHANCE
+    ):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            problem = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
+            problem = (
+                f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
+            )
             yield f"{problem}: {wording(f'--groups {quote(name)}', 'give it as groups')}"
     elif name in table.nominal or not np.isfinite(values).all():
         gives_away = False
@@ -95,7 +127,9 @@ def _about_target(
 
 
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
-    """Return the logarithm of the probability that each value, of `sizes` rows, has a single target by chance."""
+    """Return the logarithm of the probability that each value, of `sizes` rows, has a single target
+    by chance.
+    """
     different, counts = np.unique(sizes, return_counts=True)
     with np.errstate(divide="ignore"):  # a probability that is too small for a float
         return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
@@ -109,7 +143,9 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     if (ends[1:, 0] <= ends[:-1, 1]).any():
         return False
     sizes = np.bincount(target)
-    return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(len(target) + 1) < log(_CHANCE)
+    return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(
+        len(target) + 1
+    ) < log(_CHANCE)
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:

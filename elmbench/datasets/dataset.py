@@ -1,7 +1,7 @@
 """A data set that is ready for use, its checksum and its fingerprint.
 
-A fingerprint is a few numbers that identify the rows. They depend neither on the order of rows and columns nor on the
-names of the labels, and little on rounding.
+A fingerprint is a few numbers that identify the rows. They depend neither on the order of rows and
+columns nor on the names of the labels, and little on rounding.
 """
 
 import hashlib
@@ -16,7 +16,8 @@ from elmbench.specs.datasets.sources import Fingerprint
 
 Array = NDArray[np.float64]
 
-#: The allowed difference of two numbers: values that are rounded to three decimals change them by less.
+#: The allowed difference of two numbers: values that are rounded to three decimals change them by
+#: less.
 _SAME = 1e-3
 #: Values that are processed at once.
 _BLOCK = 1_000_000
@@ -38,20 +39,20 @@ class Dataset:
     X : ndarray of shape (n, d), or CSR matrix of shape (n, d)
         The features, float64.
     y : ndarray of shape (n,)
-        int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64) where there are
-        more than two classes; float64 for regression.
+        int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64)
+        where there are more than two classes; float64 for regression.
     name : str
         Name in the suite, such as 'wdbc'.
     task : {'classification', 'regression'}
     classes : tuple of str or None
-        Original labels of classes 0, 1, ..., or of -1 and +1 ('rest' for several negative labels, several positive
-        ones joined by '+').
+        Original labels of classes 0, 1, ..., or of -1 and +1 ('rest' for several negative labels,
+        several positive ones joined by '+').
     feature_names : tuple of str
     source : str
         The file or source of the rows.
     checksum : str
-        SHA-256 over the prepared arrays, 64 hexadecimal digits; of data that are redrawn every run also over what
-        they are drawn from.
+        SHA-256 over the prepared arrays, 64 hexadecimal digits; of data that are redrawn every run
+        also over what they are drawn from.
     splits : dict or None
         Row indices of the official parts, {'train': ..., 'test': ...}, if the source has them.
     notes : tuple of str
@@ -67,7 +68,8 @@ class Dataset:
     weights : ndarray of shape (n,) or None
         The weight of each row in a fit.
     rows : ndarray of shape (n,) or None
-        The number of each row in the user's file, from 0; None if they are all there, in their order.
+        The number of each row in the user's file, from 0; None if they are all there, in their
+        order.
     """
 
     X: NDArray[np.float64] | sp.csr_matrix
@@ -98,19 +100,26 @@ class Dataset:
 
 
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
-    """Return the SHA-256 of features, targets and further words, for any byte order or layout of the arrays.
+    """Return the SHA-256 of features, targets and further words, for any byte order or layout of
+    the arrays.
 
     Sparse rows must have sorted indices and no stored zeros.
     """
     digest = hashlib.sha256(b"elmbench dataset 1")
     if sp.issparse(X):
-        parts = [("indptr", X.indptr, "<i8"), ("indices", X.indices, "<i8"), ("data", X.data, "<f8")]
+        parts = [
+            ("indptr", X.indptr, "<i8"),
+            ("indices", X.indices, "<i8"),
+            ("data", X.data, "<f8"),
+        ]
     else:
         parts = [("X", X, "<f8")]
     parts.append(("y", y, "<f8"))
     for name, array, kind in parts:
         digest.update(f"|{name}{X.shape}|".encode())
-        for block in np.array_split(np.asarray(array), max(1, array.size // 1_000_000)):  # no second copy of it all
+        for block in np.array_split(
+            np.asarray(array), max(1, array.size // 1_000_000)
+        ):  # no second copy of it all
             # Adding zero turns -0.0, which some sources print, into 0.0.
             digest.update(np.ascontiguousarray(block + 0, dtype=kind).tobytes())
     for word in more:
@@ -121,7 +130,8 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """Return a description of how rows differ from those of a fingerprint; empty if they do not.
 
-    Official parts are compared if both have them. A fingerprint with `part: train` is compared with the training part.
+    Official parts are compared if both have them. A fingerprint with `part: train` is compared with
+    the training part.
     """
     X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
     if expected.part == "train":
@@ -136,15 +146,21 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
 
 def _weights(y: NDArray[Any], task: str) -> Array:
-    """Return the weights that columns are correlated with, of shape (n, k): classes, or standardised targets."""
+    """Return the weights that columns are correlated with, of shape (n, k): classes, or
+    standardised targets.
+    """
     if task == "regression":
         return _standardise(y)[:, None]
     indicators = (y[:, None] == np.unique(y)).astype(np.float64)
     return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
 
 
-def fingerprint_numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None) -> dict[str, tuple[float, ...]]:
-    """Return the numbers of a fingerprint, by what they describe, from prepared rows and targets."""
+def fingerprint_numbers(
+    X: Any, y: NDArray[Any], task: str, n_train: int | None
+) -> dict[str, tuple[float, ...]]:
+    """Return the numbers of a fingerprint, by what they describe, from prepared rows and
+    targets.
+    """
     if sp.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
@@ -179,7 +195,9 @@ def fingerprint_numbers(X: Any, y: NDArray[Any], task: str, n_train: int | None)
 def _projections(
     X: Any, mean: Array, std: Array, varying: NDArray[np.bool_], weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape (d, k)."""
+    """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape
+    (d, k).
+    """
     n, d = X.shape[0], int(varying.sum())
     factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
     if sp.issparse(X):

@@ -1,4 +1,6 @@
-"""Status of the data sets, the download from their public sources into the cache, and the import of a user's file."""
+"""Status of the data sets, the download from their public sources into the cache, and the import of
+a user's file.
+"""
 
 import shutil
 from collections.abc import Iterable
@@ -29,7 +31,9 @@ class Status:
 
 
 def status(names: Iterable[str] | None = None, data_dir: Path | str | None = None) -> list[Status]:
-    """Return the origin of each named data set, by default of all, without reading it or using a network."""
+    """Return the origin of each named data set, by default of all, without reading it or using a
+    network.
+    """
     specs = load_dataset_specs()
     chosen = list(specs.values()) if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)
@@ -42,7 +46,9 @@ def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
         state = find_source(spec, data_dir).status(Request(spec))
         return Status(spec.name, *(state or ("bad", "")))
     except DataUnavailableError:
-        return Status(spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}")
+        return Status(
+            spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}"
+        )
     except ElmbenchError as error:
         return Status(spec.name, "bad", error.found, error.next_step or "")
 
@@ -57,10 +63,12 @@ class Fetched:
 
 
 def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
-    """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
+    """Fetch a data set, by name or alias, into the cache from the first source that has it, and
+    check that it loads.
 
-    `progress`: show a bar on the terminal. `force`: fetch the data set even if it is in the cache. Raises
-    DataUnavailableError if no source can be reached, and ElmbenchError if the data differ from the expected ones.
+    `progress`: show a bar on the terminal. `force`: fetch the data set even if it is in the cache.
+    Raises DataUnavailableError if no source can be reached, and ElmbenchError if the data differ
+    from the expected ones.
     """
     spec = load_dataset_specs().find(name)
     sources = [source for source in spec.sources if isinstance(source, NetworkSource)]
@@ -81,11 +89,15 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
     if all(isinstance(error, DataUnavailableError) for error in errors.values()):
         kind = DataUnavailableError
     reasons = [
-        f"{title}: {' '.join(error.found.splitlines())}" + (f" (expected {error.expected})" if error.expected else "")
+        f"{title}: {' '.join(error.found.splitlines())}"
+        + (f" (expected {error.expected})" if error.expected else "")
         for title, error in errors.items()
     ]
     again = f"elmbench data fetch {spec.name}   (with a network)"
-    by_hand = f"or give a file {PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} FILE"
+    by_hand = (
+        f"or give a file {PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} "
+        "FILE"
+    )
     raise kind(
         f"the data set {spec.name!r} cannot be fetched: {'; '.join(reasons)}",
         expected="the data set from one of its sources",
@@ -94,7 +106,9 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
 
 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
-    """Download a data set into the cache, and empty the cache again if the rows are not those that are expected."""
+    """Download a data set into the cache, and empty the cache again if the rows are not those that
+    are expected.
+    """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"
     is_compared = compares_all and not (spec.training_part or source.other_values)
@@ -108,13 +122,20 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -
 
 
 def import_file(
-    name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None, other_data: bool = False
+    name: str,
+    file: Path | str,
+    data_dir: Path | str,
+    *,
+    test: Path | str | None = None,
+    other_data: bool = False,
 ) -> Dataset:
-    """Check a file and copy it into a data directory under the name of a data set; `name` may be an alias.
+    """Check a file and copy it into a data directory under the name of a data set; `name` may be an
+    alias.
 
-    `file`: a file of all rows, or of the training rows if `test`, a file of the test rows, is given. `data_dir`:
-    created if it is missing. `other_data`: accept the file even if its rows are not those of the public file. Raises
-    ElmbenchError if the file is not the data set, or the data directory holds another file for it.
+    `file`: a file of all rows, or of the training rows if `test`, a file of the test rows, is
+    given. `data_dir`: created if it is missing. `other_data`: accept the file even if its rows are
+    not those of the public file. Raises ElmbenchError if the file is not the data set, or the data
+    directory holds another file for it.
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()
@@ -122,10 +143,14 @@ def import_file(
     targets = {}
     for part, path in files.items():
         if not path.is_file():
-            raise ElmbenchError(f"{path} is not a file", expected="a file of rows", next_step="correct the path")
+            raise ElmbenchError(
+                f"{path} is not a file", expected="a file of rows", next_step="correct the path"
+            )
         if form_of(path) not in FORMATS:
             problem = f"{path.name} does not tell its format by its ending"
-            raise ElmbenchError(problem, expected=PATTERN, next_step="rename the file by what it holds")
+            raise ElmbenchError(
+                problem, expected=PATTERN, next_step="rename the file by what it holds"
+            )
         stem = spec.stem if part == "all" else f"{spec.stem}.{part}"
         targets[part] = folder / f"{stem}.{form_of(path)}{compression_of(path)}"
     source = FolderSource(parts=files)

@@ -1,4 +1,6 @@
-"""Generators of data sets: functions `(name, run, **parameters) -> X, y`; name and run are the seed."""
+"""Generators of data sets: functions `(name, run, **parameters) -> X, y`; name and run are the
+seed.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -21,15 +23,20 @@ BEFORE = 0.9  # x(t) for t <= 0
 
 
 def base_waves() -> Array:
-    """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and 7."""
-    return np.array([np.maximum(6.0 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (11, 15, 7)])
+    """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and
+    7.
+    """
+    return np.array(
+        [np.maximum(6.0 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (11, 15, 7)]
+    )
 
 
 def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64]]:
-    """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
+    """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at
+    each of 21 points.
 
-    The classes 0, 1 and 2 are equally likely. The best possible classifier is right in about 86 of 100 rows. Breiman,
-    Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
+    The classes 0, 1 and 2 are equally likely. The best possible classifier is right in about 86 of
+    100 rows. Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
     """
     stream = generator("data", name, run)
     waves = base_waves()
@@ -44,7 +51,8 @@ def sparse_rows(
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size, -1 and +1 (RKELM, section 6.4 and Fig. 4).
 
-    Every row has round(density * features) entries, at positions drawn without replacement, uniform on (0, 1].
+    Every row has round(density * features) entries, at positions drawn without replacement, uniform
+    on (0, 1].
     """
     stream = generator("data", name, run)
     n_entries = round(density * features)
@@ -52,18 +60,22 @@ def sparse_rows(
     for row in range(rows):
         indices[row] = np.sort(stream.choice(features, n_entries, replace=False, shuffle=False))
     values = 1.0 - stream.random(rows * n_entries)
-    X = sp.csr_matrix((values, indices.ravel(), np.arange(rows + 1) * n_entries), shape=(rows, features))
+    X = sp.csr_matrix(
+        (values, indices.ravel(), np.arange(rows + 1) * n_entries), shape=(rows, features)
+    )
     return X, stream.permutation(np.where(np.arange(rows) % 2, 1, -1))
 
 
 def integrate(history: Array, n_samples: int) -> Array:
-    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on (KOS-ELM, experiment 4).
+    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on (KOS-ELM,
+    experiment 4).
 
-    Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in one fixed
-    order, and the tenth power by multiplications: the series is chaotic, so one different bit would change it all.
+    Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in
+    one fixed order, and the tenth power by multiplications: the series is chaotic, so one different
+    bit would change it all.
 
-    `history`, of shape (3000,), holds the last values, oldest first (a ring; overwritten). Of the samples, of shape
-    (n_samples,), the first is at t = 0 and the others follow every 6 time units.
+    `history`, of shape (3000,), holds the last values, oldest first (a ring; overwritten). Of the
+    samples, of shape (n_samples,), the first is at t = 0 and the others follow every 6 time units.
     """
     samples = np.empty(n_samples)
     x = history[-1]
@@ -94,14 +106,20 @@ def clean_series(n_samples: int) -> Array:
     return run(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
 
 
-def mackey_glass(name: str, run: int, *, rows: int, taps: int, noise_variance: float) -> tuple[Array, Array]:
-    """Return inputs and targets of one-step prediction: `taps` samples in a row, oldest first, and the one after them.
+def mackey_glass(
+    name: str, run: int, *, rows: int, taps: int, noise_variance: float
+) -> tuple[Array, Array]:
+    """Return inputs and targets of one-step prediction: `taps` samples in a row, oldest first, and
+    the one after them.
 
-    Gaussian noise of `noise_variance` is added to the series; another variance uses the same draws, scaled.
+    Gaussian noise of `noise_variance` is added to the series; another variance uses the same draws,
+    scaled.
     """
     series = clean_series(rows + taps)
     if noise_variance:
-        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
+        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(
+            len(series)
+        )
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
     return np.array(windows[:, :taps]), np.array(windows[:, taps])
 

@@ -42,9 +42,9 @@ def load_dataset(
 ) -> Dataset:
     """Load a data set by name, prepared but not scaled. Never uses a network.
 
-    A file `<name>[.train|.test].<csv|svm|arff|npz|parquet>[.gz|.bz2|.xz]` in the data directory comes first, then the
-    sources of `datasets.yaml` in their order: data sets of scikit-learn, generators, and files that `elmbench data
-    fetch` has put into the cache.
+    A file `<name>[.train|.test].<csv|svm|arff|npz|parquet>[.gz|.bz2|.xz]` in the data directory
+    comes first, then the sources of `datasets.yaml` in their order: data sets of scikit-learn,
+    generators, and files that `elmbench data fetch` has put into the cache.
 
     Parameters
     ----------
@@ -86,7 +86,9 @@ class Identity:
     remarks: tuple[str, ...] = ()
 
 
-def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False) -> Identity:
+def identify(
+    spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False
+) -> Identity:
     """Return the checksum and remarks of a data set; its rows are read only the first time."""
     source, request = find_source(spec, data_dir), Request(spec, run)
     if spec.redraw and source.generated:
@@ -113,12 +115,16 @@ def identify(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files, which must exist: the given one, or else `ELMBENCH_DATA_DIR`, or None."""
+    """Return the folder of the user's files, which must exist: the given one, or else
+    `ELMBENCH_DATA_DIR`, or None.
+    """
     name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     folder = Path(name).expanduser() if name else None
     if folder is not None and not folder.is_dir():
         problem = f"the data directory {folder} is not a folder"
-        raise ElmbenchError(problem, expected="a folder of data files", next_step="name a folder that exists")
+        raise ElmbenchError(
+            problem, expected="a folder of data files", next_step="name a folder that exists"
+        )
     return folder
 
 
@@ -135,7 +141,11 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
         if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
             return source
     kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
-    lack = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
+    lack = (
+        f"neither {folder} nor the cache holds"
+        if folder
+        else "no data directory is given and the cache lacks"
+    )
     problem = f"the data set {spec.name!r} is not here: {lack} it"
     expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
     next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the data directory"
@@ -143,7 +153,9 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
 
 
 def load_from(source: Source, request: Request) -> Dataset:
-    """Load a data set from one source; raise ElmbenchError if its counts are not those of the public file."""
+    """Load a data set from one source; raise ElmbenchError if its counts are not those of the
+    public file.
+    """
     spec = request.spec
     try:
         table = source.load(request)
@@ -152,12 +164,19 @@ def load_from(source: Source, request: Request) -> Dataset:
     except Exception as error:  # of a kind from a plug-in
         if isinstance(error, ElmbenchError | MemoryError):
             raise
-        problem = f"the source {source.title} of {spec.name} fails: {type(error).__name__}: {first_line(error)}"
-        raise ElmbenchError(problem, expected="a table of rows", next_step="correct the kind of source") from error
+        problem = (
+            f"the source {source.title} of {spec.name} fails: {type(error).__name__}: "
+            f"{first_line(error)}"
+        )
+        raise ElmbenchError(
+            problem, expected="a table of rows", next_step="correct the kind of source"
+        ) from error
     table, columns, _ = take_row_columns(table, spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
-    table = _check_and_prepare(with_labels(prepare(table, source.prepare), spec, source.labels), spec, source)
+    table = _check_and_prepare(
+        with_labels(prepare(table, source.prepare), spec, source.labels), spec, source
+    )
     y, classes = code_target(table, spec)
     X = table.X
     nominal: dict[int, Any] = {}
@@ -186,7 +205,9 @@ def load_from(source: Source, request: Request) -> Dataset:
     data = Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits)
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     remarks = notes if is_users else table.notes
-    return replace(data, notes=notes, remarks=remarks, nominal=tuple(nominal), rows=table.positions, **columns)
+    return replace(
+        data, notes=notes, remarks=remarks, nominal=tuple(nominal), rows=table.positions, **columns
+    )
 
 
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
@@ -206,15 +227,18 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
     (n, d), public = table.X.shape, spec.public
     if (n, d) == (public.instances, public.features):
         return table
-    note = f"{n} rows and {d} features after the preparation; the public file has {public.instances} and "
+    note = (
+        f"{n} rows and {d} features after the preparation; the public file has {public.instances} "
+        "and "
+    )
     return table.add_remark(f"{note}{public.features}")
 
 
 def load_compared(source: Source, request: Request, other_data: bool = False) -> Dataset:
     """Load a data set from one source, and compare it with the fingerprint of the public file.
 
-    A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless `other_data` accepts them
-    with a remark.
+    A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless
+    `other_data` accepts them with a remark.
     """
     data, spec = load_from(source, request), request.spec
     if source.generated:
@@ -223,7 +247,11 @@ def load_compared(source: Source, request: Request, other_data: bool = False) ->
     public = "the generated rows of run 0" if spec.generator else "the public file"
     training_only = spec.is_training_part(len(data.y), data.splits is not None)
     fingerprint = spec.fingerprint
-    lacks_part = training_only if fingerprint and fingerprint.part == "all" else not (training_only or data.splits)
+    lacks_part = (
+        training_only
+        if fingerprint and fingerprint.part == "all"
+        else not (training_only or data.splits)
+    )
     if fingerprint is None or lacks_part or source.other_values:
         note = f"{names}: only the counts were compared with those of {public}"
         return data.add_remark(note) if isinstance(source, FolderSource) else data

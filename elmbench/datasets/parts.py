@@ -22,37 +22,60 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
     """Return the files of a data set in a data directory."""
     parts: dict[str, Path] = {}
     for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
-        names = [f"{spec.stem}{suffix}.{form}{compression}" for form in FORMATS for compression in COMPRESSIONS]
+        names = [
+            f"{spec.stem}{suffix}.{form}{compression}"
+            for form in FORMATS
+            for compression in COMPRESSIONS
+        ]
         # exists() is False for a broken link, which is an error.
-        paths = [path for path in (folder / name for name in names) if path.exists() or path.is_symlink()]
+        paths = [
+            path for path in (folder / name for name in names) if path.exists() or path.is_symlink()
+        ]
         if len(paths) > 1:
-            problem = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
-            raise ElmbenchError(problem, expected="one of them", next_step=f"move all but one of them out of {folder}")
+            problem = (
+                f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be "
+                "the same rows"
+            )
+            raise ElmbenchError(
+                problem,
+                expected="one of them",
+                next_step=f"move all but one of them out of {folder}",
+            )
         for path in paths:
             if not path.exists():
                 problem = f"{path} is a link to {path.readlink()}, which does not exist"
                 next_step = "correct or remove the link"
-                raise ElmbenchError(problem, expected="a file, or a link to one", next_step=next_step)
+                raise ElmbenchError(
+                    problem, expected="a file, or a link to one", next_step=next_step
+                )
             parts[part] = path
     if "all" in parts and len(parts) > 1:
         problem = f"{folder} holds {', '.join(path.name for path in parts.values())}"
         expected = f"either the whole of {spec.stem} in one file, or its train and test part"
-        raise ElmbenchError(problem, expected=expected, next_step=f"move the others out of {folder}")
+        raise ElmbenchError(
+            problem, expected=expected, next_step=f"move the others out of {folder}"
+        )
     return parts
 
 
-def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = "") -> Table:
+def read_parts(
+    parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = ""
+) -> Table:
     """Read the files of a data set.
 
-    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name of the source; by
-    default, the files.
+    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name
+    of the source; by default, the files.
     """
     missing = {"train", "test"} - set(parts)
-    if "all" not in parts and (missing == {"train"} or (missing == {"test"} and spec.training_part is None)):
+    if "all" not in parts and (
+        missing == {"train"} or (missing == {"test"} and spec.training_part is None)
+    ):
         ((path,), (part,)) = parts.values(), missing
         problem = f"{path} is there, but no {part} part beside it"
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
-        raise ElmbenchError(problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step
+        )
     n_features = width or spec.shape.features
     tables = [
         read_table(path, partial(_target_of, path, spec), n_features=n_features, sparse=spec.sparse)
@@ -63,13 +86,17 @@ def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
-    """Return the name of the target column: 'target', or that of a source; raise ElmbenchError without one."""
+    """Return the name of the target column: 'target', or that of a source; raise ElmbenchError
+    without one.
+    """
     targets = ["target", *(getattr(source, "target", None) for source in spec.sources)]
     for target in targets:
         if target in names:
             return target
     listing = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
-    expected = " or ".join(repr(target) for target in dict.fromkeys(targets) if isinstance(target, str))
+    expected = " or ".join(
+        repr(target) for target in dict.fromkeys(targets) if isinstance(target, str)
+    )
     next_step = f"name the target column 'target' in the header of {path.name}"
     problem = f"{path} has no target column: its columns are {listing}"
     raise ElmbenchError(problem, expected=expected, next_step=next_step)
@@ -78,10 +105,18 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 def join_parts(train: Table, test: Table) -> Table:
     """Return the rows of the official training and test part in one table."""
     if train.names != test.names or set(train.nominal) != set(test.nominal):
-        counts = f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
+        counts = (
+            f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
+        )
         problem = f"{counts}, or they differ in name or kind"
-        raise ElmbenchError(problem, expected="the same columns in both", next_step="replace one of the two files")
-    X: Matrix = sp.vstack([train.X, test.X], format="csr") if sp.issparse(train.X) else np.vstack([train.X, test.X])
+        raise ElmbenchError(
+            problem, expected="the same columns in both", next_step="replace one of the two files"
+        )
+    X: Matrix = (
+        sp.vstack([train.X, test.X], format="csr")
+        if sp.issparse(train.X)
+        else np.vstack([train.X, test.X])
+    )
     targets = [train.target, test.target]
     if train.target.dtype.kind != test.target.dtype.kind:  # numbers beside words, say
         targets = [*map(label_words, targets)]
@@ -89,7 +124,10 @@ def join_parts(train: Table, test: Table) -> Table:
         train,
         X=X,
         target=np.concatenate(targets),
-        nominal={name: np.concatenate([words, test.nominal[name]]) for name, words in train.nominal.items()},
+        nominal={
+            name: np.concatenate([words, test.nominal[name]])
+            for name, words in train.nominal.items()
+        },
         n_train=train.X.shape[0],
         origin=f"{train.origin}, {test.origin}",
     )

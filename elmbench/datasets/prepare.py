@@ -1,4 +1,6 @@
-"""The preparation of a table: the steps that `datasets.yaml` declares, its labels, its counts and its target."""
+"""The preparation of a table: the steps that `datasets.yaml` declares, its labels, its counts and
+its target.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,7 +20,9 @@ _CORRECT, _REPLACE = "correct the file", "correct or replace the file"
 
 
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their order."""
+    """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their
+    order.
+    """
     for step in steps:
         match step:
             case specs.PlainStep(step="one-hot"):
@@ -40,8 +44,8 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
                 frame = pd.DataFrame(_dense(table)).assign(target=label_words(table.target))
                 table = table.rows(~frame.duplicated().to_numpy())
             case specs.Round():
-                # Rounded as decimal text, which gives the double nearest to the print of the public file; np.round may
-                # be off by a bit.
+                # Rounded as decimal text, which gives the double nearest to the print of the public
+                # file; np.round may be off by a bit.
                 rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
                 table = replace(table, X=np.array(rounded).reshape(table.X.shape))
             case specs.ResizeImages():
@@ -101,9 +105,16 @@ def _drop_constant_columns(table: Table) -> Table:
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     if step.height * step.width != table.X.shape[1]:
         expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
-        raise ElmbenchError(f"{table.origin}: {table.X.shape[1]} pixels a row", expected=expected, next_step=_CORRECT)
+        raise ElmbenchError(
+            f"{table.origin}: {table.X.shape[1]} pixels a row",
+            expected=expected,
+            next_step=_CORRECT,
+        )
     images = _dense(table).reshape(-1, step.height, step.width)
-    row_weights, column_weights = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
+    row_weights, column_weights = (
+        _area_weights(step.height, step.to_height),
+        _area_weights(step.width, step.to_width),
+    )
     resized = np.einsum("ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True)
     n_pixels = step.to_height * step.to_width
     names = tuple(f"x{index}" for index in range(n_pixels))
@@ -111,7 +122,9 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
 
 
 def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
-    """Return the weights of the old pixels in each new one, of shape (n_new, n_old): their shares of its length."""
+    """Return the weights of the old pixels in each new one, of shape (n_new, n_old): their shares
+    of its length.
+    """
     edges = np.arange(n_new + 1) * (n_old / n_new)
     old = np.arange(n_old)
     covered = np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old)
@@ -133,15 +146,18 @@ def _dense(table: Table) -> NDArray[np.float64]:
     if sp.issparse(table.X):
         problem = f"{table.origin}: sparse rows cannot be prepared this way"
         next_step = "set `sparse: false` in datasets.yaml"
-        raise ElmbenchError(problem, expected="sparse data without missing values", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="sparse data without missing values", next_step=next_step
+        )
     return np.asarray(table.X)
 
 
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
     """Return the table with its labels spelled as in the public file.
 
-    `labels` is the mapping of the source. A file of the data directory may also use the labels of any source. Other
-    labels of a two-class file are recognised by the sizes of the classes if these differ.
+    `labels` is the mapping of the source. A file of the data directory may also use the labels of
+    any source. Other labels of a two-class file are recognised by the sizes of the classes if these
+    differ.
     """
     missing = is_missing(table.target)
     if missing.any():
@@ -156,14 +172,19 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     present = set(words)
     by_size = _labels_by_size(words, spec)
     mappings = [(labels, ""), ({label: label for label in spellings}, "")]
-    mappings += [(source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources]
+    mappings += [
+        (source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources
+    ]
     mappings += [(by_size, "labels recognised by the sizes of the classes: ")]
     for mapping, note in mappings:
         named = set(mapping) - {"*"}  # "*" stands for any word if the named labels occur
         if mapping and (named <= present if "*" in mapping else present <= named):
             target = np.array([mapping.get(word, mapping.get("*")) for word in words], dtype=object)
             table = replace(table, target=target, two_classes=mapping is by_size)
-            pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
+            pairs = ", ".join(
+                f"{'another' if word == '*' else word} is {label}"
+                for word, label in mapping.items()
+            )
             return table.add_remark(f"{note}{pairs}") if note else table
     problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
     raise ElmbenchError(problem, expected=", ".join(spellings), next_step=_REPLACE)
@@ -171,22 +192,37 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return the label of each of two words, by their counts; empty if the counts do not decide."""
-    positives, sizes = spec.shape.count(spec.positive), {size: word for word, size in Counter(words).items()}
-    if positives is None or set(sizes) != {positives, spec.shape.instances - positives} or len(sizes) != 2:
+    positives, sizes = (
+        spec.shape.count(spec.positive),
+        {size: word for word, size in Counter(words).items()},
+    )
+    if (
+        positives is None
+        or set(sizes) != {positives, spec.shape.instances - positives}
+        or len(sizes) != 2
+    ):
         return {}
     negative = next(label for label in spec.shape.labels if label not in spec.positive)
     return {sizes[spec.shape.instances - positives]: negative, sizes[positives]: spec.positive[0]}
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
-    """Raise ElmbenchError unless a table has the counts of `shape`; `stage` names it, such as 'the public file'."""
+    """Raise ElmbenchError unless a table has the counts of `shape`; `stage` names it, such as 'the
+    public file'.
+    """
     for count, expected in _counts(table, shape):
         if count != expected:
-            raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {stage} has", next_step=_REPLACE)
+            raise ElmbenchError(
+                f"{table.origin}: {count}",
+                expected=f"{expected}, as {stage} has",
+                next_step=_REPLACE,
+            )
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield each count of the rows, features and labels of a file beside the expected one, both in words."""
+    """Yield each count of the rows, features and labels of a file beside the expected one, both in
+    words.
+    """
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
     yield f"{n_rows} rows", f"{shape.instances} rows"
@@ -208,7 +244,10 @@ def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
-        example = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
+        example = next(
+            (f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)),
+            "words",
+        )
         problem = f"{table.origin}: the column {name!r} holds {example}"
         expected = "numbers, since no preparation of this column is declared"
         next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
@@ -219,8 +258,15 @@ def check_numeric(table: Table) -> None:
         return
     index = np.argwhere(strange)[0]
     kind = "a missing value" if np.isnan(values[tuple(index)]) else "an infinite value"
-    spot = f"row {index[0] + 1}, column {table.names[index[1]]!r}" if len(index) == 2 else "the sparse rows"
-    problem = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
+    spot = (
+        f"row {index[0] + 1}, column {table.names[index[1]]!r}"
+        if len(index) == 2
+        else "the sparse rows"
+    )
+    problem = (
+        f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first "
+        f"in {spot})"
+    )
     next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
     raise ElmbenchError(problem, expected="finite numbers", next_step=next_step)
 
@@ -236,14 +282,20 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
         if y is not None and np.isfinite(y).all():
             return y, None
         if y is None:
-            problem = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+            problem = (
+                f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+            )
         else:
             problem = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
-        raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)
+        raise ElmbenchError(
+            f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE
+        )
     order = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
     if spec.positive:
         rest = [label for label in order if label not in spec.positive]
         classes = rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive)
-        return np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8), classes
+        return np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(
+            np.int8
+        ), classes
     index = {label: position for position, label in enumerate(order)}
     return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)

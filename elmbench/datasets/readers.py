@@ -1,4 +1,5 @@
-"""Readers of files of rows: CSV, LIBSVM text, ARFF, NumPy archives, Parquet and Excel, compressed or not.
+"""Readers of files of rows: CSV, LIBSVM text, ARFF, NumPy archives, Parquet and Excel, compressed
+or not.
 
 An error names the file, the problem and the expectation. No pickle is loaded.
 """
@@ -42,10 +43,11 @@ def read_table(
 ) -> Table:
     """Read a file of rows; raise ElmbenchError if it is empty, damaged or not a regular file.
 
-    `choose`: chooses the target among the names of the columns. `form`: the format; by default, that of the file's
-    ending. `layout`: options of a user's file. In a public file, columns of number text are numbers, even those that
-    an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM file, whose last
-    features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse.
+    `choose`: chooses the target among the names of the columns. `form`: the format; by default,
+    that of the file's ending. `layout`: options of a user's file. In a public file, columns of
+    number text are numbers, even those that an ARFF or Parquet file declares as categories.
+    `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere.
+    `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse.
     """
     form = form or form_of(path)
     try:
@@ -86,7 +88,9 @@ def form_of(path: PurePath) -> str:
 
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     """Return the error for a file that must be replaced."""
-    return ElmbenchError(f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}")
+    return ElmbenchError(
+        f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}"
+    )
 
 
 def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool) -> Table:
@@ -98,23 +102,32 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
     except ValueError as error:
         if "Invalid index 0" not in str(error):
             raise
-        problem, next_step = f"{path} numbers its features from 0", "write it by dump_svmlight_file(zero_based=False)"
-        raise ElmbenchError(problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step) from error
+        problem, next_step = (
+            f"{path} numbers its features from 0",
+            "write it by dump_svmlight_file(zero_based=False)",
+        )
+        raise ElmbenchError(
+            problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step
+        ) from error
     table = Table.of_numbers(X, y, str(path))
     return table if sparse else replace(table, X=X.toarray())
 
 
 def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
-    """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
+    """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a
+    target.
 
-    The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
-    for sparse rows. `sparse`: keep sparse rows sparse. Raises ValueError if a part is missing or does not fit the
-    others.
+    The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images,
+    target), or SciPy's for sparse rows. `sparse`: keep sparse rows sparse. Raises ValueError if a
+    part is missing or does not fit the others.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name]) for name in file.files}
-    except (ValueError, TypeError) as error:  # other content, a single array, or objects, which are pickled
+    except (
+        ValueError,
+        TypeError,
+    ) as error:  # other content, a single array, or objects, which are pickled
         raise ValueError("it is not an archive of arrays of numbers or words") from error
     target = _array(arrays, "target", ("target", "y", "label"))
     if arrays.keys() >= set(_CSR):
@@ -123,10 +136,15 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
     else:
         X = _array(arrays, "features", ("X", "data", "images")).astype(np.float64)
         if X.ndim < 2:
-            raise ValueError(f"its features are an array of {X.ndim} dimensions, not of rows and columns")
+            raise ValueError(
+                f"its features are an array of {X.ndim} dimensions, not of rows and columns"
+            )
         X = X.reshape(len(X), -1)
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
-        raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
+        raise ValueError(
+            f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a "
+            "row"
+        )
     target = target.ravel()
     if target.dtype.kind in "US":
         target = target.astype(str).astype(object)
@@ -140,7 +158,9 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
     name = next((name for name in names if name in arrays), None)
     if name is None:
         contents = ", ".join(sorted(arrays))
-        raise ValueError(f"its arrays are {contents}: no {what}, which must be called {' or '.join(names)}")
+        raise ValueError(
+            f"its arrays are {contents}: no {what}, which must be called {' or '.join(names)}"
+        )
     if arrays[name].dtype.kind not in "biufUS":
         raise ValueError(f"its array {name} holds {arrays[name].dtype}, not numbers or words")
     return arrays[name]
@@ -148,8 +168,12 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
 
 def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
     data, *indices, shape = (arrays[name] for name in _CSR)
-    if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in (*indices, shape)):
-        raise ValueError("the indices of its sparse matrix are not integers, or its values are not numbers")
+    if data.dtype.kind not in "biuf" or any(
+        part.dtype.kind not in "iu" for part in (*indices, shape)
+    ):
+        raise ValueError(
+            "the indices of its sparse matrix are not integers, or its values are not numbers"
+        )
     X = sp.csr_matrix((data.astype(np.float64), *indices), shape=tuple(map(int, shape)))
     X.check_format(full_check=True)  # compiled code trusts the indices
     X.sort_indices()
@@ -180,7 +204,9 @@ def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileO
     import arff
 
     values, columns, starts = array("d"), array("q"), array("q", [0])
-    parsed = arff.load(io.StringIO(content.decode("utf-8")), return_type=arff.LOD_GEN, encode_nominal=True)
+    parsed = arff.load(
+        io.StringIO(content.decode("utf-8")), return_type=arff.LOD_GEN, encode_nominal=True
+    )
     for row in parsed["data"]:  # not as coordinates: a last row without entries would be lost
         columns.extend(row.keys())
         values.extend(float(value) for value in row.values())
@@ -204,22 +230,36 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-    nested = {field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)}
+    nested = {
+        field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)
+    }
     metadata = file.schema_arrow.pandas_metadata or {}
     # The index of pandas is stored last; without a name, it is left out.
     names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-    target = target_of(sorted(names, key=lambda name: name not in metadata.get("index_columns", ())), choose, path)
+    target = target_of(
+        sorted(names, key=lambda name: name not in metadata.get("index_columns", ())), choose, path
+    )
     for name in nested if layout is PUBLIC else nested.keys() & {target}:
-        raise bad_file(path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field")
+        raise bad_file(
+            path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field"
+        )
     table = file.read([name for name in names if name not in nested], use_threads=False)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
     frame[[*nested]] = None
     if layout is PUBLIC:
         return Table.of_frame(frame, target, str(path))
-    categories = {column["name"] for column in metadata.get("columns", ()) if column["pandas_type"] == "categorical"}
+    categories = {
+        column["name"]
+        for column in metadata.get("columns", ())
+        if column["pandas_type"] == "categorical"
+    }
     frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
     rows = Table.of_frame(frame, target, str(path), layout.words)
-    return rows.add_remark(f"columns of lists or records are not read: {few([*nested], 8)}") if nested else rows
+    return (
+        rows.add_remark(f"columns of lists or records are not read: {few([*nested], 8)}")
+        if nested
+        else rows
+    )
 
 
 def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
@@ -235,13 +275,17 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: Fil
         next_step = "pip install 'elmbench[excel]', or save as CSV"
         raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
     if frame.empty:
-        raise bad_file(path, f"is empty: {sheets[0]!r}, its first sheet, has no cells", "rows of data")
+        raise bad_file(
+            path, f"is empty: {sheets[0]!r}, its first sheet, has no cells", "rows of data"
+        )
     # Numbers are converted to text and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
     remark = f"only the first of {len(sheets)} sheets is read: {sheets[0]}"
     others = f" ({remark})" * (len(sheets) > 1)
     try:
-        table = read_text(text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""}))
+        table = read_text(
+            text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""})
+        )
     except ElmbenchError as error:
         error.found += others
         raise

@@ -25,7 +25,8 @@ _MOST_COLUMNS = 100_000
 _MOST_NUMBERED = 20_000_000
 #: A number as plain text. Python's float also accepts 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-#: A whole number in its usual spelling. 01, 1e2 and 1.50 remain words, because numbers would lose their spelling.
+#: A whole number in its usual spelling. 01, 1e2 and 1.50 remain words, because numbers would lose
+#: their spelling.
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 
 
@@ -33,7 +34,8 @@ _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 class Table:
     """Rows before their preparation."""
 
-    #: Features, an array or CSR matrix of shape (n, d); NaN for a missing value, and in all rows of a nominal column.
+    #: Features, an array or CSR matrix of shape (n, d); NaN for a missing value, and in all rows of
+    #: a nominal column.
     X: Matrix
     names: tuple[str, ...]
     #: Raw target of shape (n,): numbers, or an object array of str; None if missing.
@@ -44,12 +46,13 @@ class Table:
     nominal: dict[str, NDArray[np.object_]] = field(default_factory=dict)
     #: The first `n_train` rows are the official training part and the others the test part.
     n_train: int | None = None
-    #: The labels only separate the positive class from the rest, although the public file has more classes.
+    #: The labels only separate the positive class from the rest, although the public file has more
+    #: classes.
     two_classes: bool = False
     #: Remarks for the user of the rows.
     notes: tuple[str, ...] = ()
-    #: Name of the target column, if the file has names; separator of the fields, if it is text; decimal mark of numbers
-    #: that were converted from text.
+    #: Name of the target column, if the file has names; separator of the fields, if it is text;
+    #: decimal mark of numbers that were converted from text.
     target_name: str = ""
     separator: str = ""
     decimal: str = ""
@@ -66,11 +69,14 @@ class Table:
         return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None) -> Table:
-        """Return a table whose columns of number text are numbers, except the target, which may not exist.
+    def of_frame(
+        cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None
+    ) -> Table:
+        """Return a table whose columns of number text are numbers, except the target, which may not
+        exist.
 
-        `words`: names of columns of categories, besides those of the type category and codes; None if no column of
-        number text holds categories.
+        `words`: names of columns of categories, besides those of the type category and codes; None
+        if no column of number text holds categories.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
@@ -85,7 +91,9 @@ class Table:
                 nominal[name] = _spelled(values, category_word)
             else:
                 X[:, index] = numbers
-        return cls(X, tuple(columns), y, origin, nominal, target_name=target, words=frozenset(words or ()))
+        return cls(
+            X, tuple(columns), y, origin, nominal, target_name=target, words=frozenset(words or ())
+        )
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -93,27 +101,37 @@ class Table:
         return {name: position for position, name in enumerate(self.names)}
 
     def frame(self) -> pd.DataFrame:
-        """Return the features as a data frame: numbers as floats, words as objects, NaN if missing."""
+        """Return the features as a data frame: numbers as floats, words as objects, NaN if
+        missing.
+        """
         import pandas as pd
 
-        frame = pd.DataFrame(self.X if isinstance(self.X, np.ndarray) else self.X.toarray(), columns=list(self.names))
+        frame = pd.DataFrame(
+            self.X if isinstance(self.X, np.ndarray) else self.X.toarray(), columns=list(self.names)
+        )
         for name, words in self.nominal.items():
             frame[name] = np.where(is_missing(words), np.nan, words)
         return frame
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy archive; return it."""
+        """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy
+        archive; return it.
+        """
         import scipy.sparse as sp
 
         path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
         with replace_file(path) as partial, open(partial, "wb") as stream:
             if not sp.issparse(self.X):
-                frame = self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
+                frame = (
+                    self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
+                )
                 words = self.words & self.nominal.keys()
                 kinds = {"target_" if name == "target" else name: "category" for name in words}
                 frame.astype(kinds).to_parquet(stream, index=False)
             else:
-                arrays = {name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")}
+                arrays = {
+                    name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")
+                }
                 target = self.target.astype(str) if self.target.dtype == object else self.target
                 np.savez_compressed(stream, **arrays, target=target)
         return path
@@ -124,7 +142,9 @@ class Table:
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a feature of dense rows: words, or numbers."""
-        return self.nominal[name] if name in self.nominal else np.asarray(self.X[:, self.index[name]])
+        return (
+            self.nominal[name] if name in self.nominal else np.asarray(self.X[:, self.index[name]])
+        )
 
     def missing(self) -> NDArray[np.bool_]:
         """Return True for each missing value of dense rows, an array of shape (n, d)."""
@@ -134,7 +154,9 @@ class Table:
         return missing
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
-        """Return the table of some rows, by their numbers or a mask; training rows stay above test rows."""
+        """Return the table of some rows, by their numbers or a mask; training rows stay above test
+        rows.
+        """
         numbers = np.arange(len(self.target))[chosen]
         return replace(
             self,
@@ -150,7 +172,11 @@ class Table:
         X = np.array(self.X) if columns else self.X
         for name, values in columns.items():
             X[:, self.index[name]] = values
-        return replace(self, X=X, nominal={name: words for name, words in self.nominal.items() if name not in columns})
+        return replace(
+            self,
+            X=X,
+            nominal={name: words for name, words in self.nominal.items() if name not in columns},
+        )
 
     def columns(self, names: Sequence[str]) -> Table:
         """Return the table of these columns, in this order."""
@@ -165,7 +191,9 @@ class Table:
 
 
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if missing."""
+    """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if
+    missing.
+    """
     if column.dtype.kind in "biuf":
         return column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
     return _spelled(column, str)
@@ -180,13 +208,22 @@ def _spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
 
 
 def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:
-    """Return the name of the target; raise ElmbenchError for a repeated name or too many columns."""
+    """Return the name of the target; raise ElmbenchError for a repeated name or too many
+    columns.
+    """
     if len(names) > _MOST_COLUMNS:
-        problem, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
-        raise ElmbenchError(problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
+        problem, expected = (
+            f"{path} has {len(names):,} columns",
+            f"at most {_MOST_COLUMNS:,} columns",
+        )
+        raise ElmbenchError(
+            problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)"
+        )
     if len(set(names)) < len(names):
         name = next(name for position, name in enumerate(names) if name in names[:position])
-        first, second = [position for position, other in enumerate(names, start=1) if other == name][:2]
+        first, second = [
+            position for position, other in enumerate(names, start=1) if other == name
+        ][:2]
         problem = f"{path}: the column {name!r} appears twice (columns {first} and {second})"
         next_step = f"rename or remove one of the two in {path.name}"
         raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
@@ -213,27 +250,38 @@ def is_number(text: str) -> bool:
 def have_equal_digits(words: Iterable[str]) -> bool:
     """Return True if all words consist of the same number of digits, two or more."""
     words = {*words}
-    return len({*map(len, words)}) <= 1 and all(len(word) > 1 and word.isascii() and word.isdigit() for word in words)
+    return len({*map(len, words)}) <= 1 and all(
+        len(word) > 1 and word.isascii() and word.isdigit() for word in words
+    )
 
 
 def are_codes(values: NDArray[Any]) -> bool:
-    """Return True for codes such as zip codes: words of equally many digits, some of which begin with 0."""
+    """Return True for codes such as zip codes: words of equally many digits, some of which begin
+    with 0.
+    """
     words = {*values} - {None} if values.dtype == object else set()
     return any(word.startswith("0") for word in words) and have_equal_digits(words)
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column as floats, NaN for missing values; return None if it holds anything but numbers."""
+    """Return a column as floats, NaN for missing values; return None if it holds anything but
+    numbers.
+    """
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     import pandas as pd
 
     codes, words = pd.factorize(values)  # -1 for a missing value
-    return np.append(words.astype(np.float64), np.nan)[codes] if all(map(is_number, map(str, words))) else None
+    return (
+        np.append(words.astype(np.float64), np.nan)[codes]
+        if all(map(is_number, map(str, words)))
+        else None
+    )
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
-    """Return labels as words, with one spelling of whole numbers: +1, 1.0 and 1 are all '1', but 01 is not.
+    """Return labels as words, with one spelling of whole numbers: +1, 1.0 and 1 are all '1', but 01
+    is not.
 
     None and NaN become None.
     """
@@ -248,22 +296,30 @@ def label_word(value: Any) -> str:
 
 
 def category_word(value: Any) -> str:
-    """Return the text of a category; True and False are in lower case, however pandas read or a file spells them."""
+    """Return the text of a category; True and False are in lower case, however pandas read or a
+    file spells them.
+    """
     word = str(value).strip()
     return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
 
 
 def to_frame(X: Any) -> pd.DataFrame:
-    """Return the rows of a program with names: a data frame of any library, an array, lists or sparse rows."""
+    """Return the rows of a program with names: a data frame of any library, an array, lists or
+    sparse rows.
+    """
     import pandas as pd
 
     X = X.to_pandas() if hasattr(X, "to_pandas") else X.toarray() if hasattr(X, "toarray") else X
     if isinstance(X, pd.DataFrame):
         return X.set_axis([str(name) for name in X.columns], axis=1)
     if getattr(X, "ndim", 2) > 2:
-        raise ElmbenchError(f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X")
+        raise ElmbenchError(
+            f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X"
+        )
     if X is None or isinstance(X, str | Path):
         problem, next_step = f"X is {X!r}", "read a file first: pandas.read_csv(FILE)"
         raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
     frame = pd.DataFrame(X)
-    return frame.set_axis([f"x{name}" if isinstance(name, int) else str(name) for name in frame], axis=1)
+    return frame.set_axis(
+        [f"x{name}" if isinstance(name, int) else str(name) for name in frame], axis=1
+    )

@@ -18,7 +18,8 @@ from elmbench.specs.datasets.sources import FileOptions
 ChooseTarget = Callable[[list[str]], str]
 #: Separators in the order of trial: a comma may also be a decimal mark.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-#: Number of rows from which the separator and the header are detected, and of fields for the header of wide rows.
+#: Number of rows from which the separator and the header are detected, and of fields for the header
+#: of wide rows.
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 #: The most names of columns that a note shows.
 _SHOWN = 5
@@ -35,12 +36,16 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     import pandas as pd
 
     text, notes = _decode(content)
-    separator, text = _separator_of(text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator)
+    separator, text = _separator_of(
+        text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator
+    )
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
     is_public = layout in (PUBLIC, PUBLIC_ROWS)
     sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
-    names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
+    names = [
+        name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)
+    ]
     header = layout.header
     if header is None:
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(names))])
@@ -48,21 +53,33 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
         if header and 2 * named < len(names):  # a title, such as workbooks have
             title = few([*filter(None, sample[0])], _SHOWN)
             problem = f"{path}: line 1 names {named} of {len(names)} columns ({title})"
-            next_step = "remove the lines above the header, or give --header if line 1 is the header"
+            next_step = (
+                "remove the lines above the header, or give --header if line 1 is the header"
+            )
             raise ElmbenchError(problem, expected="a header", next_step=next_step)
         remark = f"line 1 is taken for the header (--no-header if it is data): {few(names, _SHOWN)}"
         last = len(names) - 1
-        data = f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
+        data = (
+            f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
+        )
         notes.append(remark if header else data)
     if not header:
         names = [f"x{position}" for position in range(len(names))]
     _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_of(names, choose, path)
-    # pandas accepts a point as decimal mark even if the mark is a comma, and would drop the leading zeros of codes.
+    # pandas accepts a point as decimal mark even if the mark is a comma, and would drop the leading
+    # zeros of codes.
     words = names if layout.decimal == "," else None if is_public else layout.words
-    columns = zip(names, zip(*sample[bool(header) :], strict=True), strict=False)  # none without rows
-    codes = () if is_public else [name for name, values in columns if have_equal_digits({*values} - MISSING)]
-    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter, and abort its exit.
+    columns = zip(
+        names, zip(*sample[bool(header) :], strict=True), strict=False
+    )  # none without rows
+    codes = (
+        ()
+        if is_public
+        else [name for name, values in columns if have_equal_digits({*values} - MISSING)]
+    )
+    # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter,
+    # and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
             io.StringIO(text),
@@ -97,12 +114,15 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
     """Yield the fields of each row that is not blank."""
-    lines = (match[0] for match in re.finditer(".*\n?", text))  # a copy of the text takes longer than the first rows
+    lines = (
+        match[0] for match in re.finditer(".*\n?", text)
+    )  # a copy of the text takes longer than the first rows
     return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
 
 
 def _separator_of(text: str, separator: str) -> tuple[str, str]:
-    """Return the given separator, or the first that splits all rows of a sample into equally many fields, and the text.
+    """Return the given separator, or the first that splits all rows of a sample into equally many
+    fields, and the text.
 
     The text lacks the line `sep=;` that some programs put first.
     """
@@ -111,7 +131,10 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
         separator, text = separator or first[4], rest
     separator = {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator)
     if len(separator) > 1:
-        problem, next_step = f"the separator {separator!r} has {len(separator)} characters", "correct --sep"
+        problem, next_step = (
+            f"the separator {separator!r} has {len(separator)} characters",
+            "correct --sep",
+        )
         raise ElmbenchError(problem, expected="one character, or tab or space", next_step=next_step)
     if separator:
         return separator, text
@@ -126,12 +149,18 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
 
 
 def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> None:
-    """Raise ElmbenchError unless all rows have the same number of fields: pandas completes short rows silently."""
+    """Raise ElmbenchError unless all rows have the same number of fields: pandas completes short
+    rows silently.
+    """
     widths = _widths(text, separator)
     _, _, first = next(widths)
     for start, end, width in widths:
         if width != first:
-            lines = f"line {start}" if start == end else f"lines {start} to {end}, which a quotation mark joins"
+            lines = (
+                f"line {start}"
+                if start == end
+                else f"lines {start} to {end}, which a quotation mark joins"
+            )
             problem = f"{path}: found {width} field{'s' * (width != 1)} in {lines}"
             separated = f"separated by {SEPARATORS.get(separator, repr(separator))}"
             expected = f"{first} field{'s' * (first != 1)} {separated}, as in line 1"
@@ -142,7 +171,9 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
 
 
 def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the first line, the last line and the number of fields of each row that is not blank."""
+    """Yield the first line, the last line and the number of fields of each row that is not
+    blank.
+    """
     if '"' not in text and separator != " ":  # the usual case, which is faster
         lines = enumerate(text.split("\n"), start=1)
         yield from ((number, number, line.count(separator) + 1) for number, line in lines if line)
@@ -168,5 +199,6 @@ def _has_header(rows: list[list[str]]) -> bool:
             few |= len(set(texts)) <= len(texts) / 2
     if repeated or not numbers:
         return not repeated
-    # All columns of numbers begin with a number. Names may be numbers as well, such as positions or wavelengths.
+    # All columns of numbers begin with a number. Names may be numbers as well, such as positions or
+    # wavelengths.
     return few or numbers == [str(position) for position in range(len(numbers))]

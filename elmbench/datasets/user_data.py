@@ -1,4 +1,6 @@
-"""A user's data: a path, data of OpenML or scikit-learn in the cache, or arrays of a program; and their spec."""
+"""A user's data: a path, data of OpenML or scikit-learn in the cache, or arrays of a program; and
+their spec.
+"""
 
 import os
 import re
@@ -18,9 +20,23 @@ import scipy.sparse as sp
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
-from elmbench.datasets.sources.file import FileSource, expand_dates, read_user_file, take_row_columns
+from elmbench.datasets.sources.file import (
+    FileSource,
+    expand_dates,
+    read_user_file,
+    take_row_columns,
+)
 from elmbench.datasets.sources.openml import OpenMLSource
-from elmbench.datasets.table import Table, few, is_missing, is_number, label_word, label_words, to_frame, to_numbers
+from elmbench.datasets.table import (
+    Table,
+    few,
+    is_missing,
+    is_number,
+    label_word,
+    label_words,
+    to_frame,
+    to_numbers,
+)
 from elmbench.datasets.values import looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.files import cache_folder, replace_file
@@ -40,15 +56,18 @@ _NAMES = "most of the words are different (write quantities as plain numbers to 
 DENSE_VALUES = 2e7
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60
-_ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I)
+_ENDING = re.compile(
+    r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I
+)
 
 
 class UserData(FileOptions, RowColumns):
     """A user's data, and the options that were given for them.
 
-    `location`: a path, `openml:ID` or `sklearn:NAME`. `target`: name or position of the target column; detected if
-    empty. `task`: None to detect it from the target. `impute`: impute missing values. `positive`: the label of the
-    positive class, for metrics such as precision; by default, the last one. `title`: by default, the location.
+    `location`: a path, `openml:ID` or `sklearn:NAME`. `target`: name or position of the target
+    column; detected if empty. `task`: None to detect it from the target. `impute`: impute missing
+    values. `positive`: the label of the positive class, for metrics such as precision; by default,
+    the last one. `title`: by default, the location.
     """
 
     location: str
@@ -58,7 +77,9 @@ class UserData(FileOptions, RowColumns):
     impute: bool = False
     positive: str = ""
 
-    def __init__(self, location: str, target: str | int = "", task: Task | None = None, **options: Any) -> None:
+    def __init__(
+        self, location: str, target: str | int = "", task: Task | None = None, **options: Any
+    ) -> None:
         super().__init__(**options | {"location": location, "target": target, "task": task})
 
 
@@ -84,7 +105,10 @@ def describe(request: UserData) -> DatasetSpec:
         settings.append(f"{n_folds} outer folds, of the column {request.fold}")
         if 2 * n_folds > len(full.target):
             rows = f"{request.fold!r} makes {n_folds} folds of {len(full.target)} rows"
-            warnings.append(f"{rows}: name a column of few different values, unless each row is to be left out once")
+            warnings.append(
+                f"{rows}: name a column of few different values, unless each row is to be left out "
+                "once"
+            )
     if request.weights is not None:
         settings.append(f"fits are weighted by {request.weights}, metrics are not")
     dates = tuple(
@@ -110,13 +134,17 @@ def describe(request: UserData) -> DatasetSpec:
     if table.nominal:
         settings.append(f"words, encoded on each training part: {few([*table.nominal], 8)}")
     if dates:
-        settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
+        settings.append(
+            f"dates, replaced by their parts and the days since the first: {', '.join(dates)}"
+        )
     examples = {
         name: next((word for word in words if word and not looks_numeric(word)), "")
         for name, words in full.nominal.items()
     }
     for reason, group in left_out.items():
-        listing = few([f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8)
+        listing = few(
+            [f"{name} ({examples[name]})" if examples.get(name) else name for name in group], 8
+        )
         settings += [f"left out, as {reason}: {listing}"] if group else []
     missing = _missing_columns(table)
     if missing:
@@ -124,7 +152,11 @@ def describe(request: UserData) -> DatasetSpec:
     n, d = table.X.shape
     is_guessed = not request.task and target == ""
     warnings += warnings_of(raw, task, request.groups is not None, dates, is_guessed)
-    changes = {"target": table.target_name or target, "drop": (*request.drop, *names), "dates": dates}
+    changes = {
+        "target": table.target_name or target,
+        "drop": (*request.drop, *names),
+        "dates": dates,
+    }
     return DatasetSpec(
         **request.model_dump(include=set(RowColumns.model_fields)),
         name=name_of(request.location),
@@ -141,7 +173,11 @@ def describe(request: UserData) -> DatasetSpec:
         by_fold=bool(table.nominal or missing),
         sources=(source.model_copy(update=changes),),
         citation="the user's own data",
-        notes=("; ".join([*detected, *settings]), *table.notes, *(f"warning: {text}" for text in warnings)),
+        notes=(
+            "; ".join([*detected, *settings]),
+            *table.notes,
+            *(f"warning: {text}" for text in warnings),
+        ),
     )
 
 
@@ -159,7 +195,11 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
 
 
 def _missing_columns(table: Table) -> list[str]:
-    return [] if sp.issparse(table.X) else [table.names[i] for i in np.flatnonzero(table.missing().any(axis=0))]
+    return (
+        []
+        if sp.issparse(table.X)
+        else [table.names[i] for i in np.flatnonzero(table.missing().any(axis=0))]
+    )
 
 
 def _task_of(table: Table) -> Task:
@@ -169,13 +209,23 @@ def _task_of(table: Table) -> Task:
         return "classification"
     n_labels = len(set(label_words(table.target)))
     whole = bool((np.isfinite(values) & (values == np.round(values))).all())
-    return "classification" if whole and n_labels <= min(MOST_CLASSES, len(values) // 3) else "regression"
+    return (
+        "classification"
+        if whole and n_labels <= min(MOST_CLASSES, len(values) // 3)
+        else "regression"
+    )
 
 
 def _faults(
-    table: Table, request: UserData, task: Task, labels: Sequence[str], left_out: Mapping[str, Sequence[str]]
+    table: Table,
+    request: UserData,
+    task: Task,
+    labels: Sequence[str],
+    left_out: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next step."""
+    """Yield the reasons to refuse the rows: what is wrong with them, the expectation and the next
+    step.
+    """
     n, d = table.X.shape
     another = wording("name another column with --target", "give another y")
     if n < 20:
@@ -186,7 +236,11 @@ def _faults(
             yield problem, "a column of numbers or categories", "correct the data"
     if d < 1:
         next_step = wording("add columns, or name the separator of a text by --sep", "add columns")
-        yield f" has {n} rows of {d} features", "a feature", "leave fewer columns out" if request.drop else next_step
+        yield (
+            f" has {n} rows of {d} features",
+            "a feature",
+            "leave fewer columns out" if request.drop else next_step,
+        )
     n_missing = is_missing(table.target).sum()
     if n_missing:
         column = f" {table.target_name!r}" if table.target_name else ""
@@ -197,36 +251,59 @@ def _faults(
     if len(huge):
         column = table.names[huge.min()]
         problem = f": a value in the column {column!r} is infinite or too large to be squared"
-        next_step = f"correct the data, or {wording(f'--drop {quote(column)}', 'leave the column out')}"
+        next_step = (
+            f"correct the data, or {wording(f'--drop {quote(column)}', 'leave the column out')}"
+        )
         yield problem, f"magnitudes up to {LARGEST:g}", next_step
     columns = [] if request.impute else _missing_columns(table)
     if columns:
         missing = table.missing()
-        problem = f": {amount(missing.sum(), 'missing value')} in {amount(missing.any(axis=1).sum(), 'row')}"
+        problem = (
+            f": {amount(missing.sum(), 'missing value')} in "
+            f"{amount(missing.any(axis=1).sum(), 'row')}"
+        )
         impute = wording("--impute", "impute=True")
-        next_step = f"{impute} replaces them, by the rows of each training part, or correct the data"
+        next_step = (
+            f"{impute} replaces them, by the rows of each training part, or correct the data"
+        )
         yield f"{problem} ({few(columns, 5)})", "a value in every field", next_step
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", another
     if not request.task and len(labels) > MOST_DIFFERENT * n:
-        problem = f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
+        problem = (
+            f": the target has {len(labels)} different labels in {n} rows, such as {labels[0]!r}"
+        )
         yield problem, "classes of several rows, or numbers", f"write plain numbers, or {another}"
     targets = to_numbers(table.target) if task == "regression" else None
     if targets is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             varies = np.ptp(targets) > 0 and 0 < targets.var() < np.inf
         if not varies:
-            problem = f": the target is constant, infinite, too large or too small, such as {targets[0]:g}"
+            problem = (
+                ": the target is constant, infinite, too large or too small, such as "
+                f"{targets[0]:g}"
+            )
             yield problem, "finite numbers that differ", another
     if task == "regression" and targets is None:
-        words = [word for word in label_words(table.target) if word is not None and not is_number(word)]
+        words = [
+            word for word in label_words(table.target) if word is not None and not is_number(word)
+        ]
         next_step = f"leave {option('task')} out, or {another}"
-        yield f": the target of a regression holds {min(words, key=looks_numeric)!r}", "numbers", next_step
+        yield (
+            f": the target of a regression holds {min(words, key=looks_numeric)!r}",
+            "numbers",
+            next_step,
+        )
     positive = label_word(request.positive)
     if positive and (len(labels) != 2 or positive not in labels):
-        problem = f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} classes"
-        expected = f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
+        problem = (
+            f": {request.positive!r} is named as the positive class of {len(labels) or 'no'} "
+            "classes"
+        )
+        expected = (
+            f"{labels[0]} or {labels[1]}" if len(labels) == 2 else "a target with two classes"
+        )
         yield problem, expected, f"correct {option('positive')} or leave it out"
 
 
@@ -238,10 +315,13 @@ def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | 
         return path, path.name, target
     if kind == "openml" and not name.isdigit():
         problem = f"{location!r} is not an OpenML data set"
-        raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
+        raise ElmbenchError(
+            problem, expected="openml: and a number", next_step="look it up on openml.org"
+        )
     folder = cache_folder() / "own"
     release = version("scikit-learn") if kind == "sklearn" else ""
-    # The file of OpenML's data has the named target as `target`, that of scikit-learn's has every column.
+    # The file of OpenML's data has the named target as `target`, that of scikit-learn's has every
+    # column.
     named, column = (str(target), "target") if kind == "openml" else ("", target or "target")
     stem = "-".join(filter(None, (kind, slug(name), slug(named) if named else "", release)))
     for cached in (folder / f"{stem}.parquet", folder / f"{stem}.npz"):
@@ -256,19 +336,26 @@ def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | 
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:
-    """Write a data set of scikit-learn, with the names of its classes, to a file; return the file."""
+    """Write a data set of scikit-learn, with the names of its classes, to a file; return the
+    file.
+    """
     from sklearn import datasets
 
     names = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
     if name not in names:
         raise unknown_name("scikit-learn data set", name, names, "elmbench compare sklearn:wine")
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
-    labels = np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
+    labels = (
+        np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
+    )
     return write_arrays(bunch.data, labels, folder, stem, {})
 
 
-def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any], target: str = "target") -> Path:
-    """Write the rows and targets of a program, and `extra` columns such as groups, to a file; return the file.
+def write_arrays(
+    X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any], target: str = "target"
+) -> Path:
+    """Write the rows and targets of a program, and `extra` columns such as groups, to a file;
+    return the file.
 
     `target`: the name of the column of targets.
     """
@@ -282,31 +369,51 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any],
         raise ElmbenchError(problem, expected="one target a row", next_step="give y as a vector")
     if sp.issparse(X):
         if extra:
-            raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
-        return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(folder, name)
+            raise ElmbenchError(
+                "sparse rows with groups or an order",
+                expected="dense rows",
+                next_step="X.toarray()",
+            )
+        return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(
+            folder, name
+        )
     for column, times in Counter(X).items():
         if times > 1:
             problem = f"X has the column {column!r} twice"
-            raise ElmbenchError(problem, expected="column names that differ", next_step=f"rename {column!r}")
+            raise ElmbenchError(
+                problem, expected="column names that differ", next_step=f"rename {column!r}"
+            )
     path = folder / f"{name}.parquet"
     columns = {name: _storable(column) for name, column in X.items()}
     frame = pd.DataFrame(columns).assign(**extra, **{target: targets}).reset_index(drop=True)
     # A Parquet file has no numbers in another byte order or of more than 8 bytes.
-    types = {name: dtype for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iuf"}
+    types = {
+        name: dtype
+        for name, dtype in frame.dtypes.items()
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+    }
     with replace_file(path) as partial:
-        frame.astype({name: f"{dtype.kind}8" for name, dtype in types.items()}).to_parquet(partial, index=False)
+        frame.astype({name: f"{dtype.kind}8" for name, dtype in types.items()}).to_parquet(
+            partial, index=False
+        )
     return path
 
 
 def _storable(column: Any) -> Any:
-    """Return a column with values that a Parquet file holds; intervals, periods and mixed objects become words."""
+    """Return a column with values that a Parquet file holds; intervals, periods and mixed objects
+    become words.
+    """
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.rename_categories(str)
     if hasattr(column, "sparse"):
         return column.sparse.to_dense()
-    return column if column.dtype.kind in "biufM" else column.map(str, na_action="ignore").astype(object)
+    return (
+        column
+        if column.dtype.kind in "biufM"
+        else column.map(str, na_action="ignore").astype(object)
+    )
 
 
 def name_of(location: str) -> str:
@@ -323,7 +430,15 @@ def short_slug(name: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a name in small letters, digits and hyphens, with a checksum if it has letters of other alphabets."""
+    """Return a name in small letters, digits and hyphens, with a checksum if it has letters of
+    other alphabets.
+    """
     letters = normalize("NFKD", name.lower())
-    words = re.sub(r"[^a-z0-9]+", "-", letters.encode("ascii", "ignore").decode()).strip("-") or "data"
-    return words if name.isascii() else f"{words}-{crc32(letters.encode('utf-8', 'surrogatepass')):08x}"
+    words = (
+        re.sub(r"[^a-z0-9]+", "-", letters.encode("ascii", "ignore").decode()).strip("-") or "data"
+    )
+    return (
+        words
+        if name.isascii()
+        else f"{words}-{crc32(letters.encode('utf-8', 'surrogatepass')):08x}"
+    )

@@ -1,4 +1,6 @@
-"""Numbers and dates as people write them: decimal commas, separators of thousands, and words for missing values."""
+"""Numbers and dates as people write them: decimal commas, separators of thousands, and words for
+missing values.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from elmbench.errors import ElmbenchError, wording
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Words for a missing value in any column: those of pandas but "None", which may be a category, and "?".
+#: Words for a missing value in any column: those of pandas but "None", which may be a category, and
+#: "?".
 MISSING = {
     "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
@@ -33,14 +36,17 @@ _MISSING_NUMBER = {
 }  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
-#: A target with at most this many distinct numbers may hold labels, and any other word is then a label as well.
+#: A target with at most this many distinct numbers may hold labels, and any other word is then a
+#: label as well.
 _FEW = 20
 #: Number of values of a column that determine its kind.
 _SAMPLE = 1000
-#: Numbers by their decimal mark. Thousands, or lakhs and crores, may be separated: 1,234,567 or 12,34,567.
+#: Numbers by their decimal mark. Thousands, or lakhs and crores, may be separated: 1,234,567 or
+#: 12,34,567.
 _NUMBERS = {
     mark: re.compile(
-        rf"[+-]?(([1-9]\d{{0,2}}(?P<mark>[{other}'’ \u00a0\u202f])(\d{{2,3}}(?P=mark))*\d{{3}}|\d+)(\{mark}\d*)?"
+        rf"[+-]?(([1-9]\d{{0,2}}(?P<mark>[{other}'’ "
+        rf"\u00a0\u202f])(\d{{2,3}}(?P=mark))*\d{{3}}|\d+)(\{mark}\d*)?"
         rf"|\{mark}\d+)([eE][+-]?\d+)?",
         re.ASCII,
     )
@@ -73,17 +79,21 @@ def is_missing_word(word: str) -> bool:
 
 
 def unit_of(values: NDArray[Any]) -> str:
-    """Return the first word of a column of numbers with one unit, such as 12 kg; empty if it is another column."""
+    """Return the first word of a column of numbers with one unit, such as 12 kg; empty if it is
+    another column.
+    """
     words = _sample(values)
-    units = {match.groups() if (match := _WITH_UNIT.fullmatch(word)) else ("", "") for word in words}
+    units = {
+        match.groups() if (match := _WITH_UNIT.fullmatch(word)) else ("", "") for word in words
+    }
     return words[0] if len(units) == 1 and units != {("", "")} else ""
 
 
 def with_numbers(table: Table, decimal: str = "") -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. Raises ElmbenchError if most but not all values of
-    a column are numbers, or the decimal mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. Raises ElmbenchError if most
+    but not all values of a column are numbers, or the decimal mark is ambiguous.
     """
     columns: dict[str, NDArray[Any]] = {}
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
@@ -105,16 +115,22 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
         if name in table.nominal:
             numbers[name] = [parsed[word] for word in values]
         elif not odd:  # or else labels stay as they are
-            words = {word: word if is_number(word) else repr(number) for word, number in parsed.items() if word}
-            target = np.array([None if math.isnan(parsed[word]) else words[word] for word in values], dtype=object)
+            words = {
+                word: word if is_number(word) else repr(number)
+                for word, number in parsed.items()
+                if word
+            }
+            target = np.array(
+                [None if math.isnan(parsed[word]) else words[word] for word in values], dtype=object
+            )
     return replace(table.with_numbers(numbers), target=target, decimal=decimal)
 
 
 def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
     """Return rows as a data frame of floats and words, as if it had been read from a file.
 
-    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing, or one of numbers
-    holds anything else.
+    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing,
+    or one of numbers holds anything else.
     """
     import pandas as pd
 
@@ -122,15 +138,26 @@ def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: s
     if lacking := [name for name in (*numbers, *words) if name not in frame]:
         raise ValueError(f"columns are missing: {few(lacking, 8)}")
     for name in words:
-        spelled = frame[name].astype(object).map(lambda value: category_word(label_word(value)), na_action="ignore")
+        spelled = (
+            frame[name]
+            .astype(object)
+            .map(lambda value: category_word(label_word(value)), na_action="ignore")
+        )
         frame[name] = spelled.where(frame[name].notna(), np.nan)
     for name in numbers:
         values = frame[name]
         if not pd.api.types.is_numeric_dtype(values):
-            text = values.map(str, na_action="ignore").astype(object).where(values.notna(), None).to_numpy()
+            text = (
+                values.map(str, na_action="ignore")
+                .astype(object)
+                .where(values.notna(), None)
+                .to_numpy()
+            )
             parsed = [_parse(word, decimal) for word in text]
             if None in parsed:
-                raise ValueError(f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number")
+                raise ValueError(
+                    f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number"
+                )
             values = pd.Series(parsed, frame.index)
         frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
     return frame
@@ -144,17 +171,36 @@ def _sample(values: NDArray[Any]) -> list[str]:
 
 def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
     """Return the decimal mark of the numbers in one file that were read as words."""
-    pairs = [(name, word) for name, values in columns.items() for word in _sample(values) if looks_numeric(word)]
-    comma, point = (next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,")
-    ambiguous = next((pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")), None)
+    pairs = [
+        (name, word)
+        for name, values in columns.items()
+        for word in _sample(values)
+        if looks_numeric(word)
+    ]
+    comma, point = (
+        next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,"
+    )
+    ambiguous = next(
+        (pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")),
+        None,
+    )
     if ambiguous and point is None and table.separator:
         fractions = np.argwhere(np.isfinite(table.X) & (np.round(table.X) != table.X))
-        point = next(((table.names[column], str(table.X[row, column])) for row, column in fractions), None)
+        point = next(
+            ((table.names[column], str(table.X[row, column])) for row, column in fractions), None
+        )
     if comma and point:
-        examples = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in (comma, point))
-        step = "--drop or correct the odd one, or --decimal , or --decimal . (the other mark separates thousands)"
+        examples = ", and ".join(
+            f"the column {name!r} holds {word!r}" for name, word in (comma, point)
+        )
+        step = (
+            "--drop or correct the odd one, or --decimal , or --decimal . (the other mark "
+            "separates thousands)"
+        )
         next_step = wording(step, "correct the odd one, or convert the columns to floats")
-        raise ElmbenchError(f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step)
+        raise ElmbenchError(
+            f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step
+        )
     if ambiguous and not (comma or point) and table.separator not in ("", ","):
         name, word = ambiguous
         numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"
@@ -179,7 +225,9 @@ def _parse(word: str | None, decimal: str) -> float | None:
 
 def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
     """Return the error for a column of numbers in which some rows hold words."""
-    kind, values = ("column", table.nominal[name]) if name in table.nominal else ("target", table.target)
+    kind, values = (
+        ("column", table.nominal[name]) if name in table.nominal else ("target", table.target)
+    )
     value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
     options = f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
     ways = "; " + wording(options, "astype(str).astype('category') if they are categories")
@@ -193,15 +241,20 @@ def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
 # --- dates
 
 
-def read_dates(words: Iterable[object], day_first: bool | None = None, column: str = "") -> Dates | None:
-    """Read a column of dates; return None if it holds anything else. See `date_format` and `dates_in`."""
+def read_dates(
+    words: Iterable[object], day_first: bool | None = None, column: str = ""
+) -> Dates | None:
+    """Read a column of dates; return None if it holds anything else. See `date_format` and
+    `dates_in`.
+    """
     words = _texts(words)
     text = date_format(words, day_first, column)
     return None if text is None else dates_in(words, text)
 
 
 def dates_in(words: Iterable[object], text: str) -> Dates:
-    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with an offset.
+    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with
+    an offset.
 
     Raises ValueError if a word is not a date in this format.
     """
@@ -211,11 +264,15 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
     return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
 
 
-def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
-    """Return the format of a column of dates, in the notation of pandas; None if it holds anything else.
+def date_format(
+    words: Iterable[object], day_first: bool | None = None, column: str = ""
+) -> str | None:
+    """Return the format of a column of dates, in the notation of pandas; None if it holds anything
+    else.
 
-    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether 1/2/2023 is in
-    February or in January, if no value does. `column`: name of the column, for the error.
+    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether
+    1/2/2023 is in February or in January, if no value does. `column`: name of the column, for the
+    error.
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
@@ -233,11 +290,14 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
     chosen = [text for text in readings if text.startswith(start)]
     if len(chosen) == 1:
         return chosen[0]
-    row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
+    row = next(
+        row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1
+    )
     way = wording("--dates day-first or --dates month-first", "convert it by pandas.to_datetime")
     days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
     raise ElmbenchError(
-        f"the column {column!r} holds dates such as {texts[row]!r}, which may be {' or '.join(days)}",
+        f"the column {column!r} holds dates such as {texts[row]!r}, which may be "
+        f"{' or '.join(days)}",
         expected="a date that decides, such as one with a day above 12",
         next_step=f"{way}, or write the dates as YYYY-MM-DD",
     )
@@ -246,7 +306,9 @@ def date_format(words: Iterable[object], day_first: bool | None = None, column: 
 def span(dates: Dates) -> str:
     """Return the first and the last of dates in words, with the time of day if there is one."""
     unit = "D" if (dates == dates.astype("datetime64[D]")).all() else "s"
-    return " to ".join(str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max()))
+    return " to ".join(
+        str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max())
+    )
 
 
 def features_of(dates: Dates) -> pd.DataFrame:
@@ -261,13 +323,22 @@ def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
 
     index = pd.DatetimeIndex(dates)
     days = (index - first) / pd.Timedelta(days=1)
-    parts = {"year": index.year, "month": index.month, "weekday": index.day_of_week, "hour": index.hour, "days": days}
+    parts = {
+        "year": index.year,
+        "month": index.month,
+        "weekday": index.day_of_week,
+        "hour": index.hour,
+        "days": days,
+    }
     return pd.DataFrame(parts, dtype=np.float64)
 
 
 def _texts(words: Iterable[object]) -> list[str | None]:
     """Return words without surrounding spaces, None for a missing value."""
-    return [None if word is None or is_missing_word(text := str(word).strip()) else text for word in words]
+    return [
+        None if word is None or is_missing_word(text := str(word).strip()) else text
+        for word in words
+    ]
 
 
 def _formats_of(word: str) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""Kinds of table, one class in each file, by their names in the key `layout` of experiment files."""
+"""Kinds of table, one class in each file, by their names in the key `layout` of experiment
+files.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ LAYOUTS = {
 
 
 def layout_of(resolved: Resolved) -> Layout:
-    """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does not fit.
+    """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does
+    not fit.
 
     The error names the experiment file.
     """
@@ -56,12 +59,16 @@ def layout_of(resolved: Resolved) -> Layout:
     try:
         layout.check(spec)
     except ValueError as error:
-        raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
+        raise ElmbenchError(
+            f"{source}: {error}", next_step="correct it, then: elmbench validate"
+        ) from error
     return layout
 
 
 def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
-    """Return an experiment that shows more metrics, if it can. In a comparison, the first one then ranks the models."""
+    """Return an experiment that shows more metrics, if it can. In a comparison, the first one then
+    ranks the models.
+    """
     from elmbench.metrics import LIST_COMMAND, find_metric, metric_names
 
     if not names:
@@ -71,8 +78,15 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     for name in names:
         metric = find_metric(name)
         if not layout.shows_metrics or metric.counts_rows:
-            problem = f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show {name}"
-            raise ElmbenchError(problem, expected="a table of metrics", next_step=f"elmbench show {resolved.file.id}")
+            problem = (
+                f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show "
+                f"{name}"
+            )
+            raise ElmbenchError(
+                problem,
+                expected="a table of metrics",
+                next_step=f"elmbench show {resolved.file.id}",
+            )
         if metric.task not in tasks:
             allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
             problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"

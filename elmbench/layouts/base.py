@@ -46,7 +46,9 @@ class LayoutOptions(SpecPart):
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored result of one cell, for the figure; that of a fit has `predictions` (see `StoredPredictions`)."""
+    """The stored result of one cell, for the figure; that of a fit has `predictions` (see
+    `StoredPredictions`).
+    """
 
     cell: Cell
     result: Mapping[str, Any]
@@ -55,7 +57,8 @@ class Outputs:
 class Layout(ABC):
     """A kind of table.
 
-    A kind of table is one class in one file; `elmbench.layouts` or the `LAYOUTS` of a plug-in file gives its name.
+    A kind of table is one class in one file; `elmbench.layouts` or the `LAYOUTS` of a plug-in file
+    gives its name.
     """
 
     #: The options that an experiment file may give.
@@ -80,21 +83,31 @@ class Layout(ABC):
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
-        """Raise ValueError, with the wrong and the expected value, if this kind cannot show an experiment."""
+        """Raise ValueError, with the wrong and the expected value, if this kind cannot show an
+        experiment.
+        """
         if not spec.models:
             raise ValueError("models is empty; expected at least one column")
 
     def options(self, spec: Experiment, source: object = "options") -> Any:
-        """Return the options that an experiment gives to its kind of table, without those of its choice.
+        """Return the options that an experiment gives to its kind of table, without those of its
+        choice.
 
-        Raises ElmbenchError, which names the file `source`, if an option is unknown or has a wrong value.
+        Raises ElmbenchError, which names the file `source`, if an option is unknown or has a wrong
+        value.
         """
-        of_choice = set() if spec.protocol.criterion == "score" else {"dcs"} - set(self.Options.model_fields)
+        of_choice = (
+            set()
+            if spec.protocol.criterion == "score"
+            else {"dcs"} - set(self.Options.model_fields)
+        )
         options = {name: value for name, value in spec.options.items() if name not in of_choice}
         return parse_spec(self.Options, options, str(source), "options")
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the cells of one data set: a fit on every outer fold for each column under each selection."""
+        """Add the cells of one data set: a fit on every outer fold for each column under each
+        selection.
+        """
         planner.add_fits()
 
     def models(self, resolved: Resolved) -> list[str]:
@@ -102,29 +115,42 @@ class Layout(ABC):
         return list(resolved.file.spec.models)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the measures that have a column in `cells.csv`; `extra` are models beside the table's own columns."""
+        """Return the measures that have a column in `cells.csv`; `extra` are models beside the
+        table's own columns.
+        """
         tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
         always = [name for task in tasks for name in columns(task)]
-        table_metrics = [name for task in tasks for name in resolved.spec.protocol.metrics_for(task)]
-        return [Measure(name) for name in dict.fromkeys((*always, *table_metrics)) if name != PREQUENTIAL]
+        table_metrics = [
+            name for task in tasks for name in resolved.spec.protocol.metrics_for(task)
+        ]
+        return [
+            Measure(name)
+            for name in dict.fromkeys((*always, *table_metrics))
+            if name != PREQUENTIAL
+        ]
 
     def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
-        The lines have the data set, model, run, fold, selection, reading and status of a cell, and its measures.
+        The lines have the data set, model, run, fold, selection, reading and status of a cell, and
+        its measures.
         """
         return cells
 
     @abstractmethod
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the measures for which an entry has a line in `summary.csv`, the table's own first."""
+        """Return the measures for which an entry has a line in `summary.csv`, the table's own
+        first.
+        """
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         """Return the measured value of each cell, NaN if it has none."""
         return cells[measure.column].astype(float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Return True if a measure gets a verdict. Times do not, because they come from another machine."""
+        """Return True if a measure gets a verdict. Times do not, because they come from another
+        machine.
+        """
         return self.judges and measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
@@ -136,10 +162,16 @@ class Layout(ABC):
             return True
         return set(Counter(list(runs)).values()) == {resolved.spec.protocol.outer.folds_of(dataset)}
 
-    def complete(self, cells: DataFrame, resolved: Resolved) -> Iterator[tuple[str, str, DataFrame]]:
-        """Yield each data set and model with its cells, if all of them ended ok and no fold is missing."""
+    def complete(
+        self, cells: DataFrame, resolved: Resolved
+    ) -> Iterator[tuple[str, str, DataFrame]]:
+        """Yield each data set and model with its cells, if all of them ended ok and no fold is
+        missing.
+        """
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-            if (group["status"] == "ok").all() and self.is_complete(str(dataset), group["run"].tolist(), resolved):
+            if (group["status"] == "ok").all() and self.is_complete(
+                str(dataset), group["run"].tolist(), resolved
+            ):
                 yield str(dataset), str(model), group
 
     def last_place(self, figure: PublishedValue) -> float:
@@ -149,8 +181,8 @@ class Layout(ABC):
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         """Return the decimals to show of a mean; None for three significant figures.
 
-        That is one more than the paper prints, three if it prints none, and none for a count. A time or a size that is
-        not printed has three significant figures.
+        That is one more than the paper prints, three if it prints none, and none for a count. A
+        time or a size that is not printed has three significant figures.
         """
         if figure is None and measure.metric in UNJUDGED:
             return None
@@ -171,24 +203,34 @@ class Layout(ABC):
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
-            names = {"dataset": resolved.spelling(entry.dataset), "model": entry.model, "measure": entry.measure.column}
+            names = {
+                "dataset": resolved.spelling(entry.dataset),
+                "model": entry.model,
+                "measure": entry.measure.column,
+            }
             yield names | entry.texts()
 
     def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the notes of this kind of table."""
         yield from ()
 
-    def figure(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def figure(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> Figure | None:
         """Draw the figure of the table; None if it has none or there is nothing to draw."""
         import pandas as pd
 
         points = pd.DataFrame(self.points_of(cells, outputs, resolved))
         return Figure(points, figure_bytes(self.draw(points, resolved))) if len(points) else None
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Points | DataFrame:
-        """Return the data of the figure from the cells and the stored results under the default readings, read in turn.
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> Points | DataFrame:
+        """Return the data of the figure from the cells and the stored results under the default
+        readings, read in turn.
 
-        By default, they are those of each entry, by its data set and model; empty if the kind of table has no figure.
+        By default, they are those of each entry, by its data set and model; empty if the kind of
+        table has no figure.
         """
         return (
             {"dataset": resolved.spelling(dataset), "model": model} | point
@@ -196,7 +238,9 @@ class Layout(ABC):
             for point in self.points_of_entry(group, dataset, model, resolved)
         )
 
-    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
         """Return the data of the figure from the cells of one model on one data set."""
         return ()
 

@@ -1,4 +1,6 @@
-"""Facts of the data sets: rows, columns and classes, and the rows of both parts if the paper prints them."""
+"""Facts of the data sets: rows, columns and classes, and the rows of both parts if the paper prints
+them.
+"""
 
 from collections.abc import Iterable
 
@@ -26,7 +28,9 @@ class Data(Layout):
 
         task, data = planner.dataset.task, planner.dataset_ref
         split = planner.split if _prints_parts(planner.resolved) else None
-        planner.add_works(DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published")
+        planner.add_works(
+            DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published"
+        )
 
     def models(self, resolved: Resolved) -> list[str]:
         return [DATA]

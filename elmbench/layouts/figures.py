@@ -1,4 +1,6 @@
-"""Parts that the figures of several kinds of table share: cells, drawings, panels, line styles, legends."""
+"""Parts that the figures of several kinds of table share: cells, drawings, panels, line styles,
+legends.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,13 @@ def exponents_of(values: Sequence[float]) -> list[int] | None:
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells under the default readings and the first selection of each model on each data set."""
+    """Return the cells under the default readings and the first selection of each model on each
+    data set.
+    """
     default = cells[cells["reading"] == ""]
-    return default[default["select"] == default.groupby(["dataset", "model"])["select"].transform("first")]
+    return default[
+        default["select"] == default.groupby(["dataset", "model"])["select"].transform("first")
+    ]
 
 
 def entries_in(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
@@ -60,14 +66,21 @@ def entries_in(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def mean_of(values: pd.Series[float]) -> dict[str, float]:
-    """Return the mean, the standard deviation and the number of values, by the columns of a figure's data."""
+    """Return the mean, the standard deviation and the number of values, by the columns of a
+    figure's data.
+    """
     return {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)}
 
 
 def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the style of each line; no two of up to 20 lines are alike."""
     return {
-        name: {"color": f"C{i % 10}", "linestyle": _LINES[i % 4], "marker": _MARKERS[i % 10], "linewidth": 1.3}
+        name: {
+            "color": f"C{i % 10}",
+            "linestyle": _LINES[i % 4],
+            "marker": _MARKERS[i % 10],
+            "linewidth": 1.3,
+        }
         for i, name in enumerate(dict.fromkeys(names))
     }
 
@@ -86,11 +99,16 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
 
 
 def panels(
-    points: pd.DataFrame, key: str | list[str] = "dataset", height: float = 3.4, titles: Mapping[str, str] | None = None
+    points: pd.DataFrame,
+    key: str | list[str] = "dataset",
+    height: float = 3.4,
+    titles: Mapping[str, str] | None = None,
 ) -> tuple[Any, list[tuple[Any, pd.DataFrame]]]:
-    """Return a new drawing, and a panel for each group of points with the group: three in a row, or two of four.
+    """Return a new drawing, and a panel for each group of points with the group: three in a row, or
+    two of four.
 
-    `key`: the columns that group the points. `titles`: the titles of panels by data set; by default, its name.
+    `key`: the columns that group the points. `titles`: the titles of panels by data set; by
+    default, its name.
     """
     groups = [group for _, group in points.groupby(key, sort=False)]
     columns = 2 if len(groups) == 4 else min(len(groups), 3)
@@ -106,27 +124,43 @@ def panels(
 
 
 def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]) -> None:
-    """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both sides."""
+    """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both
+    sides.
+    """
     mean, std = points["mean"], points["std"].astype(float).fillna(0)
     axes.plot(points[x], mean, markersize=4, **style)
-    axes.fill_between(points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0)
+    axes.fill_between(
+        points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0
+    )
 
 
-def finish(figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[str, str] | None = None) -> Any:
-    """Return a drawing of panels with its title, and a legend of these lines and black markers below."""
+def finish(
+    figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[str, str] | None = None
+) -> Any:
+    """Return a drawing of panels with its title, and a legend of these lines and black markers
+    below.
+    """
     looks = dict(styles) | {
-        label: {"linestyle": "", "marker": marker, "color": "black"} for label, marker in (markers or {}).items()
+        label: {"linestyle": "", "marker": marker, "color": "black"}
+        for label, marker in (markers or {}).items()
     }
     # The handles come from one panel, which may lack some of the lines.
-    handles = [figure.axes[0].plot([], [], label=label, markersize=4, **look)[0] for label, look in looks.items()]
+    handles = [
+        figure.axes[0].plot([], [], label=label, markersize=4, **look)[0]
+        for label, look in looks.items()
+    ]
     columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, looks)) + 8)))
-    figure.legend(handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small")
+    figure.legend(
+        handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small"
+    )
     figure.suptitle(title)
     return figure
 
 
 def figure_bytes(figure: Any, form: str = "png") -> bytes:
-    """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its few colours."""
+    """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its
+    few colours.
+    """
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image

@@ -4,7 +4,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 
-from elmbench.layouts.base import DATASET, MODEL, PUBLISHED, VALUE, VERDICT, DataFrame, Entry, Layout
+from elmbench.layouts.base import (
+    DATASET,
+    MODEL,
+    PUBLISHED,
+    VALUE,
+    VERDICT,
+    DataFrame,
+    Entry,
+    Layout,
+)
 from elmbench.layouts.table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
@@ -13,24 +22,37 @@ from elmbench.specs.protocol import MEASURES
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
 #: Times of the predictions for the test rows.
-TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
-RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
+TEST_TIMES = (
+    Column("predict", "test s", numeric=True),
+    Column("published_predict", "publ. s", numeric=True),
+)
+RATIOS = (
+    Column("ratio", "fit ratio", numeric=True),
+    Column("published_ratio", "publ. ratio", numeric=True),
+)
 _OPTIMISM = Column("optimism", "optimism", numeric=True)
 #: The name of the columns of the second metric, of the third, and so on.
 _SUFFIXES = ("", *map(str, range(2, 100)))
 #: What a metric needs that is missing for some models.
-_NEEDS = {"scores": "it takes decision values or probabilities", "probabilities": "it takes probabilities"}
+_NEEDS = {
+    "scores": "it takes decision values or probabilities",
+    "probabilities": "it takes probabilities",
+}
 
 
 class Metrics(Layout):
-    """A line for each model on each data set: every metric of the task in the protocol's order, and the fit times."""
+    """A line for each model on each data set: every metric of the task in the protocol's order, and
+    the fit times.
+    """
 
     shows_metrics = True
     #: The columns of each metric.
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return every metric of the task but the counts, and the time and the size of the model."""
+        """Return every metric of the task but the counts, and the time and the size of the
+        model.
+        """
         task = resolved.dataset(dataset).task
         protocol = resolved.spec.protocol
         always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
@@ -39,16 +61,29 @@ class Metrics(Layout):
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""
+        """Return the columns of each metric, then optimism, times and ratios, which a narrow table
+        leaves out.
+        """
         ratios = (replace(column, optional=True) for column in RATIOS)
-        return (DATASET, MODEL, *self._metric_columns(resolved, datasets), _OPTIMISM, *TIMES, *TEST_TIMES, *ratios)
+        return (
+            DATASET,
+            MODEL,
+            *self._metric_columns(resolved, datasets),
+            _OPTIMISM,
+            *TIMES,
+            *TEST_TIMES,
+            *ratios,
+        )
 
     def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         yield from missing_metrics(cells, resolved)
 
     def _metric_columns(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
-        metrics_by_task = [protocol.metrics_for(task) for task in {resolved.dataset(name).task for name in datasets}]
+        metrics_by_task = [
+            protocol.metrics_for(task)
+            for task in {resolved.dataset(name).task for name in datasets}
+        ]
         columns = []
         # Data sets of several tasks share a column: its heading names the metric of each task.
         for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task or [[""]]), strict=False):
@@ -59,7 +94,9 @@ class Metrics(Layout):
         return columns
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each model on each data set; ratios are over the first model of the data set."""
+        """Yield a line for each model on each data set; ratios are over the first model of the data
+        set.
+        """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
             base: dict[str, float] | None = None
@@ -80,10 +117,19 @@ class Metrics(Layout):
                         line[f"published_{name}"] = entry.printed
                 seconds: dict[str, float] = {}
                 if fit := by_metric.get("fit_seconds"):
-                    times = {"ratio": fit.mean, "published_ratio": fit.published.value if fit.published else None}
-                    seconds = {name: float(value) for name, value in times.items() if value is not None}
+                    times = {
+                        "ratio": fit.mean,
+                        "published_ratio": fit.published.value if fit.published else None,
+                    }
+                    seconds = {
+                        name: float(value) for name, value in times.items() if value is not None
+                    }
                 base = seconds if base is None else base
-                yield line | {name: f"{value / base[name]:.2g}" for name, value in seconds.items() if base.get(name)}
+                yield line | {
+                    name: f"{value / base[name]:.2g}"
+                    for name, value in seconds.items()
+                    if base.get(name)
+                }
 
 
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
@@ -98,4 +144,6 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         missing = lines[name].isna().groupby(lines["model"], sort=False).all()
         if missing.any():
             reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
-            yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}")
+            yield Note(
+                "metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}"
+            )

@@ -14,9 +14,11 @@ from elmbench.specs.published import PublishedValue
 
 
 class Parameters(Layout):
-    """A line for each hyperparameter that a column searches itself, and does not inherit from another one.
+    """A line for each hyperparameter that a column searches itself, and does not inherit from
+    another one.
 
-    There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three significant figures.
+    There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three
+    significant figures.
     """
 
     judges = False

@@ -12,12 +12,18 @@ from elmbench.specs.profiles import Resolved
 
 
 class PrecisionRecall(Metrics):
-    """The table of metrics; the curves are drawn from the stored decision values of the test rows."""
+    """The table of metrics; the curves are drawn from the stored decision values of the test
+    rows.
+    """
 
     draws_from_store = True
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> DataFrame:
-        """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> DataFrame:
+        """Return the curve of each model over the rows of all folds and runs, for the table's first
+        selection.
+        """
         import numpy as np
         import pandas as pd
         from sklearn.metrics import average_precision_score, precision_recall_curve
@@ -36,7 +42,12 @@ class PrecisionRecall(Metrics):
             true, score = map(np.concatenate, zip(*pairs, strict=True))
             precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
             area = average_precision_score(true, score)
-            curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}
+            curve = {
+                "model": model,
+                "recall": recall,
+                "precision": precision,
+                "average_precision": area,
+            }
             curves.append(pd.DataFrame(curve))
         return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
@@ -47,7 +58,13 @@ class PrecisionRecall(Metrics):
         for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves, strict=False):
             label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
             axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
-        axes.set(xlabel="recall", ylabel="precision", title=title_of(resolved), xlim=(0, 1.01), ylim=(0, 1.02))
+        axes.set(
+            xlabel="recall",
+            ylabel="precision",
+            title=title_of(resolved),
+            xlim=(0, 1.01),
+            ylim=(0, 1.02),
+        )
         axes.grid(alpha=0.3)
         axes.legend(loc="lower left")
         return figure

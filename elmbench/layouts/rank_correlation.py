@@ -31,23 +31,35 @@ class RankCorrelation(Curves):
 
     def _check_column(self, column: str, model: Model) -> None:
         if list(model.search) != ["n_hidden"]:
-            raise ValueError(f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected n_hidden")
+            raise ValueError(
+                f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected "
+                "n_hidden"
+            )
         super()._check_column(column, model)
         if "activation" not in model.params:
-            raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
+            raise ValueError(
+                f"models.{column}.params lacks activation; expected that of the random hidden nodes"
+            )
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.base import Grid
         from elmbench.work.correlation import Correlation, Scaling
 
         model = planner.model_ref(column), planner.models[column].params, Grid(planner.grid(column))
-        scale, options = planner.protocol.scale_of(planner.dataset.name), self.options(planner.resolved.spec)
+        scale, options = (
+            planner.protocol.scale_of(planner.dataset.name),
+            self.options(planner.resolved.spec),
+        )
         data = planner.dataset.task, planner.dataset_ref(run), Scaling(scale), run
-        return Correlation(*data, *model, options.model_dump(include={"projections", "operators"}), options.dcs)
+        return Correlation(
+            *data, *model, options.model_dump(include={"projections", "operators"}), options.dcs
+        )
 
     def metric(self, resolved: Resolved, task: str) -> str:
         return "spearman"
 
     def last_place(self, figure: PublishedValue) -> float:
-        """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is 1.000."""
+        """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is
+        1.000.
+        """
         return min(figure.last_place, 1e-3)

@@ -12,22 +12,34 @@ from elmbench.specs.profiles import Resolved
 class SizeCurves(Metrics):
     """A table of metrics whose columns may be one model at several sizes.
 
-    The figure has a panel for each data set, with a line for each model: the first metric over the rows or nodes of the
-    model. A model with one column is a horizontal line.
+    The figure has a panel for each data set, with a line for each model: the first metric over the
+    rows or nodes of the model. A model with one column is a horizontal line.
     """
 
-    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
-        """Yield the point of a column: its mean size, and its model if other columns have it too."""
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
+        """Yield the point of a column: its mean size, and its model if other columns have it
+        too.
+        """
         columns = {name: column.model for name, column in resolved.spec.models.items()}
         ok, metric = cells[cells["status"] == "ok"], resolved.metric_of(dataset)
         values = ok[metric].astype(float).dropna()
         if len(values) and model in columns:
             line = model if Counter(columns.values())[columns[model]] == 1 else columns[model]
             size = ok["n_units"].astype(float).mean()
-            yield {"model": line, "column": model, "size": size, "metric": metric, **figures.mean_of(values)}
+            yield {
+                "model": line,
+                "column": model,
+                "size": size,
+                "metric": metric,
+                **figures.mean_of(values),
+            }
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
-        """Draw the metric over the size of the models, with bands of one deviation to both sides."""
+        """Draw the metric over the size of the models, with bands of one deviation to both
+        sides.
+        """
         styles = figures.line_styles(points["model"])
         figure, parts = figures.panels(points)
         for axes, group in parts:

@@ -23,7 +23,9 @@ class Sizes(Layout):
         names = ["n_units"]
         if column := resolved.file.spec.models.get(model):
             variant = column.adapt(dataset)
-            names += ["target_dimensions"] * (_DIMENSIONS in (*variant.params, *variant.printed, *column.search))
+            names += ["target_dimensions"] * (
+                _DIMENSIONS in (*variant.params, *variant.printed, *column.search)
+            )
         return [Measure(name) for name in names]
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:

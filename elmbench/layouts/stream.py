@@ -1,4 +1,6 @@
-"""Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
+"""Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as
+curves.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -32,7 +34,8 @@ _METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in 
 class StreamCurves(Curves):
     """A line for each measure of the protocol after each chunk of training rows, without a search.
 
-    The figure has, for each data set, panels for accuracies, for errors and for the number of hidden nodes.
+    The figure has, for each data set, panels for accuracies, for errors and for the number of
+    hidden nodes.
     """
 
     judges = False
@@ -47,13 +50,21 @@ class StreamCurves(Curves):
     def check(self, spec: Experiment) -> None:
         super().check(spec)
         if spec.protocol.outer.kind not in SIZED:
-            raise ValueError(f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of {', '.join(SIZED)}")
+            raise ValueError(
+                f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of "
+                f"{', '.join(SIZED)}"
+            )
         if not self._metrics(spec):
-            raise ValueError(f"protocol.metrics has none of {', '.join(_METRICS)}; expected one of them or several")
+            raise ValueError(
+                f"protocol.metrics has none of {', '.join(_METRICS)}; expected one of them or "
+                "several"
+            )
 
     def _check_column(self, column: str, model: Model) -> None:
         if model.search:
-            raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
+            raise ValueError(
+                f"models.{column} searches {', '.join(model.search)}; expected fixed parameters"
+            )
 
     def _metrics(self, spec: Experiment) -> list[str]:
         """Return the metrics of the protocol that a stream measures."""
@@ -63,23 +74,42 @@ class StreamCurves(Curves):
         from elmbench.work.stream import Stream
 
         spec = planner.resolved.spec
-        learner = planner.outer_fold(run, fold), planner.model_ref(column), planner.models[column].params
+        learner = (
+            planner.outer_fold(run, fold),
+            planner.model_ref(column),
+            planner.models[column].params,
+        )
         return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        points = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(points), key=lambda point: (_METRICS.index(point.metric), number_of(point)))
+        points = (
+            point for name in resolved.spec.datasets for point in self.measures(resolved, name, "")
+        )
+        return sorted(
+            dict.fromkeys(points),
+            key=lambda point: (_METRICS.index(point.metric), number_of(point)),
+        )
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         spec = resolved.dataset(dataset)
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
-        n_train = split.train if split.train is not None else spec.shape.instances - (split.test or 0)
+        n_train = (
+            split.train if split.train is not None else spec.shape.instances - (split.test or 0)
+        )
         sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
-        metrics = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
-        return [Measure(metric, "rows", size) for metric in metrics for size in sizes[metric == PREQUENTIAL :]]
+        metrics = [
+            metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]
+        ]
+        return [
+            Measure(metric, "rows", size)
+            for metric in metrics
+            for size in sizes[metric == PREQUENTIAL :]
+        ]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return a column for each measure of each model, named after the model; with several measures, after both."""
+        """Return a column for each measure of each model, named after the model; with several
+        measures, after both.
+        """
         metrics = self._metrics(resolved.spec)
         columns = [
             Column(f"value {model} {metric}", model if len(metrics) == 1 else f"{model} {metric}")
@@ -93,9 +123,16 @@ class StreamCurves(Curves):
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
             has_values = any(entry.mean is not None for entry in points)
-            for value, part in groupby(points, key=lambda entry: number_of(entry.measure) if has_values else 0.0):
-                names = {"dataset": resolved.spelling(dataset), "rows": f"{value:g}" if has_values else ""}
-                yield names | {f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown}
+            for value, part in groupby(
+                points, key=lambda entry: number_of(entry.measure) if has_values else 0.0
+            ):
+                names = {
+                    "dataset": resolved.spelling(dataset),
+                    "rows": f"{value:g}" if has_values else "",
+                }
+                yield names | {
+                    f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown
+                }
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""

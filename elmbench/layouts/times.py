@@ -9,15 +9,26 @@ from elmbench.specs.profiles import Resolved
 
 
 class Times(Metrics):
-    """A line for each model on each data set: times and ratios, then the metrics without verdicts."""
+    """A line for each model on each data set: times and ratios, then the metrics without
+    verdicts.
+    """
 
     per_metric = (VALUE,)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._metric_columns(resolved, datasets))
+        return (
+            DATASET,
+            MODEL,
+            *TIMES,
+            *RATIOS,
+            *TEST_TIMES,
+            *self._metric_columns(resolved, datasets),
+        )
 
     def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
-        """Yield the lines of metrics. If a fit has no time, its line shows the ending of its cells."""
+        """Yield the lines of metrics. If a fit has no time, its line shows the ending of its
+        cells.
+        """
         for line in super().lines(entries, resolved):
             if "fit" in line or "value" not in line:
                 yield line

@@ -9,13 +9,19 @@ from elmbench.specs.profiles import Resolved
 
 
 class Trials(Metrics):
-    """The table of metrics; the figure has a panel for each data set, and in it a line of each model over the trials.
+    """The table of metrics; the figure has a panel for each data set, and in it a line of each
+    model over the trials.
 
-    A trial is a run; its value is that of the first metric of the task, the mean over the folds if there are several.
+    A trial is a run; its value is that of the first metric of the task, the mean over the folds if
+    there are several.
     """
 
-    def points_of_entry(self, cells: DataFrame, dataset: str, model: str, resolved: Resolved) -> Points:
-        """Return the value of each trial, counted from 1; None if one of its cells did not end ok."""
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
+        """Return the value of each trial, counted from 1; None if one of its cells did not end
+        ok.
+        """
         metric = resolved.metric_of(dataset)
         trials: list[dict[str, Any]] = []
         for run, group in cells.groupby("run", sort=False):

@@ -1,4 +1,6 @@
-"""Metrics of each model, with its kernels and iterations, and a figure of the kernel weights by iteration."""
+"""Metrics of each model, with its kernels and iterations, and a figure of the kernel weights by
+iteration.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import cycle, islice
@@ -22,15 +24,17 @@ _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 class WeightPaths(Metrics):
     """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
 
-    The figure has a row for each data set: a panel of the objective of each model, as a share of its value for equal
-    weights, and a panel of the kernel weights of each model. It shows the first fold of the first run. Models without
-    weights are left out.
+    The figure has a row for each data set: a panel of the objective of each model, as a share of
+    its value for equal weights, and a panel of the kernel weights of each model. It shows the first
+    fold of the first run. Models without weights are left out.
     """
 
     draws_from_store = True
 
     class Options(LayoutOptions):
-        """The names of the kernels on some data sets, to be shown instead of their functions and parameters."""
+        """The names of the kernels on some data sets, to be shown instead of their functions and
+        parameters.
+        """
 
         kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
@@ -40,7 +44,10 @@ class WeightPaths(Metrics):
             for column, model in spec.models.items():
                 kernels = model.adapt(dataset).params.get("kernels")
                 if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
-                    counts = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
+                    counts = (
+                        f"options.kernels has {len(names)} names for {dataset}, models.{column} "
+                        f"{len(kernels)}"
+                    )
                     raise ValueError(f"{counts} kernels; expected a name for each")
 
     def plan(self, planner: DatasetPlanner) -> None:
@@ -62,24 +69,39 @@ class WeightPaths(Metrics):
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> DataFrame:
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> DataFrame:
         """Return the weights of the kernels and the objective by iteration; 0 is the start."""
         import pandas as pd
 
         paths = {}
         for cell, path in ((output.cell, output.result.get("paths", {})) for output in outputs):
-            weights = pd.DataFrame(path.get("weights", ())).rename(columns=lambda p: f"weight {p + 1}")
+            weights = pd.DataFrame(path.get("weights", ())).rename(
+                columns=lambda p: f"weight {p + 1}"
+            )
             # A single kernel has nothing to learn, and a path of one step has no iteration.
             if cell.run == cell.fold == 0 and min(weights.shape) > 1:
-                lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": 1, "fold": 1}
+                lines = {
+                    "dataset": resolved.spelling(cell.dataset),
+                    "model": cell.model,
+                    "run": 1,
+                    "fold": 1,
+                }
                 lines |= {"iteration": range(len(weights)), "objective": path["objective"]}
-                paths[cell.dataset, cell.model, cell.select] = pd.concat([pd.DataFrame(lines), weights], axis=1)
+                paths[cell.dataset, cell.model, cell.select] = pd.concat(
+                    [pd.DataFrame(lines), weights], axis=1
+                )
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
-        drawn = [paths[entry] for entry in order.itertuples(index=False, name=None) if entry in paths]
+        drawn = [
+            paths[entry] for entry in order.itertuples(index=False, name=None) if entry in paths
+        ]
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
-        """Draw a row for each data set, with a panel for the objective and one for the weights of each model."""
+        """Draw a row for each data set, with a panel for the objective and one for the weights of
+        each model.
+        """
         import numpy as np
         from matplotlib import colormaps
 
@@ -108,8 +130,12 @@ class WeightPaths(Metrics):
             top = max(axes.get_ylim()[1] for axes in row[1:] if axes.lines)
             for axes in row[1:]:
                 axes.set_ylim(0, top)
-            names = self._kernel_names(datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns), resolved)
-            row[-1].legend(lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
+            names = self._kernel_names(
+                datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns), resolved
+            )
+            row[-1].legend(
+                lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
+            )
         for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
             axes.set_title(heading, fontsize="medium")
         for axes in grid.flat:
@@ -122,8 +148,12 @@ class WeightPaths(Metrics):
         figure.suptitle(f"{title_of(resolved)}: kernel weights in the first fold of the first run")
         return figure
 
-    def _kernel_names(self, dataset: str, model: str, count: int, resolved: Resolved) -> Sequence[str]:
-        """Return the names of kernels, by default with parameters that tell them apart; matrices are numbered."""
+    def _kernel_names(
+        self, dataset: str, model: str, count: int, resolved: Resolved
+    ) -> Sequence[str]:
+        """Return the names of kernels, by default with parameters that tell them apart; matrices
+        are numbered.
+        """
         if names := self.options(resolved.spec).kernels.get(dataset):
             return names
         column = resolved.spec.models.get(model)
@@ -133,7 +163,14 @@ class WeightPaths(Metrics):
         labels = []
         for name, params in kernels:
             group = [values for kind, values in kernels if kind == name]
-            diff = [(key, value) for key, value in params.items() if any(v.get(key) != value for v in group)]
-            words = [f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in diff]
+            diff = [
+                (key, value)
+                for key, value in params.items()
+                if any(v.get(key) != value for v in group)
+            ]
+            words = [
+                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+                for key, value in diff
+            ]
             labels.append(", ".join([name, *words]))
         return labels

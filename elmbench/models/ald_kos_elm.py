@@ -4,7 +4,13 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import COUNT, FamilyClassifier, FamilyRegressor, estimator, numeric_gamma
+from elmbench.models.base.family import (
+    COUNT,
+    FamilyClassifier,
+    FamilyRegressor,
+    estimator,
+    numeric_gamma,
+)
 from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 from elmbench.numerics.pairwise import Kernel
@@ -26,33 +32,39 @@ class _ALDKOSELM(KOSELM):
     def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> DependencyState:
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
-        return DependencyState(n_features, n_outputs, numeric_gamma(self), squared, max_atoms, kernel=kernel)
+        return DependencyState(
+            n_features, n_outputs, numeric_gamma(self), squared, max_atoms, kernel=kernel
+        )
 
 
 class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
-    """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
+    """Kernel online sequential extreme learning machine with approximate linear dependency, for
+    classification.
 
-    A row joins the dictionary if its squared distance, in the feature space, from the span of the dictionary exceeds a
-    threshold. Any other row still changes the weights: they are the least-squares fit to all rows so far, each replaced
-    by its projection at the time it was learnt. There is no ridge.
+    A row joins the dictionary if its squared distance, in the feature space, from the span of the
+    dictionary exceeds a threshold. Any other row still changes the weights: they are the
+    least-squares fit to all rows so far, each replaced by its projection at the time it was learnt.
+    There is no ridge.
 
     Parameters
     ----------
     C : float, default=1.0
-        Has no effect; accepted because the published protocol gives this model the parameters of K-ELM.
+        Has no effect; accepted because the published protocol gives this model the parameters of
+        K-ELM.
     gamma, kernel, degree, coef0, kernel_params
         As in `KOSELMClassifier`.
     delta : float, default=0.1
         The threshold; 0 keeps every row that is independent to working precision.
     threshold : {"squared", "as-printed"}, default="squared"
-        "squared" compares the squared distance with `delta`, as the authors' code does; "as-printed" the distance
-        itself, as in eq. (10).
+        "squared" compares the squared distance with `delta`, as the authors' code does;
+        "as-printed" the distance itself, as in eq. (10).
     max_atoms : int, default=None
         Largest size of the dictionary; None for no limit.
 
     Attributes
     ----------
-    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape
+    (n_units,)
         The rows in the dictionary.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of the kernel matrix of the dictionary, whose condition is `condition_`.
@@ -63,18 +75,20 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
     --------
     KOSELMClassifier : A dictionary of all rows.
     FBKOSELMClassifier : A dictionary of limited size.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows with a squared distance below 1e-9 never join, because round-off would decide; so repeated rows never do. The
-    Cholesky factor of the kernel matrix is updated, not its inverse as in Engel et al., at the same cost.
+    Rows with a squared distance below 1e-9 never join, because round-off would decide; so repeated
+    rows never do. The Cholesky factor of the kernel matrix is updated, not its inverse as in Engel
+    et al., at the same cost.
 
     References
     ----------
-    Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004;
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (10) and
-    (11).
+    Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process.
+    52(8), 2004; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE
+    TNNLS 26(9), 2015, eqs. (10) and (11).
 
     Examples
     --------
@@ -87,7 +101,8 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
 
 
 class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
-    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
+    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several,
+    as targets.
 
     See Also
     --------

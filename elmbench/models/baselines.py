@@ -1,4 +1,5 @@
-"""scikit-learn's estimators under the parameter names of this package, for comparison with the ELM family.
+"""scikit-learn's estimators under the parameter names of this package, for comparison with the ELM
+family.
 
 Each function returns an unfitted estimator. Its parameters are those of all models:
 
@@ -9,8 +10,8 @@ gamma : float, default=1.0
 epsilon : float, default=0.1
     Half the width of the tube in which errors of support vector regression cost nothing.
 nu : float, optional
-    In (0, 1]: replaces `epsilon`, which is then chosen so that at least this share of the training rows, approximately,
-    are support vectors.
+    In (0, 1]: replaces `epsilon`, which is then chosen so that at least this share of the training
+    rows, approximately, are support vectors.
 max_iter : int, default=-1
     Steps after which LIBSVM is stopped; -1 for no limit.
 n_landmarks : int, default=100
@@ -60,8 +61,12 @@ class _Neighbors:
     def __init__(self, n_neighbors: int = 5) -> None:
         super().__init__(n_neighbors, weights=None)  # type: ignore[call-arg]  # "uniform" may not use `kneighbors`
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
-        """Return the distances and the numbers of the nearest training rows, as scikit-learn's method."""
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Return the distances and the numbers of the nearest training rows, as scikit-learn's
+        method.
+        """
         check_is_fitted(self)
         most = self.n_samples_fit_ - (X is None)
         nearest: Any = super().kneighbors  # type: ignore[misc]
@@ -87,7 +92,11 @@ def ridge_regressor(C: float = 1.0) -> Ridge:
 
 
 def _nystroem_ridge(
-    ridge: Any, n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
+    ridge: Any,
+    n_landmarks: int = 100,
+    gamma: float = 1.0,
+    C: float = 1.0,
+    random_state: int | None = None,
 ) -> Pipeline:
     """Return ridge regression in the Nystroem features of the Gaussian kernel."""
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
@@ -100,20 +109,29 @@ nystroem_ridge_regressor = partial(_nystroem_ridge, ridge_regressor)
 def llsvm_classifier(
     n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
-    """Return a linear support vector machine in the Nystroem features of the Gaussian kernel, for dense or CSR rows.
+    """Return a linear support vector machine in the Nystroem features of the Gaussian kernel, for
+    dense or CSR rows.
 
-    This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on limited resources: A
-    low-rank linearization approach, AISTATS 2012, with landmarks drawn from the rows. The errors are squared; more than
-    two classes are learnt one against the rest.
+    This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on
+    limited resources: A low-rank linearization approach, AISTATS 2012, with landmarks drawn from
+    the rows. The errors are squared; more than two classes are learnt one against the rest.
     """
-    return make_pipeline(_nystroem(n_landmarks, gamma, random_state), LinearSVC(C=C, random_state=random_state))
+    return make_pipeline(
+        _nystroem(n_landmarks, gamma, random_state), LinearSVC(C=C, random_state=random_state)
+    )
 
 
 def _rff_ridge(
-    ridge: Any, n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
+    ridge: Any,
+    n_hidden: int = 100,
+    gamma: float = 1.0,
+    C: float = 1.0,
+    random_state: int | None = None,
 ) -> Pipeline:
     """Return ridge regression in random Fourier features of the Gaussian kernel."""
-    return make_pipeline(RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state), ridge(C))
+    return make_pipeline(
+        RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state), ridge(C)
+    )
 
 
 rff_ridge_classifier = partial(_rff_ridge, ridge_classifier)
@@ -121,12 +139,16 @@ rff_ridge_regressor = partial(_rff_ridge, ridge_regressor)
 
 
 def svm_regressor(
-    C: float = 1.0, gamma: float = 1.0, epsilon: float = 0.1, nu: float | None = None, max_iter: int = -1
+    C: float = 1.0,
+    gamma: float = 1.0,
+    epsilon: float = 0.1,
+    nu: float | None = None,
+    max_iter: int = -1,
 ) -> EpsilonSVR | NuSVR:
     """Return support vector regression with the Gaussian kernel: epsilon-SVR or, with `nu`, nu-SVR.
 
-    Table 2 of Deng et al. prints a little more than half of the training rows as support vectors for seven of eight
-    data sets: that is nu-SVR with LIBSVM's own nu, .5.
+    Table 2 of Deng et al. prints a little more than half of the training rows as support vectors
+    for seven of eight data sets: that is nu-SVR with LIBSVM's own nu, .5.
     """
     if nu is not None:
         return NuSVR(nu=nu, C=C, gamma=gamma, kernel="rbf", max_iter=max_iter)
@@ -134,10 +156,19 @@ def svm_regressor(
 
 
 def _hist_gradient_boosting(
-    kind: Any, learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
+    kind: Any,
+    learning_rate: float = 0.1,
+    n_leaves: int = 31,
+    n_estimators: int = 100,
+    random_state: int | None = None,
 ) -> Any:
     """Return gradient boosting of trees on binned values."""
-    return kind(learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state)
+    return kind(
+        learning_rate=learning_rate,
+        max_leaf_nodes=n_leaves,
+        max_iter=n_estimators,
+        random_state=random_state,
+    )
 
 
 hist_gradient_boosting_classifier = partial(_hist_gradient_boosting, HistGradientBoostingClassifier)
@@ -159,8 +190,8 @@ _SIZES: dict[str, Callable[[Any], Any]] = {
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    For a pipeline with a step of kernel features, it is their number; otherwise, for the last step, `n_units_` or the
-    number of support vectors, of leaves of all trees or of coefficients.
+    For a pipeline with a step of kernel features, it is their number; otherwise, for the last step,
+    `n_units_` or the number of support vectors, of leaves of all trees or of coefficients.
     """
     if isinstance(estimator, Pipeline):
         features = [step for step in estimator if isinstance(step, Nystroem | RBFSampler)]

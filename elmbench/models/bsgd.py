@@ -16,29 +16,33 @@ from elmbench.numerics.pairwise import Kernel
 class BSGDClassifier(StochasticClassifier):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
-    Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the mean hinge loss, with
-    lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a support vector machine divided by n C: step
-    t shrinks all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its margin. Two classes
-    are learnt with one output, more with one for each class and the loss of Crammer and Singer, max(0, 1 + largest
-    output of another class - output of the row's own).
+    Kernel Pegasos that keeps at most `budget` support vectors. It descends lambda |w|^2 / 2 + the
+    mean hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a
+    support vector machine divided by n C: step t shrinks all weights by 1 - 1/t and adds the row
+    with weight 1/(lambda t) if it violates its margin. Two classes are learnt with one output, more
+    with one for each class and the loss of Crammer and Singer, max(0, 1 + largest output of another
+    class - output of the row's own).
 
     Parameters
     ----------
     budget : int, default=100
         The most support vectors. A row that already is one adds to its weight.
     C : float, default=1.0
-        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
+        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so
+        far.
     gamma : float, "scale" or "auto", default="auto"
         As in `KOSELMClassifier`.
     maintenance : {"merging", "removal"}, default="merging"
-        Treatment of the support vector with the smallest weight (the oldest of equal ones) if the budget is exceeded.
-        "merging": it and another one are replaced by a single vector between them, found by golden section search; the
-        other one is that with the least loss, the squared distance by which the weight vector moves, summed over the
-        outputs. "removal": it is dropped.
+        Treatment of the support vector with the smallest weight (the oldest of equal ones) if the
+        budget is exceeded. "merging": it and another one are replaced by a single vector between
+        them, found by golden section search; the other one is that with the least loss, the squared
+        distance by which the weight vector moves, summed over the outputs. "removal": it is
+        dropped.
     n_epochs : int, default=1
         Passes of `fit` over the rows.
     shuffle : bool, default=True
-        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as
+        `partial_fit` does.
     random_state : int, RandomState or None, default=None
         Draws the orders.
 
@@ -59,17 +63,18 @@ class BSGDClassifier(StochasticClassifier):
     --------
     PegasosClassifier : The linear machine.
     SVMClassifier : A solver without a limit of support vectors.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows may be a CSR matrix, which is not made dense. Support vectors take 8 n_features (budget + 1) bytes: the kernel
-    with a sparse row is then a few sums of vectors.
+    Rows may be a CSR matrix, which is not made dense. Support vectors take 8 n_features (budget +
+    1) bytes: the kernel with a sparse row is then a few sums of vectors.
 
     References
     ----------
-    Wang, Crammer and Vucetic, Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale
-    SVM training, JMLR 13, 2012, Algorithm 1 and sections 4 and 5.
+    Wang, Crammer and Vucetic, Breaking the curse of kernelization: Budgeted stochastic gradient
+    descent for large-scale SVM training, JMLR 13, 2012, Algorithm 1 and sections 4 and 5.
 
     Examples
     --------
@@ -85,10 +90,14 @@ class BSGDClassifier(StochasticClassifier):
     maintenance: str = "merging"
     n_epochs: int = 1
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions({"merging", "removal"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "maintenance": [StrOptions({"merging", "removal"})]
+    }
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
-        return BudgetedState(n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging")
+        return BudgetedState(
+            n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging"
+        )
 
     def _outputs(self, X: Rows) -> Array:
         return Kernel(gamma=self._state.gamma).product(X, self.support_vectors_, self.beta_)

@@ -1,4 +1,6 @@
-"""The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
+"""The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at
+some landmarks.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,8 @@ from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.solve import cholesky_condition
 
 CONSTANT_KERNEL = (
-    "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
+    "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes "
+    "apart by and one "
     "class is predicted for all rows: expected a larger gamma"
 )
 
@@ -22,13 +25,15 @@ FLOOR = 1e-12
 
 
 def landmark_map(K: Array) -> Array:
-    """Return the map M, (h, r), of features k(x)'M for the kernel matrix K of landmarks and the kernel k(x) with a row.
+    """Return the map M, (h, r), of features k(x)'M for the kernel matrix K of landmarks and the
+    kernel k(x) with a row.
 
-    They are K^(-1/2) k(x) up to a rotation, which changes neither projections nor covariance estimates that shrink
-    towards a multiple of the identity. K is overwritten. It is factored by Cholesky with pivots, to its numerical rank
-    r, which is 0 if its diagonal is not positive. Its eigenvalues are those of a matrix of the size of the rank; they
-    are only computed if one of them may be less than `FLOOR` of the largest entry of the diagonal. (Czarnecki and
-    Tabor, section 3 and Algorithm 2.)
+    They are K^(-1/2) k(x) up to a rotation, which changes neither projections nor covariance
+    estimates that shrink towards a multiple of the identity. K is overwritten. It is factored by
+    Cholesky with pivots, to its numerical rank r, which is 0 if its diagonal is not positive. Its
+    eigenvalues are those of a matrix of the size of the rank; they are only computed if one of them
+    may be less than `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3
+    and Algorithm 2.)
     """
     largest = float(K.diagonal().max())
     if not largest > 0:
@@ -40,8 +45,9 @@ def landmark_map(K: Array) -> Array:
     inverse, _ = dtrtri(leading, lower=1)
     result = np.zeros((len(K), rank), order="F")
     result[pivots[:rank] - 1] = inverse.T
-    # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows L1
-    # of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
+    # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for
+    # the leading rows L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1,
+    # which is estimated here.
     if not 1.0 / cholesky_condition(leading, 1.0) > 10 * floor:
         values, vectors = eigh(factor.T @ factor, check_finite=False)
         result = result @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))
@@ -52,21 +58,22 @@ def landmark_map(K: Array) -> Array:
 class EEKMClassifier(EntropyClassifier, KernelMixin):
     """Extreme entropy kernel machine.
 
-    An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
-    k(x) holds the kernel between x and the landmarks, h training rows drawn without replacement, and K the kernel among
-    these. Eigenvalues of K below 1e-12 of its largest diagonal entry, as for a small `gamma`, are raised to that value.
-    More than two classes are learnt one against the rest.
+    An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem
+    approximation, where k(x) holds the kernel between x and the landmarks, h training rows drawn
+    without replacement, and K the kernel among these. Eigenvalues of K below 1e-12 of its largest
+    diagonal entry, as for a small `gamma`, are raised to that value. More than two classes are
+    learnt one against the rest.
 
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of landmarks, h in the paper; all training rows if there are fewer. The landmarks of a smaller machine
-        are among those of a larger one with the same integer `random_state`.
+        Number of landmarks, h in the paper; all training rows if there are fewer. The landmarks of
+        a smaller machine are among those of a larger one with the same integer `random_state`.
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     kernel : str or callable, default="rbf"
-        As in `KELMClassifier`, but positive semi-definite. With "precomputed", the landmarks are numbers of training
-        rows.
+        As in `KELMClassifier`, but positive semi-definite. With "precomputed", the landmarks are
+        numbers of training rows.
     priors, costs
         As in `EEMClassifier`.
     random_state : int, RandomState or None, default=None
@@ -76,10 +83,11 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
 
     Attributes
     ----------
-    landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features), or ndarray of shape (n_units_,)
+    landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features), or ndarray of shape
+    (n_units_,)
     beta_ : ndarray of shape (n_units_, n_outputs)
-        K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
-        one for each class; zero if the means of the classes coincide.
+        K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column
+        for two classes, else one for each class; zero if the means of the classes coincide.
     n_units_ : int
         Number of landmarks.
     means_, variances_, thresholds_, classes_, condition_, n_features_in_
@@ -91,8 +99,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
 
     References
     ----------
-    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification, sections 3 and 6, eqs.
-    (2) and (4), Algorithms 1 and 2.
+    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification,
+    sections 3 and 6, eqs. (2) and (4), Algorithms 1 and 2.
 
     Examples
     --------
@@ -116,7 +124,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         rank = features_of.shape[1]
         if rank == 0:
             raise ValueError(
-                f"kernel: expected one with positive values between each row and itself, got {self.kernel!r} instead, "
+                "kernel: expected one with positive values between each row and itself, got "
+                f"{self.kernel!r} instead, "
                 "which is positive for no landmark"
             )
 
@@ -126,7 +135,10 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
-        self.landmarks_, self.beta_ = landmarks, features_of @ np.column_stack([d.beta for d in result])
+        self.landmarks_, self.beta_ = (
+            landmarks,
+            features_of @ np.column_stack([d.beta for d in result]),
+        )
         self.n_units_ = len(numbers)
         self._set_discriminants(result)
 

@@ -1,4 +1,6 @@
-"""The extreme entropy machine: a Gaussian for each class on the direction of the largest Cauchy-Schwarz divergence."""
+"""The extreme entropy machine: a Gaussian for each class on the direction of the largest
+Cauchy-Schwarz divergence.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,11 +31,13 @@ from elmbench.numerics.entropy.discriminant import (
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 
 COINCIDING = (
-    "the means of the two classes coincide in the features, so no direction keeps them apart and one class is "
+    "the means of the two classes coincide in the features, so no direction keeps them apart and "
+    "one class is "
     "predicted for all rows"
 )
 ONE_ROW = (
-    "there is one row only of a class, so its Gaussian is a point and next to nothing is recognised as this class: "
+    "there is one row only of a class, so its Gaussian is a point and next to nothing is "
+    "recognised as this class: "
     "expected two rows or more of every class"
 )
 
@@ -48,13 +52,19 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns a new array with the features of numbered rows; `if_constant` is the warning for features that
-    are constant; `dimension` is as in `discriminant`; `weights` are those of the rows.
+    `features` returns a new array with the features of numbered rows; `if_constant` is the warning
+    for features that are constant; `dimension` is as in `discriminant`; `weights` are those of the
+    rows.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
     def moments_of(side: NDArray[np.intp]) -> Moments:
-        return moments(lambda rows: features(side[rows]), len(side), result, None if weights is None else weights[side])
+        return moments(
+            lambda rows: features(side[rows]),
+            len(side),
+            result,
+            None if weights is None else weights[side],
+        )
 
     for t in T.T:
         counts = True if weights is None else weights > 0
@@ -70,16 +80,27 @@ def discriminants(
         for size, columns in result.items():
             columns.append(discriminant(negative, positive, size, dimension))
             if not columns[-1].beta.any():
-                varies = [*negative.spread[:size], *positive.spread[:size], *(positive.first - negative.first)[:size]]
+                varies = [
+                    *negative.spread[:size],
+                    *positive.spread[:size],
+                    *(positive.first - negative.first)[:size],
+                ]
                 warnings.warn(
-                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2
+                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant,
+                    UserWarning,
+                    stacklevel=2,
                 )
     return result
 
 
 def class_odds(projections: Array, result: list[Discriminant], log_weights: Array) -> Array:
-    """Return the log-odds of every class, of shape (n, k), from projections of that shape and their discriminants."""
-    columns = [log_odds(projections[:, k], d.means, d.variances, float(log_weights[k])) for k, d in enumerate(result)]
+    """Return the log-odds of every class, of shape (n, k), from projections of that shape and their
+    discriminants.
+    """
+    columns = [
+        log_odds(projections[:, k], d.means, d.variances, float(log_weights[k]))
+        for k, d in enumerate(result)
+    ]
     return np.column_stack(columns)
 
 
@@ -87,7 +108,8 @@ def class_odds(projections: Array, result: list[Discriminant], log_weights: Arra
 class EntropyClassifier(RowWeightedClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
-    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
+    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from
+    `_projections(X)`.
     """
 
     model_version = 2
@@ -102,13 +124,20 @@ class EntropyClassifier(RowWeightedClassifier):
         self.means_ = np.array([d.means for d in result])
         self.variances_ = np.array([d.variances for d in result])
         self.condition_ = max(max(d.condition, d.cancellation) for d in result)
-        points = [crossing_points(d.means, d.variances, float(w)) for d, w in zip(result, weights, strict=True)]
+        points = [
+            crossing_points(d.means, d.variances, float(w))
+            for d, w in zip(result, weights, strict=True)
+        ]
         self.thresholds_ = points[0] if len(points) == 1 else points
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
-        """Return, for each column, ln of the prior times the cost of its class, over their mean for the others."""
+        """Return, for each column, ln of the prior times the cost of its class, over their mean for
+        the others.
+        """
         # Section 6: the weight of a class is its prior probability times its cost.
-        weights = _class_values("priors", self.priors, classes) * _class_values("costs", self.costs, classes)
+        weights = _class_values("priors", self.priors, classes) * _class_values(
+            "costs", self.costs, classes
+        )
         if len(classes) == 1:
             return np.zeros(1)
         others = (weights.sum() - weights) / (len(classes) - 1)
@@ -123,19 +152,20 @@ class EntropyClassifier(RowWeightedClassifier):
     def project(self, X: ArrayLike) -> Array:
         """Return the projections beta'phi(x) on which the decision is based, of shape (n_samples,).
 
-        For more than two classes, they have shape (n_samples, n_classes), and the positive Gaussian of a column is that
-        of its class.
+        For more than two classes, they have shape (n_samples, n_classes), and the positive Gaussian
+        of a column is that of its class.
         """
         check_is_fitted(self)
         projections = self._projections(self._validate_rows(X, reset=False))
         return projections[:, 0] if len(self.classes_) <= 2 else projections
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probabilities of the classes, of shape (n_samples, n_classes), in the order of `classes_`.
+        """Return the probabilities of the classes, of shape (n_samples, n_classes), in the order of
+        `classes_`.
 
-        From the two Gaussians, the priors and the costs: p(t | beta'h) is proportional to p(t) C_t p(beta'h | t)
-        (section 6). For more than two classes, those of each class against the rest, divided by their sum. `predict`
-        returns a class of the largest probability.
+        From the two Gaussians, the priors and the costs: p(t | beta'h) is proportional to p(t) C_t
+        p(beta'h | t) (section 6). For more than two classes, those of each class against the rest,
+        divided by their sum. `predict` returns a class of the largest probability.
         """
         odds = self.decision_function(X)
         odds = odds.reshape(len(odds), -1)
@@ -151,11 +181,16 @@ def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
     if isinstance(values, Mapping):
         labels = classes.tolist()
         if any(label not in values for label in labels):
-            raise ValueError(f"{name}: expected a number for each of the labels {labels}, got {dict(values)} instead")
+            raise ValueError(
+                f"{name}: expected a number for each of the labels {labels}, got {dict(values)} "
+                "instead"
+            )
         values = [values[label] for label in labels]
     values = list(values)
     if len(values) != len(classes):
-        raise ValueError(f"{name}: expected {len(classes)} numbers, one a class, got {len(values)} instead")
+        raise ValueError(
+            f"{name}: expected {len(classes)} numbers, one a class, got {len(values)} instead"
+        )
     return np.array([check_real(name, value) for value in values])
 
 
@@ -163,37 +198,40 @@ def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
 class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     """Extreme entropy machine.
 
-    The rows of each class, in the space of the outputs h(x) of random hidden nodes, are modelled as a Gaussian with
-    their mean and their Ledoit-Wolf covariance. The direction beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
-    Mahalanobis norm of S+ + S-, projects them to two Gaussians on a line, with means at a distance of 2, that maximise
-    the leading term of the Cauchy-Schwarz divergence. A row belongs to the class whose Gaussian has the higher density
-    at beta'h(x). More than two classes are learnt one against the rest.
+    The rows of each class, in the space of the outputs h(x) of random hidden nodes, are modelled as
+    a Gaussian with their mean and their Ledoit-Wolf covariance. The direction beta = 2 (S+ + S-)^-1
+    (m+ - m-) / ||m+ - m-||^2, in the Mahalanobis norm of S+ + S-, projects them to two Gaussians on
+    a line, with means at a distance of 2, that maximise the leading term of the Cauchy-Schwarz
+    divergence. A row belongs to the class whose Gaussian has the higher density at beta'h(x). More
+    than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_hidden, random_state
         As in `ELMClassifier`; the paper's h is `n_hidden`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
-        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
-        uniform on [0, 1].
+        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w -
+        x||^2), with w and b uniform on [0, 1].
     priors : array-like of shape (n_classes,) or dict, default=None
-        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. By
-        default, all classes have the same, regardless of their sizes, as in the paper. In a cross-validation, some rows
-        may lack a class: use a dictionary.
+        Prior probability of each class, in the order of the sorted labels or by label; only their
+        ratios count. By default, all classes have the same, regardless of their sizes, as in the
+        paper. In a cross-validation, some rows may lack a class: use a dictionary.
     costs : array-like of shape (n_classes,) or dict, default=None
         Cost of an error on each class, in the same form; by default, the same for all.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_hidden, n_outputs)
-        The direction, one column for two classes, else one for each class; zero if the means of the classes coincide.
+        The direction, one column for two classes, else one for each class; zero if the means of the
+        classes coincide.
     means_, variances_ : ndarray of shape (n_outputs, 2)
         m-, m+ and S-, S+ of the projections beta'h. The variances are at least their own round-off.
     thresholds_ : ndarray, or list of ndarray for more than two classes
-        The projections at which the decision changes, ascending: two, or one if the variances are equal, or none if one
-        class is likelier everywhere.
+        The projections at which the decision changes, ascending: two, or one if the variances are
+        equal, or none if one class is likelier everywhere.
     condition_ : float
-        Estimated condition number of S+ + S-, or of the smaller variance if larger; the largest over the outputs.
+        Estimated condition number of S+ + S-, or of the smaller variance if larger; the largest
+        over the outputs.
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 
@@ -204,13 +242,13 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     Notes
     -----
-    Rows may be sparse, as for `ELMClassifier`. A row counts `sample_weight` times in the mean and the covariance of its
-    class; `priors` and `costs` weight the classes.
+    Rows may be sparse, as for `ELMClassifier`. A row counts `sample_weight` times in the mean and
+    the covariance of its class; `priors` and `costs` weight the classes.
 
     References
     ----------
-    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification, sections 3 and 6, eqs.
-    (2) and (4), Algorithms 1 and 2.
+    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification,
+    sections 3 and 6, eqs. (2) and (4), Algorithms 1 and 2.
 
     Examples
     --------
@@ -234,7 +272,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         self, X: Rows, T: Array, sizes: list[int], weights: Array | None = None
     ) -> dict[int, list[Discriminant]]:
         """Return the discriminants for some numbers of leading nodes."""
-        return discriminants(lambda rows: self._hidden(X[rows]), T, sizes, CONSTANT_LAYER, weights=weights)
+        return discriminants(
+            lambda rows: self._hidden(X[rows]), T, sizes, CONSTANT_LAYER, weights=weights
+        )
 
     def _projections(self, X: Rows) -> Array:
         return HiddenNodesMixin._outputs(self, X)
@@ -248,10 +288,14 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the moments of the largest network only, which hold those of the others in their leading blocks."""
+        """Compute the moments of the largest network only, which hold those of the others in their
+        leading blocks.
+        """
         for fold in node_folds(grid):
             classes = np.unique(grid.y[fold.train])
-            for size, result in fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes).items():
+            for size, result in fold.largest._by_size(
+                grid.X[fold.train], fold.T, fold.sizes
+            ).items():
                 projections = fold.outputs(np.column_stack([d.beta for d in result]))
                 for i, model in (member for member in fold.members if member[1].n_hidden == size):
                     odds = class_odds(projections, result, model._log_weights(classes))

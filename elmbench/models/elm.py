@@ -1,4 +1,6 @@
-"""Random hidden nodes, and the extreme learning machine: their output weights by ridge regression."""
+"""Random hidden nodes, and the extreme learning machine: their output weights by ridge
+regression.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
@@ -17,15 +19,19 @@ from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 
 CONSTANT_LAYER = (
-    "the hidden layer yields the same values for every training row, so there is nothing to tell the classes apart by "
-    "and one class is predicted for all rows; with activation='sigmoid' this happens when <w, x> is large, as it is "
+    "the hidden layer yields the same values for every training row, so there is nothing to tell "
+    "the classes apart by "
+    "and one class is predicted for all rows; with activation='sigmoid' this happens when <w, x> "
+    "is large, as it is "
     "for many features: use 'nsig', which divides it by their number, or 'rbf'"
 )
 
 
 @estimator
 class HiddenNodesMixin:
-    """Random hidden nodes, uniform on `_interval`, and the outputs of their network, by `_node_function`."""
+    """Random hidden nodes, uniform on `_interval`, and the outputs of their network, by
+    `_node_function`.
+    """
 
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     _node_function: ClassVar[Any] = staticmethod(hidden_layer)
@@ -37,12 +43,16 @@ class HiddenNodesMixin:
 
     def _draw_nodes(self, n_features: int) -> None:
         random_state = check_random_state(self.random_state)
-        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, n_features, random_state, *self._interval)
+        self.weights_, self.biases_ = draw_hidden_nodes(
+            self.n_hidden, n_features, random_state, *self._interval
+        )
         self.n_units_ = self.n_hidden
         self._layer: Callable[..., Array] = partial(self._node_function, activation=self.activation)
 
     def _nodes_key(self) -> tuple[Any, ...]:
-        """Return a key that is equal for models that draw the same nodes, apart from their number."""
+        """Return a key that is equal for models that draw the same nodes, apart from their
+        number.
+        """
         return self.activation, self.random_state, weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
@@ -51,14 +61,17 @@ class HiddenNodesMixin:
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
-        return np.concatenate([self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])])
+        return np.concatenate(
+            [self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])]
+        )
 
 
 class NodesFold(NamedTuple):
     """Candidates with the same hidden nodes on a fold.
 
-    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and `largest` is the one
-    whose leading nodes are those of the others. `T` and `decode` are as in `Grid.encode`.
+    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and
+    `largest` is the one whose leading nodes are those of the others. `T` and `decode` are as in
+    `Grid.encode`.
     """
 
     number: int
@@ -72,12 +85,15 @@ class NodesFold(NamedTuple):
 
     def outputs(self, beta: Array) -> Array:
         """Return the products of the leading hidden nodes with `beta` for the test rows."""
-        # H beta as the transpose of beta' H': a third of the time, as the columns of H are contiguous.
+        # H beta as the transpose of beta' H': a third of the time, as the columns of H are
+        # contiguous.
         return np.hstack([beta.T @ H[:, : len(beta)].T for H in self.probes]).T
 
 
 def node_folds(grid: Grid) -> Iterator[NodesFold]:
-    """Yield every fold for each group of candidates with the same nodes, which are drawn once for a group."""
+    """Yield every fold for each group of candidates with the same nodes, which are drawn once for a
+    group.
+    """
     for members in grid.group(lambda model: model._nodes_key()):
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
@@ -109,14 +125,17 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number of training rows.
+        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number
+        of training rows.
 
         For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
-            for positions, weights in many_weights(grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale):
+            for positions, weights in many_weights(
+                grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale
+            ):
                 candidates = [[fold.members[position][0]] for position in positions]
                 yield from grid.results(candidates, fold.number, fold.outputs(weights), fold.decode)
 
@@ -125,15 +144,15 @@ class _ELM(HiddenNodesMixin, PathMixin):
 class ELMClassifier(WeightedClassifier, _ELM):
     """Extreme learning machine for classification.
 
-    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = g(slope (a_i.x + b_i)), a_i and b_i uniform on [-1,
-    1]. Its output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2 for targets -1/+1. More than two classes are
-    learnt one against the rest.
+    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = g(slope (a_i.x + b_i)), a_i and
+    b_i uniform on [-1, 1]. Its output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2 for
+    targets -1/+1. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_hidden : int, default=100
-        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of a larger network
-        with the same integer `random_state`.
+        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of
+        a larger network with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
@@ -163,22 +182,24 @@ class ELMClassifier(WeightedClassifier, _ELM):
     KELMClassifier : A kernel instead of hidden nodes.
     OSELMClassifier : The same network, learnt block by block.
     WELMClassifier : Classes of the same weight.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows may be sparse and are converted to CSR, never to dense ones; the weights of the hidden nodes are dense. With
-    weights w_i, the squared error of row i counts w_i times, so a weight of 2 repeats the row. `fit` warns, like that
-    of `KELMClassifier`, if the ridge is below the square of the machine precision times the largest eigenvalue of H'H,
-    which means that H itself is singular to working precision.
+    Rows may be sparse and are converted to CSR, never to dense ones; the weights of the hidden
+    nodes are dense. With weights w_i, the squared error of row i counts w_i times, so a weight of 2
+    repeats the row. `fit` warns, like that of `KELMClassifier`, if the ridge is below the square of
+    the machine precision times the largest eigenvalue of H'H, which means that H itself is singular
+    to working precision.
 
     References
     ----------
-    Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification, IEEE Trans. SMC B
-    42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
-    eqs. (1)-(3) and (13); Deng, Ong, Zheng, A fast reduced kernel extreme learning machine, Neural Networks 76, 2016,
-    section 5.2; for weights Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing
-    101, 2013.
+    Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification,
+    IEEE Trans. SMC B 42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine
+    With Kernels, IEEE TNNLS 26(9), 2015, eqs. (1)-(3) and (13); Deng, Ong, Zheng, A fast reduced
+    kernel extreme learning machine, Neural Networks 76, 2016, section 5.2; for weights Zong, Huang,
+    Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing 101, 2013.
 
     Examples
     --------
@@ -191,7 +212,8 @@ class ELMClassifier(WeightedClassifier, _ELM):
 
 
 class ELMRegressor(WeightedRegressor, _ELM):
-    """Extreme learning machine for regression: `ELMClassifier` with `y`, one column or several, as targets.
+    """Extreme learning machine for regression: `ELMClassifier` with `y`, one column or several, as
+    targets.
 
     See Also
     --------

@@ -27,19 +27,20 @@ class _ELMRBF(CentresMixin):
 class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     """Extreme learning machine with radial basis functions, for classification.
 
-    A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) with centres uniform on [-1, 1] and a random width for
-    each, independent of the data. The output weights are fitted as in `RKELMClassifier`.
+    A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) with centres uniform on [-1, 1] and
+    a random width for each, independent of the data. The output weights are fitted as in
+    `RKELMClassifier`.
 
     Parameters
     ----------
     n_hidden : int, default=100
-        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of a larger network
-        with the same integer `random_state`.
+        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of
+        a larger network with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
     gamma : float, "scale" or "auto", default="scale"
-        Largest inverse squared width; "scale" is 1 / (n_features * X.var()). A node has u_i * gamma with u_i uniform on
-        [0, 1], as in the code of the authors of this ELM.
+        Largest inverse squared width; "scale" is 1 / (n_features * X.var()). A node has u_i * gamma
+        with u_i uniform on [0, 1], as in the code of the authors of this ELM.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
     class_weight : "balanced", dict or None, default=None
@@ -56,12 +57,13 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     See Also
     --------
     RKELMClassifier : Centres drawn from the rows.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     References
     ----------
-    Huang, Siew, Extreme learning machine: RBF network case, ICARCV 2004; Deng, Ong, Zheng, A Fast Reduced Kernel
-    Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
+    Huang, Siew, Extreme learning machine: RBF network case, ICARCV 2004; Deng, Ong, Zheng, A Fast
+    Reduced Kernel Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
 
     Examples
     --------
@@ -74,7 +76,8 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
 
 
 class ELMRBFRegressor(WeightedRegressor, _ELMRBF):
-    """ELM with radial basis functions, for regression: `ELMRBFClassifier` with `y`, in one column or several.
+    """ELM with radial basis functions, for regression: `ELMRBFClassifier` with `y`, in one column
+    or several.
 
     See Also
     --------

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, check_condition, estimator, numeric_gamma
+from elmbench.models.base.family import (
+    FamilyClassifier,
+    FamilyRegressor,
+    check_condition,
+    estimator,
+    numeric_gamma,
+)
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
@@ -23,21 +29,34 @@ class KOSELM(KernelMixin, PathMixin):
     C: float = 1.0
     gamma: float | str = "auto"
 
-    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> InverseState | DependencyState:
+    def _new_state(
+        self, n_features: int, n_outputs: int, kernel: Kernel | None
+    ) -> InverseState | DependencyState:
         budget = getattr(self, "budget", UNLIMITED)
-        return InverseState(n_features, n_outputs, numeric_gamma(self), 1.0 / self.C, budget, kernel=kernel)
+        return InverseState(
+            n_features, n_outputs, numeric_gamma(self), 1.0 / self.C, budget, kernel=kernel
+        )
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X, T)
         self._update(X, T)
-        if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
-            check_condition(self, RidgeSystem(np.array(self._state.dictionary_kernel(), order="F"), self._state.ridge))
+        if (
+            0 < self._state.ridge <= EPS
+        ):  # a look at all of the matrix costs too much where there is no need for it
+            check_condition(
+                self,
+                RidgeSystem(
+                    np.array(self._state.dictionary_kernel(), order="F"), self._state.ridge
+                ),
+            )
 
     def _start(self, X: Rows, T: Array) -> None:
         """Prepare a state for dense rows with the Gaussian kernel, or for any kernel."""
         self._kernel = kernel = self._make_kernel()
         plain = kernel.is_plain(X)
-        self._state = self._new_state(X.shape[1] if plain else 1, T.shape[1], None if plain else kernel)
+        self._state = self._new_state(
+            X.shape[1] if plain else 1, T.shape[1], None if plain else kernel
+        )
 
     def _update(self, X: Rows, T: Array) -> None:
         self._state.extend(X, T)
@@ -50,8 +69,8 @@ class KOSELM(KernelMixin, PathMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Fit once for all candidates that learn the same model.
 
-        These are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
-        ridge, and every `gamma` of a kernel without one.
+        These are budgets that are not reached, thresholds with no row's distance between them,
+        every `C` without a ridge, and every `gamma` of a kernel without one.
         """
         groups = grid.group(lambda model: model._make_kernel().key)
         for j, (train, test) in enumerate(grid.folds):
@@ -61,7 +80,9 @@ class KOSELM(KernelMixin, PathMixin):
                 for i, member in members:
                     model = copy(member)  # the state ends with its group
                     model._start(X, T)
-                    outputs = next((values for fit, values in fits if fit.learns_like(model._state)), None)
+                    outputs = next(
+                        (values for fit, values in fits if fit.learns_like(model._state)), None
+                    )
                     if outputs is None:
                         model._update(X, T)
                         outputs = model._outputs(probes)
@@ -75,17 +96,23 @@ class KOSELM(KernelMixin, PathMixin):
 
     @property
     def dictionary_(self) -> Rows:
-        """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers of rows."""
+        """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers
+        of rows.
+        """
         return self._state.rows
 
     @property
     def inverse_(self) -> Array:
-        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
+        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units,
+        n_units).
+        """
         return self._state.inverse_matrix()
 
     @property
     def condition_(self) -> float:
-        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on demand."""
+        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on
+        demand.
+        """
         state = self._state
         if state.size == 0:
             return 1.0
@@ -96,22 +123,25 @@ class KOSELM(KernelMixin, PathMixin):
 class KOSELMClassifier(FamilyClassifier, KOSELM):
     """Kernel online sequential extreme learning machine for classification.
 
-    It learns one row at a time and keeps all of them: after any number of rows, it is the kernel extreme learning
-    machine of these rows. Learning a row takes time proportional to the square of the rows so far.
+    It learns one row at a time and keeps all of them: after any number of rows, it is the kernel
+    extreme learning machine of these rows. Learning a row takes time proportional to the square of
+    the rows so far.
 
     Parameters
     ----------
     gamma : float, "scale" or "auto", default="auto"
-        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
+        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of
+        `partial_fit`.
     C, kernel, degree, coef0, kernel_params
-        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
-        `partial_fit` none beyond those of its first call.
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all
+        rows, and `partial_fit` none beyond those of its first call.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_units, n_outputs)
         Output weights.
-    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape
+    (n_units,)
         The rows learnt so far.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of K + I/C on the dictionary.
@@ -125,17 +155,20 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
     FBKOSELMClassifier : A dictionary of limited size.
     ALDKOSELMClassifier : A dictionary of independent rows.
     KELMClassifier : The same model, learnt at once.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Round-off accumulates in an inverse that is updated repeatedly. Every 64 rows, one equation checks the inverse and
-    the weights. If its residual exceeds 1e-6, or r of line 6 is below its bound 1/C, both are recomputed from the
-    dictionary, at most once in as many rows as it has, so that this does not change the order of the cost.
+    Round-off accumulates in an inverse that is updated repeatedly. Every 64 rows, one equation
+    checks the inverse and the weights. If its residual exceeds 1e-6, or r of line 6 is below its
+    bound 1/C, both are recomputed from the dictionary, at most once in as many rows as it has, so
+    that this does not change the order of the cost.
 
     References
     ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, Table I.
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9),
+    2015, Table I.
 
     Examples
     --------
@@ -177,24 +210,27 @@ class _FBKOSELM(KOSELM):
 class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     """Fixed-budget kernel online sequential extreme learning machine for classification.
 
-    Each row joins the dictionary. If this exceeds the budget, the row i with the least |a_i| / Q_ii leaves it, where a
-    are the weights (for several outputs, their 2-norm) and Q is the inverse of K + I/C. That quotient is the error of
-    row i under the model of all other rows. The new row itself may leave. The model is always the kernel extreme
-    learning machine of the rows in the dictionary; labels are not changed.
+    Each row joins the dictionary. If this exceeds the budget, the row i with the least |a_i| / Q_ii
+    leaves it, where a are the weights (for several outputs, their 2-norm) and Q is the inverse of K
+    + I/C. That quotient is the error of row i under the model of all other rows. The new row itself
+    may leave. The model is always the kernel extreme learning machine of the rows in the
+    dictionary; labels are not changed.
 
     Parameters
     ----------
     gamma : float, "scale" or "auto", default="auto"
-        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of `partial_fit`.
+        As in `KELMClassifier`; "scale" is computed from the rows of `fit`, or of the first call of
+        `partial_fit`.
     C, kernel, degree, coef0, kernel_params
-        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
-        `partial_fit` none beyond those of its first call.
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all
+        rows, and `partial_fit` none beyond those of its first call.
     budget : int, default=200
         Largest number of rows in the dictionary.
 
     Attributes
     ----------
-    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape
+    (n_units,)
         The rows in the dictionary. A joining row takes the position of the leaving one.
     beta_, inverse_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.
@@ -203,16 +239,19 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     --------
     KOSELMClassifier : A dictionary of all rows.
     ALDKOSELMClassifier : A dictionary of independent rows.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Learning a row takes time proportional to the square of the budget. Round-off is monitored as in `KOSELMClassifier`.
+    Learning a row takes time proportional to the square of the budget. Round-off is monitored as in
+    `KOSELMClassifier`.
 
     References
     ----------
-    Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP 2010; Scardapane
-    et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, section IV.
+    Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP
+    2010; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS
+    26(9), 2015, section IV.
 
     Examples
     --------
@@ -225,7 +264,8 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
 
 
 class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
-    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets.
+    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or
+    several, as targets.
 
     See Also
     --------

@@ -28,8 +28,9 @@ class _LSSVM(KernelSystemMixin):
     def _coefficients(solution: Array, scale: Array | None) -> tuple[Array, Array]:
         """Return b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
-        The matrix is A = K + r S^-2, so A^-1 = S (S K S + r I)^-1 S; `solution`, of shape (n, 1 + k), is (S K S + r
-        I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1 (Suykens and Vandewalle, 1999).
+        The matrix is A = K + r S^-2, so A^-1 = S (S K S + r I)^-1 S; `solution`, of shape (n, 1 +
+        k), is (S K S + r I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1
+        (Suykens and Vandewalle, 1999).
         """
         ones, targets = solution[:, 0], solution[:, 1:]
         scale = np.ones(len(ones)) if scale is None else scale
@@ -46,20 +47,21 @@ class _LSSVM(KernelSystemMixin):
 class LSSVMClassifier(WeightedClassifier, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
-    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q,
-    which is the identity if classes are not weighted. More than two classes are learnt one against the rest, with the
-    weights of the rows' classes.
+    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1
+    and a diagonal Q, which is the identity if classes are not weighted. More than two classes are
+    learnt one against the rest, with the weights of the rows' classes.
 
     Parameters
     ----------
     C, gamma, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`.
     class_weight : "balanced", dict or None, default=None
-        Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's class;
-        a dictionary has weights by label, 1 by default.
+        Weight w of the errors on each class: "balanced" is the size of the largest class over that
+        of the row's class; a dictionary has weights by label, 1 by default.
     weighting : {"corrected", "as-printed"}, default="corrected"
-        "corrected" is Q = 1/w, so that errors on a class of large weight cost more; "as-printed" is the paper's Q = w,
-        which ignores the smaller class. The `sample_weight` of `fit` always enters as in the first.
+        "corrected" is Q = 1/w, so that errors on a class of large weight cost more; "as-printed" is
+        the paper's Q = w, which ignores the smaller class. The `sample_weight` of `fit` always
+        enters as in the first.
 
     Attributes
     ----------
@@ -68,7 +70,8 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     intercept_ : ndarray of shape (n_outputs,)
         b.
     condition_ : float
-        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns like that of `KELMClassifier`.
+        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns like that of
+        `KELMClassifier`.
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
@@ -76,7 +79,8 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     --------
     KELMClassifier : The same without an intercept.
     SVMClassifier : The hinge loss.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
@@ -84,9 +88,9 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
     References
     ----------
-    Suykens and Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999; Suykens
-    et al., Weighted least squares support vector machines, Neurocomputing 48, 2002; Czarnecki and Tabor, Extreme
-    Entropy Machines, sections 2.2 and 7.
+    Suykens and Vandewalle, Least squares support vector machine classifiers, Neural Processing
+    Letters 9, 1999; Suykens et al., Weighted least squares support vector machines, Neurocomputing
+    48, 2002; Czarnecki and Tabor, Extreme Entropy Machines, sections 2.2 and 7.
 
     Examples
     --------
@@ -99,7 +103,9 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
     weighting: str = "corrected"
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"weighting": [StrOptions({"corrected", "as-printed"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "weighting": [StrOptions({"corrected", "as-printed"})]
+    }
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return the weight of each row's class, or its inverse as the paper prints it."""
@@ -114,9 +120,11 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
 
 class LSSVMRegressor(WeightedRegressor, _LSSVM):
-    """Least-squares support vector machine for regression: kernel ridge regression with an intercept.
+    """Least-squares support vector machine for regression: kernel ridge regression with an
+    intercept.
 
-    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + I/C] [b; beta] = [0; y], with `y` one column or several.
+    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + I/C] [b; beta] = [0; y], with `y` one
+    column or several.
 
     Parameters
     ----------
@@ -139,9 +147,10 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
 
     References
     ----------
-    Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998; Suykens et al., Least
-    Squares Support Vector Machines, World Scientific, 2002, section 3.4; Deng, Ong, Zheng, A fast reduced kernel
-    extreme learning machine, Neural Networks 76, 2016, Tables 2 and 3.
+    Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998;
+    Suykens et al., Least Squares Support Vector Machines, World Scientific, 2002, section 3.4;
+    Deng, Ong, Zheng, A fast reduced kernel extreme learning machine, Neural Networks 76, 2016,
+    Tables 2 and 3.
 
     Examples
     --------

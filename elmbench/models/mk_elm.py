@@ -9,7 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from elmbench.models.base.family import COUNT, NOT_NEGATIVE, POSITIVE, FamilyClassifier, FamilyRegressor, estimator
+from elmbench.models.base.family import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    FamilyClassifier,
+    FamilyRegressor,
+    estimator,
+)
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (
@@ -28,8 +35,8 @@ from elmbench.numerics.threads import threads_for
 def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
     """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
 
-    They suit features on [0, 1], where d^2 is about a sixth of n_features, and standardised ones, where it is about
-    twice n_features.
+    They suit features on [0, 1], where d^2 is about a sixth of n_features, and standardised ones,
+    where it is about twice n_features.
     """
     return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
 
@@ -45,14 +52,21 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 
 
 def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
-    """Return a kernel of a list: a TypeError or a ValueError if it is not one on `n_features` columns."""
+    """Return a kernel of a list: a TypeError or a ValueError if it is not one on `n_features`
+    columns.
+    """
     if not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
-        raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
+        raise TypeError(
+            f"{name}: expected a name and a mapping of parameters, got {spec!r} instead"
+        )
     kernel, params = spec[0], dict(spec[1])
     validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
     options = {*BaseKernel(kernel).named_params, "columns"}
     if unknown := sorted(set(params) - options):
-        raise ValueError(f"{name}: expected parameters of {kernel!r} among {sorted(options)}, got {unknown} instead")
+        raise ValueError(
+            f"{name}: expected parameters of {kernel!r} among {sorted(options)}, got {unknown} "
+            "instead"
+        )
     if "columns" in params:
         params["columns"] = columns = tuple(params["columns"])
         integers = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)
@@ -87,21 +101,29 @@ class _MKELM:
         n, d = X.shape
         if isinstance(self.kernels, str):
             _check_matrices(X)
-            self._kernels = [BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, d, n)]
+            self._kernels = [
+                BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, d, n)
+            ]
         else:
             kernels = gaussian_ladder(d) if self.kernels is None else self.kernels
             if not isinstance(kernels, Sequence) or len(kernels) == 0:
-                raise TypeError(f"kernels: expected a list of one kernel or more, got {kernels!r} instead")
+                raise TypeError(
+                    f"kernels: expected a list of one kernel or more, got {kernels!r} instead"
+                )
             self._kernels = [_kernel(f"kernels[{p}]", spec, d) for p, spec in enumerate(kernels)]
         self._rows = np.empty((n, 0)) if isinstance(self.kernels, str) else X
         blocks = KernelBlocks(X, self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):
-            surface, limits = Surface(self.q, self.squared_radii_), (self.max_iter, self.tol, self.objective_tol or 0.0)
+            surface, limits = (
+                Surface(self.q, self.squared_radii_),
+                (self.max_iter, self.tol, self.objective_tol or 0.0),
+            )
             result = learn_weights(blocks, self._targets(T), 1.0 / self.C, surface, *limits)
         if self.max_iter and not result.converged:
             warnings.warn(
-                f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} iterations: "
+                f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} "
+                "iterations: "
                 "expected a larger max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -130,45 +152,56 @@ def _check_matrices(X: Array) -> None:
     """Raise a ValueError unless kernel matrices side by side are square and symmetric."""
     n, width = X.shape
     if width % n:
-        raise ValueError(f"expected square kernel matrices side by side, so a multiple of {n} columns, got {width}")
+        raise ValueError(
+            f"expected square kernel matrices side by side, so a multiple of {n} columns, got "
+            f"{width}"
+        )
     for start in range(0, width, n):
         K = X[:, start : start + n]
         if np.abs(K - K.T).max() > n * EPS * np.abs(K).max():
-            raise ValueError(f"expected symmetric kernel matrices, got one that is not in the columns from {start} on")
+            raise ValueError(
+                "expected symmetric kernel matrices, got one that is not in the columns from "
+                f"{start} on"
+            )
 
 
 class MKELMClassifier(FamilyClassifier, _MKELM):
     """Multiple kernel extreme learning machine for classification.
 
-    A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt as well. It minimises sum_p
+    A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt as well. It
+    minimises sum_p
     ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over the
-    kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class, 0 elsewhere.
+    kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class,
+    0 elsewhere.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
     kernels : list of (name, parameters), "precomputed" or None, default=None
-        The base kernels, such as ``[("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": [0, 10]})]``.
-        Names are those of `elmbench.numerics.multiple_kernels.KERNELS`; parameters are ``gamma`` (1 if not given),
-        ``degree`` (3) and ``coef0`` (1) if the kernel has them, and ``columns``, the start and the stop of its columns.
-        None stands for ten Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds the m kernel matrices
-        side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in `fit`. In `predict`, each
-        row holds the kernels between a row and the training rows, in the same order.
+        The base kernels, such as ``[("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2,
+        "columns": [0, 10]})]``. Names are those of `elmbench.numerics.multiple_kernels.KERNELS`;
+        parameters are ``gamma`` (1 if not given), ``degree`` (3) and ``coef0`` (1) if the kernel
+        has them, and ``columns``, the start and the stop of its columns. None stands for ten
+        Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds the m kernel matrices
+        side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in `fit`.
+        In `predict`, each row holds the kernels between a row and the training rows, in the same
+        order.
     q : float, default=1.0
-        Norm of the weights, at least 1. Weights are sparse with 1, and become more equal with larger values.
+        Norm of the weights, at least 1. Weights are sparse with 1, and become more equal with
+        larger values.
     radius : bool, default=False
-        Use the surface sum_p R_p gamma_p^q = 1 instead, with R_p the squared radius of the smallest ball around the
-        training rows in kernel p, so that the scale of a kernel does not matter. A kernel in which all rows coincide
-        then has the weight zero.
+        Use the surface sum_p R_p gamma_p^q = 1 instead, with R_p the squared radius of the smallest
+        ball around the training rows in kernel p, so that the scale of a kernel does not matter. A
+        kernel in which all rows coincide then has the weight zero.
     tol : float, default=1e-4
         Stop if no kernel weight changes by more.
     objective_tol : float or None, default=None
-        Stop as well if the relative change of the objective is smaller; the authors' code uses 1e-4. None considers the
-        weights alone, as Algorithm 1 does.
+        Stop as well if the relative change of the objective is smaller; the authors' code uses
+        1e-4. None considers the weights alone, as Algorithm 1 does.
     max_iter : int, default=1000
-        Largest number of iterations. A ConvergenceWarning is issued if it is reached. With 0, the kernel weights stay
-        equal.
+        Largest number of iterations. A ConvergenceWarning is issued if it is reached. With 0, the
+        kernel weights stay equal.
 
     Attributes
     ----------
@@ -194,21 +227,23 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     See Also
     --------
     KELMClassifier : A single kernel.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    For two classes, `decision_function` returns the output of the second minus that of the first, as `KELMClassifier`
-    does for the same kernel. For more classes, its columns f are the outputs for targets 0 and 1; those for targets -1
-    and 1 are 2 f minus the sum of all f.
+    For two classes, `decision_function` returns the output of the second minus that of the first,
+    as `KELMClassifier` does for the same kernel. For more classes, its columns f are the outputs
+    for targets 0 and 1; those for targets -1 and 1 are 2 f minus the sum of all f.
 
-    `fit` keeps one half of each kernel matrix if all of them take at most 1 GiB. Otherwise, it recomputes them twice an
-    iteration, a block of rows at a time. In addition, it takes 8 n^2 bytes.
+    `fit` keeps one half of each kernel matrix if all of them take at most 1 GiB. Otherwise, it
+    recomputes them twice an iteration, a block of rows at a time. In addition, it takes 8 n^2
+    bytes.
 
     References
     ----------
-    Liu, Wang, Huang, Zhang, Yin, Multiple kernel extreme learning machine, Neurocomputing 149, 2015, eqs. (6)-(17) and
-    Algorithm 1; sections 3.2 and 3.3.
+    Liu, Wang, Huang, Zhang, Yin, Multiple kernel extreme learning machine, Neurocomputing 149,
+    2015, eqs. (6)-(17) and Algorithm 1; sections 3.2 and 3.3.
 
     Examples
     --------
@@ -230,7 +265,8 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
 
 
 class MKELMRegressor(FamilyRegressor, _MKELM):
-    """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as targets.
+    """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as
+    targets.
 
     See Also
     --------

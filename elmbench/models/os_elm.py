@@ -1,4 +1,6 @@
-"""The online sequential extreme learning machine, which updates the output weights block by block."""
+"""The online sequential extreme learning machine, which updates the output weights block by
+block.
+"""
 
 import warnings
 from typing import Any, ClassVar
@@ -11,11 +13,16 @@ from elmbench.models.base.family import estimator
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.elm import HiddenNodesMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
-from elmbench.numerics.nodes.output_weights import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.numerics.nodes.output_weights import (
+    pseudo_inverse_of_gram,
+    update_as_printed,
+    update_symmetric,
+)
 from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
 DEPENDENT = (
-    "the outputs of n_hidden={} nodes are linearly dependent to working precision on the rows of the first block, so "
+    "the outputs of n_hidden={} nodes are linearly dependent to working precision on the rows of "
+    "the first block, so "
     "the output weights may diverge: expected start='ridge', fewer nodes, or more features"
 )
 
@@ -69,7 +76,9 @@ class _OSELM(HiddenNodesMixin):
 
     @property
     def condition_(self) -> float:
-        """The condition number of `P_` in the 1-norm: infinite if it is singular, NaN after a divergence."""
+        """The condition number of `P_` in the 1-norm: infinite if it is singular, NaN after a
+        divergence.
+        """
         with np.errstate(all="ignore"):
             return float(np.linalg.cond(self.P_, 1))
 
@@ -78,23 +87,27 @@ class _OSELM(HiddenNodesMixin):
 class OSELMClassifier(WeightedClassifier, _OSELM):
     """Online sequential extreme learning machine for classification.
 
-    An `ELMClassifier` whose output weights are computed from a first block of rows and updated with every later block.
+    An `ELMClassifier` whose output weights are computed from a first block of rows and updated with
+    every later block.
 
     Parameters
     ----------
     n_hidden : int, default=20
-        Number of hidden nodes. More nodes than rows in the first block make the start "pinv" unstable.
+        Number of hidden nodes. More nodes than rows in the first block make the start "pinv"
+        unstable.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Only used with `start="ridge"`.
     initial_batch : int, default=250
-        Number of rows in the first block of `fit`. The first block of `partial_fit` has all rows of its first call.
+        Number of rows in the first block of `fit`. The first block of `partial_fit` has all rows of
+        its first call.
     batch_size : int, default=200
         Number of rows in later blocks, also within one call of `partial_fit`.
     start : {"pinv", "ridge"}, default="pinv"
-        Replacement of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
-        pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then eqs. (7) and (8) as printed,
-        which may diverge. A `scipy.linalg.LinAlgWarning` is issued if the nodes are dependent in the first block.
-        "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for any blocks.
+        Replacement of the inverse in eq. (5), which does not exist for fewer rows than nodes.
+        "pinv": the pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then
+        eqs. (7) and (8) as printed, which may diverge. A `scipy.linalg.LinAlgWarning` is issued if
+        the nodes are dependent in the first block. "ridge": (H_1'H_1 + I/C)^-1; the network then
+        equals `ELMClassifier` for any blocks.
     activation, random_state
         As in `ELMClassifier`.
     class_weight : "balanced", dict or None, default=None
@@ -117,7 +130,8 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     --------
     ELMClassifier : The network of all rows at once.
     KOSELMClassifier : A kernel instead of hidden nodes.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
@@ -125,9 +139,9 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
 
     References
     ----------
-    Liang, Huang, Saratchandran, Sundararajan, A fast and accurate online sequential learning algorithm for feedforward
-    networks, IEEE Trans. NN 17(6), 2006; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels,
-    IEEE TNNLS 26(9), 2015, eqs. (5)-(8).
+    Liang, Huang, Saratchandran, Sundararajan, A fast and accurate online sequential learning
+    algorithm for feedforward networks, IEEE Trans. NN 17(6), 2006; Scardapane et al., Online
+    Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (5)-(8).
 
     Examples
     --------
@@ -146,7 +160,8 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
 
 
 class OSELMRegressor(WeightedRegressor, _OSELM):
-    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets.
+    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as
+    targets.
 
     See Also
     --------

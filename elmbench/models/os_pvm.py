@@ -1,4 +1,6 @@
-"""The online sequential projection vector machine: mean, directions, hidden nodes and output weights of a stream."""
+"""The online sequential projection vector machine: mean, directions, hidden nodes and output
+weights of a stream.
+"""
 
 import itertools
 from typing import Any, ClassVar
@@ -10,59 +12,71 @@ from sklearn.utils._param_validation import StrOptions
 from elmbench.models.base.family import estimator
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.projection import StreamedDecomposition, extended_spectrum, uncentred_spectrum
+from elmbench.numerics.projection import (
+    StreamedDecomposition,
+    extended_spectrum,
+    uncentred_spectrum,
+)
 
 
 @estimator
 class OSPVMClassifier(ProjectionClassifier):
     """Online sequential projection vector machine.
 
-    The network of `PVMClassifier`, updated with every chunk of rows: the mean, the singular values and directions of
-    the rows so far, the number of hidden nodes, their input weights, and the output weights.
+    The network of `PVMClassifier`, updated with every chunk of rows: the mean, the singular values
+    and directions of the rows so far, the number of hidden nodes, their input weights, and the
+    output weights.
 
     Parameters
     ----------
     n_hidden, theta, ratio, activation
         As in `PVMClassifier`.
     mode : {"exact", "truncate"}, default="exact"
-        "exact" keeps all non-zero singular values: after any chunks, the model is the `PVMClassifier` of the rows so
-        far, within round-off. "truncate" keeps only those of the hidden nodes after every chunk; these are fewer than
-        the nodes of `PVMClassifier` and depend on the chunks.
+        "exact" keeps all non-zero singular values: after any chunks, the model is the
+        `PVMClassifier` of the rows so far, within round-off. "truncate" keeps only those of the
+        hidden nodes after every chunk; these are fewer than the nodes of `PVMClassifier` and depend
+        on the chunks.
     update_mean : bool, default=True
-        Subtract the mean of all rows so far; if False, that of the first chunk. In that case, the ones are not
-        orthogonal to the data and are decomposed with them, so every node has a bias.
+        Subtract the mean of all rows so far; if False, that of the first chunk. In that case, the
+        ones are not orthogonal to the data and are decomposed with them, so every node has a bias.
     initial_batch : int, default=40
         Number of rows in the first chunk of `fit`.
     batch_size : int, default=16
-        Number of rows in the later chunks of `fit`. `partial_fit` learns all rows of a call as one chunk.
+        Number of rows in the later chunks of `fit`. `partial_fit` learns all rows of a call as one
+        chunk.
 
     Attributes
     ----------
     n_seen_ : int
         Number of rows learnt so far.
-    singular_values_, weights_, biases_, mean_, beta_, classes_, n_units_, condition_, n_features_in_
+    singular_values_, weights_, biases_, mean_, beta_, classes_, n_units_, condition_,
+    n_features_in_
         As in `PVMClassifier`; in mode "truncate" the singular values are those of the hidden nodes.
 
     See Also
     --------
     PVMClassifier : The network of all rows at once.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    The output weights need the hidden outputs of all rows for the current directions. For this, the model keeps the
-    coordinates of the rows in the basis of its r directions: with n rows of d features, r is at most d and n - 1 in
-    mode "exact", and the number of hidden nodes in mode "truncate". A model takes 8 (n r + r d + r^2) bytes and 8 bytes
-    for each weight and target. The rows themselves are not kept; sparse ones (CSR) are made dense by chunks. In mode
-    "exact", a chunk of `fit` only takes time for its own rows; in mode "truncate", it takes a product of shapes (n, r)
-    and (r, r). The least squares of all rows are solved at the end of `fit` and of each call of `partial_fit`.
+    The output weights need the hidden outputs of all rows for the current directions. For this, the
+    model keeps the coordinates of the rows in the basis of its r directions: with n rows of d
+    features, r is at most d and n - 1 in mode "exact", and the number of hidden nodes in mode
+    "truncate". A model takes 8 (n r + r d + r^2) bytes and 8 bytes for each weight and target. The
+    rows themselves are not kept; sparse ones (CSR) are made dense by chunks. In mode "exact", a
+    chunk of `fit` only takes time for its own rows; in mode "truncate", it takes a product of
+    shapes (n, r) and (r, r). The least squares of all rows are solved at the end of `fit` and of
+    each call of `partial_fit`.
 
-    Eqs. (17) and (18) as printed lose the row of ones; see `StreamedDecomposition` for the replacement.
+    Eqs. (17) and (18) as printed lose the row of ones; see `StreamedDecomposition` for the
+    replacement.
 
     References
     ----------
-    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean Update,
-    Computational Intelligence and Neuroscience, 2016, section 3 and Algorithm 1.
+    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean
+    Update, Computational Intelligence and Neuroscience, 2016, section 3 and Algorithm 1.
 
     Examples
     --------
@@ -100,7 +114,9 @@ class OSPVMClassifier(ProjectionClassifier):
         self._solve_nodes()
 
     def _learn(self, X: Rows, T: Array) -> None:
-        """Update the mean and the directions with a chunk, but not the hidden nodes (Algorithm 1, lines 1 to 10)."""
+        """Update the mean and the directions with a chunk, but not the hidden nodes (Algorithm 1,
+        lines 1 to 10).
+        """
         X = X.toarray() if sp.issparse(X) else X
         if not self.update_mean:
             if self.n_seen_ == 0:
@@ -126,17 +142,26 @@ class OSPVMClassifier(ProjectionClassifier):
         self.singular_values_ = (spectrum if self.mode == "exact" else self._nodes).values
 
     def _all_coordinates(self) -> Array:
-        """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later directions."""
+        """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later
+        directions.
+        """
         size = len(self._stream.basis)
-        return np.vstack([np.pad(block, ((0, 0), (0, size - block.shape[1]))) for block in self._coordinates])
+        return np.vstack(
+            [np.pad(block, ((0, 0), (0, size - block.shape[1]))) for block in self._coordinates]
+        )
 
     def _solve_nodes(self) -> None:
-        """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines 10 to 12)."""
+        """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines
+        10 to 12).
+        """
         values, rotation = self._stream.decomposition()
         if self.mode == "exact":  # otherwise theta has chosen the values that are left
             self._choose_nodes(values)
         rotation, directions = self._stream.fix_signs(rotation[: self._nodes.n_directions])
-        self._coordinates, self._targets = [self._all_coordinates()], [np.concatenate(self._targets)]
+        self._coordinates, self._targets = (
+            [self._all_coordinates()],
+            [np.concatenate(self._targets)],
+        )
         projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
         if self.update_mean:
             self.mean_ = self._stream.mean

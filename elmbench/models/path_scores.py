@@ -16,7 +16,9 @@ from elmbench.numerics.scores import confusion_counts, roc_areas
 
 
 class PathScorer(NamedTuple):
-    """A scorer of scikit-learn, the method of a path that yields what it takes, and its registered metric, if any."""
+    """A scorer of scikit-learn, the method of a path that yields what it takes, and its registered
+    metric, if any.
+    """
 
     scorer: Any
     method: str
@@ -32,10 +34,11 @@ def path_results(
     scorers: dict[str, PathScorer],
     error_score: Any,
 ) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its folds.
+    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its
+    folds.
 
-    `outputs` are the outputs of `method` of a path for the test rows of each fold, by candidates, and `fit_times` their
-    seconds, of shape (n_candidates, n_folds).
+    `outputs` are the outputs of `method` of a path for the test rows of each fold, by candidates,
+    and `fit_times` their seconds, of shape (n_candidates, n_folds).
     """
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
@@ -46,19 +49,26 @@ def path_results(
             classes = np.unique(_safe_indexing(y, train))
             responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
         values.append(
-            {name: _scores_of(scorer, true, responses[scorer.method], error_score) for name, scorer in scorers.items()}
+            {
+                name: _scores_of(scorer, true, responses[scorer.method], error_score)
+                for name, scorer in scorers.items()
+            }
         )
     for name, scorer in scorers.items():
         if scorer.metric and scorer.metric.name == "roc_auc":
             true_by_fold = [_safe_indexing(y, test) for _, test in folds]
-            _break_ties(scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score)
+            _break_ties(
+                scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score
+            )
     score_time = (time.perf_counter() - started) / fit_times.size
     return [
         {
             "fit_time": fit_times[i, j],
             "score_time": score_time,
             "fit_error": None,
-            "test_scores": columns[""][i] if "" in columns else {name: column[i] for name, column in columns.items()},
+            "test_scores": columns[""][i]
+            if "" in columns
+            else {name: column[i] for name, column in columns.items()},
         }
         for i in range(len(fit_times))
         for j, columns in enumerate(values)
@@ -66,9 +76,14 @@ def path_results(
 
 
 def _break_ties(
-    scorer: PathScorer, true: list[Any], outputs: list[list[Any]], scores: list[Array], error_score: Any
+    scorer: PathScorer,
+    true: list[Any],
+    outputs: list[list[Any]],
+    scores: list[Array],
+    error_score: Any,
 ) -> None:
-    """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off decides.
+    """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off
+    decides.
 
     Arguments are lists by folds; a score of 0 or 1 has no round-off.
     """
@@ -85,20 +100,28 @@ def metric_of(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
-        if reference and reference._score_func is scorer._score_func and reference._kwargs == scorer._kwargs:
+        if (
+            reference
+            and reference._score_func is scorer._score_func
+            and reference._kwargs == scorer._kwargs
+        ):
             return metric
     return None
 
 
 def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
-    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision values (p, n)."""
+    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision
+    values (p, n).
+    """
     scorer, _, metric = path_scorer
     labels = np.asarray(y)
     if metric and labels.ndim == 1 and len(labels):
         function, sign = metric.function, scorer._sign
         if metric.takes == "counts" and predicted.dtype.kind != "f":
             classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-            if metric.name not in ("precision", "recall", "f1") or (len(classes) == 2 and classes[1] == 1):
+            if metric.name not in ("precision", "recall", "f1") or (
+                len(classes) == 2 and classes[1] == 1
+            ):
                 codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
                 return np.asarray(sign * function(confusion_counts(*codes, len(classes))))
         if predicted.dtype.kind == "f" and np.isfinite(predicted).all():

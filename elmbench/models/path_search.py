@@ -9,7 +9,14 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
+from sklearn.base import (
+    ClassifierMixin,
+    RegressorMixin,
+    _fit_context,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
@@ -27,8 +34,9 @@ from elmbench.numerics.threads import threads_for
 class _Grid:
     """Candidates that differ in parameters of the last step only.
 
-    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the last one, `model`.
-    `members` are the numbers of the candidates, each with its parameters of the last step.
+    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the
+    last one, `model`. `members` are the numbers of the candidates, each with its parameters of the
+    last step.
     """
 
     head: Pipeline | None
@@ -38,19 +46,21 @@ class _Grid:
 
 
 class PathSearchCV(GridSearchCV):
-    """Grid search like scikit-learn's `GridSearchCV`, with shared work instead of one fit for each candidate.
+    """Grid search like scikit-learn's `GridSearchCV`, with shared work instead of one fit for each
+    candidate.
 
-    An estimator of this package, or a pipeline that ends with one, predicts the test rows for all candidates at once:
-    one distance matrix serves all `gamma`, one factorisation all `C`, see `GridPath`. Parameters, attributes and the
-    choice are those of `GridSearchCV`; scores agree to the round-off of the solutions.
+    An estimator of this package, or a pipeline that ends with one, predicts the test rows for all
+    candidates at once: one distance matrix serves all `gamma`, one factorisation all `C`, see
+    `GridPath`. Parameters, attributes and the choice are those of `GridSearchCV`; scores agree to
+    the round-off of the solutions.
 
     Every candidate is cloned and fitted, as in `GridSearchCV`, if
 
     - one of them has no path, or a precomputed kernel, or draws from a `RandomState`;
     - `fit` receives more than rows, targets and groups, or scores of training rows are requested;
     - the training rows of a fold are of one class;
-    - a scorer needs more than predictions or the decision values of two classes, such as "neg_log_loss" or a function
-      of the estimator. An `EfficiencyWarning` says so.
+    - a scorer needs more than predictions or the decision values of two classes, such as
+      "neg_log_loss" or a function of the estimator. An `EfficiencyWarning` says so.
 
     Parameters
     ----------
@@ -62,18 +72,20 @@ class PathSearchCV(GridSearchCV):
     Attributes
     ----------
     cv_results_ : dict
-        `mean_fit_time` of a candidate on a path is its share: work for several candidates counts for the first.
-    best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
+        `mean_fit_time` of a candidate on a path is its share: work for several candidates counts
+        for the first.
+    best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_,
+    multimetric_
         As in `GridSearchCV`.
 
     Notes
     -----
-    Scores that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef", "f1" or "roc_auc", are computed for all
-    candidates at once, without the warnings of scikit-learn's functions. Other scorers are called once for each
-    candidate and fold.
+    Scores that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef", "f1" or "roc_auc", are
+    computed for all candidates at once, without the warnings of scikit-learn's functions. Other
+    scorers are called once for each candidate and fold.
 
-    An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
-    or `predict` of an estimator has to change its path too.
+    An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class
+    that changes `fit` or `predict` of an estimator has to change its path too.
 
     Examples
     --------
@@ -102,11 +114,14 @@ class PathSearchCV(GridSearchCV):
 
         Parameters
         ----------
-        X, y : array-likes of shape (n_samples, n_features) and (n_samples,) or (n_samples, n_targets)
+        X, y : array-likes of shape (n_samples, n_features) and (n_samples,) or (n_samples,
+        n_targets)
         **params
             `groups` for the splitter; anything else as in `GridSearchCV`.
         """
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [
+            name for name in vars(self) if name.endswith("_") and not name.startswith("_")
+        ]:
             delattr(self, name)
         cv = self.cv
         try:
@@ -120,7 +135,8 @@ class PathSearchCV(GridSearchCV):
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
         """Search by the paths of the candidates; return False if that is not possible.
 
-        Then `cv` may be the folds, which some splitters yield only once; `groups` have had their effect.
+        Then `cv` may be the folds, which some splitters yield only once; `groups` have had their
+        effect.
         """
         options = {name: value for name, value in params.items() if value is not None}
         if y is None or options.keys() - {"groups"} or self.return_train_score:
@@ -139,9 +155,13 @@ class PathSearchCV(GridSearchCV):
         self.cv = list(cv.split(X, y, **routed.splitter.split))
         try:
             numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
-            folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv]
+            folds = [
+                (numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv
+            ]
             codes = np.unique(np.asarray(y), return_inverse=True)[1]
-            if is_classifier(self.estimator) and not all(np.ptp(codes[train]) for train, _ in folds):
+            if is_classifier(self.estimator) and not all(
+                np.ptp(codes[train]) for train, _ in folds
+            ):
                 return False  # scorers take the only class of a model in ways of their own
             methods = {scorer.method for scorer in path_scorers.values()}
             method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
@@ -168,29 +188,45 @@ class PathSearchCV(GridSearchCV):
                 self.feature_names_in_ = best.feature_names_in_
         return True
 
-    def _select_scorers(self, scorers: dict[str, Any], grids: list[_Grid], y: Any) -> dict[str, PathScorer]:
+    def _select_scorers(
+        self, scorers: dict[str, Any], grids: list[_Grid], y: Any
+    ) -> dict[str, PathScorer]:
         """Return each scorer by name.
 
         The result is empty, with a warning, if a scorer needs anything else.
         """
         model = _steps(self.estimator)[1]
         labels = np.asarray(y)
-        classes = np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
+        classes = (
+            np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
+        )
         decides = len(classes) == 2 and all(hasattr(grid.model, "decision_grid") for grid in grids)
         result = {}
         for name, scorer in scorers.items():
             real_scorer = scorer
             if type(scorer).__name__ == "_PassthroughScorer":  # the method `score` of the estimator
                 defaults = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
-                real_scorer = get_scorer(defaults[type(model).score]) if type(model).score in defaults else None
+                real_scorer = (
+                    get_scorer(defaults[type(model).score])
+                    if type(model).score in defaults
+                    else None
+                )
             response = getattr(real_scorer, "_response_method", None) or ("",)
             first = response if isinstance(response, str) else response[0]
-            if response == "predict" and (len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)):
+            if response == "predict" and (
+                len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)
+            ):
                 result[name] = PathScorer(real_scorer, "evaluate_grid", metric_of(real_scorer))
-            elif decides and first == "decision_function" and real_scorer._get_pos_label() in (None, classes[1]):
+            elif (
+                decides
+                and first == "decision_function"
+                and real_scorer._get_pos_label() in (None, classes[1])
+            ):
                 result[name] = PathScorer(real_scorer, "decision_grid", metric_of(real_scorer))
             else:
-                message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
+                message = (
+                    f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
+                )
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
                 return {}
         return result
@@ -199,7 +235,8 @@ class PathSearchCV(GridSearchCV):
 def _all_outputs(
     X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, method: str
 ) -> tuple[list[list[Any]], Array]:
-    """Return the outputs of a method of the paths, for each fold a list by candidates, and the seconds by candidates.
+    """Return the outputs of a method of the paths, for each fold a list by candidates, and the
+    seconds by candidates.
 
     The seconds have the shape (n_candidates, n_folds).
     """
@@ -210,7 +247,9 @@ def _all_outputs(
         params = dict(grid.params)
         if params.get("random_state", 0) is None:
             params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
-        candidates = [{name: member.get(name, params[name]) for name in names} for _, member in grid.members]
+        candidates = [
+            {name: member.get(name, params[name]) for name in names} for _, member in grid.members
+        ]
         fixed = {name: value for name, value in params.items() if name not in names}
         path = getattr(type(grid.model), method)
         started = time.perf_counter()
@@ -224,11 +263,15 @@ def _all_outputs(
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
-    """Group the candidates by their parameters of other steps; return nothing if a candidate has no path."""
+    """Group the candidates by their parameters of other steps; return nothing if a candidate has no
+    path.
+    """
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     grids: dict[tuple[tuple[str, int], ...], _Grid] = {}
     for i, params in enumerate(candidates):
-        of_model = [name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]]
+        of_model = [
+            name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]
+        ]
         inner = {name[len(prefix) :]: params[name] for name in of_model}
         outer = {name: value for name, value in params.items() if name not in of_model}
         # The values of a grid are the same objects in each candidate that has them.
@@ -242,7 +285,9 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
         values = grid.params | inner
         # A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
         seeded = isinstance(values.get("random_state"), int | np.integer | None)
-        precomputed = any(isinstance(value, str) and value == "precomputed" for value in values.values())
+        precomputed = any(
+            isinstance(value, str) and value == "precomputed" for value in values.values()
+        )
         if len(values) > len(grid.params) or not seeded or precomputed:
             return []
         grid.members.append((i, inner))
@@ -250,14 +295,20 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
 
 
 def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
-    """Return the steps before the last one, if any, and the last one; the estimator itself if it is no pipeline."""
+    """Return the steps before the last one, if any, and the last one; the estimator itself if it is
+    no pipeline.
+    """
     if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
         return None, estimator
     return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
 
 
-def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
-    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other steps are fitted."""
+def _problems(
+    grid: _Grid, X: Any, y: Any, folds: Folds
+) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
+    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other
+    steps are fitted.
+    """
     if grid.head is None:
         yield *_check_rows(grid.model, X, y), folds, range(len(folds))
         return
@@ -269,12 +320,18 @@ def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, 
         ]
         rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
         parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
-        yield *_check_rows(grid.model, rows, _safe_indexing(y, np.concatenate([train, test]))), [parts], [j]
+        yield (
+            *_check_rows(grid.model, rows, _safe_indexing(y, np.concatenate([train, test]))),
+            [parts],
+            [j],
+        )
 
 
 def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows in double precision and targets, with the errors of `fit`."""
     sparse = "csr" if get_tags(model).input_tags.sparse else False
     values = is_regressor(model)
-    X, y = check_X_y(X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values)
+    X, y = check_X_y(
+        X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values
+    )
     return X, np.asarray(y)

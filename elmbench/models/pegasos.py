@@ -1,4 +1,6 @@
-"""Machines that are learnt by stochastic gradient descent, and the linear support vector machine."""
+"""Machines that are learnt by stochastic gradient descent, and the linear support vector
+machine.
+"""
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +17,8 @@ from elmbench.numerics.online.loops import Numbers
 class StochasticClassifier(FamilyClassifier):
     """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C).
 
-    Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
+    Its ``_new_state(n_features, n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and
+    ``step``.
     """
 
     C: float = 1.0
@@ -65,8 +68,8 @@ def class_numbers(T: Array) -> Numbers:
 class HyperplaneClassifier(StochasticClassifier):
     """Base class of linear machines: the output of a class is that of its largest weight.
 
-    Two classes have the weights w_1 and w_0, and lambda is 2/(n C), so their difference is the w of |w|^2 / 2 + C sum
-    of the losses, as with a single output.
+    Two classes have the weights w_1 and w_0, and lambda is 2/(n C), so their difference is the w of
+    |w|^2 / 2 + C sum of the losses, as with a single output.
     """
 
     fit_intercept: bool = True
@@ -86,29 +89,35 @@ class HyperplaneClassifier(StochasticClassifier):
         return outputs[:, 1:] - outputs[:, :1] if len(starts) == 2 else outputs
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
-        """Return the weights, their intercepts and the numbers of their classes, in ascending order."""
+        """Return the weights, their intercepts and the numbers of their classes, in ascending
+        order.
+        """
         return self._state.solution(self._ridge)
 
 
 class PegasosClassifier(HyperplaneClassifier):
-    """Linear support vector machine learnt by stochastic gradient descent (Pegasos), without projection.
+    """Linear support vector machine learnt by stochastic gradient descent (Pegasos), without
+    projection.
 
-    It descends lambda |w|^2 / 2 + the mean hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C
-    sum_i loss_i of a support vector machine divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with
-    weight 1/(lambda t) if it violates its margin. Two classes are learnt with one output, more with one for each class
-    and the loss of Crammer and Singer, max(0, 1 + largest output of another class - output of the row's own). The model
-    has the weights after the last step.
+    It descends lambda |w|^2 / 2 + the mean hinge loss, with lambda = 1/(n C), which is the
+    objective |w|^2 / 2 + C sum_i loss_i of a support vector machine divided by n C: step t shrinks
+    all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its margin. Two
+    classes are learnt with one output, more with one for each class and the loss of Crammer and
+    Singer, max(0, 1 + largest output of another class - output of the row's own). The model has the
+    weights after the last step.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so far.
+        Weight of the errors; n is the number of rows in `fit`, or in all calls of `partial_fit` so
+        far.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     fit_intercept : bool, default=True
         Add a constant feature 1, whose weight shrinks like the others.
     shuffle : bool, default=True
-        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as `partial_fit` does.
+        Draw a new order of the rows for each pass of `fit`; if False, keep their order, as
+        `partial_fit` does.
     random_state : int, RandomState or None, default=None
         Draws the orders.
 
@@ -128,18 +137,20 @@ class PegasosClassifier(HyperplaneClassifier):
     --------
     AMMClassifier : Several weights for each class.
     BSGDClassifier : A kernel and a limited number of support vectors.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows may be a CSR matrix, which is not made dense; the weights are dense. A step takes one row, k = 1 in the paper.
-    The rows are taken in turn, not drawn with replacement.
+    Rows may be a CSR matrix, which is not made dense; the weights are dense. A step takes one row,
+    k = 1 in the paper. The rows are taken in turn, not drawn with replacement.
 
     References
     ----------
-    Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: Primal estimated sub-gradient solver for SVM, Mathematical
-    Programming 127(1), 2011, Fig. 1 and sections 2 and 6; for more than two classes, Wang, Crammer and Vucetic,
-    Breaking the curse of kernelization, JMLR 13, 2012, section 5.
+    Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: Primal estimated sub-gradient solver for
+    SVM, Mathematical Programming 127(1), 2011, Fig. 1 and sections 2 and 6; for more than two
+    classes, Wang, Crammer and Vucetic, Breaking the curse of kernelization, JMLR 13, 2012, section
+    5.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Optional methods of an estimator: a path over a grid, and a memory estimate.
 
-Each is a protocol of classmethods, so `isinstance` takes the class: ``isinstance(ELMClassifier, GridPath)``.
+Each is a protocol of classmethods, so `isinstance` takes the class: ``isinstance(ELMClassifier,
+GridPath)``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,15 +17,17 @@ Folds = list[tuple[Indices, Indices]]
 
 
 class Evaluated(NamedTuple):
-    """The outputs of a path for one candidate on one fold, by their numbers in the lists of the call.
+    """The outputs of a path for one candidate on one fold, by their numbers in the lists of the
+    call.
 
     Attributes
     ----------
     outputs : ndarray of shape (n_test, ...)
         Predictions, decision values or projections for the test rows of the fold.
     solvers : mapping of str to int
-        The uses of each solver and the failed bounds since the previous item, such as ``{"reduction": 22, "bound
-        failed": 1}``. Work that candidates share counts for the first of them.
+        The uses of each solver and the failed bounds since the previous item, such as
+        ``{"reduction": 22, "bound failed": 1}``. Work that candidates share counts for the first of
+        them.
     """
 
     candidate: int
@@ -37,13 +40,14 @@ class Evaluated(NamedTuple):
 class GridPath(Protocol):
     """A class that evaluates a whole grid from shared work.
 
-    The real outputs of a path and of separate fits agree to 1e-10 of the outputs' size, or to 10 x condition x machine
-    precision of their norm over the training rows if that is more, with the condition of the solved system. Labels
-    follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
-    Only `SVMClassifier` differs: its outputs agree within LIBSVM's tolerance.
+    The real outputs of a path and of separate fits agree to 1e-10 of the outputs' size, or to 10 x
+    condition x machine precision of their norm over the training rows if that is more, with the
+    condition of the solved system. Labels follow from the outputs by the rule of `predict`, which
+    also decides ties. So both choose the same hyperparameters. Only `SVMClassifier` differs: its
+    outputs agree within LIBSVM's tolerance.
 
-    Classes with a method `decision_function` or `project` may have `decision_grid` or `project_grid` too: the same as
-    `evaluate_grid`, with the values of that method as `outputs`.
+    Classes with a method `decision_function` or `project` may have `decision_grid` or
+    `project_grid` too: the same as `evaluate_grid`, with the values of that method as `outputs`.
     """
 
     @classmethod
@@ -65,8 +69,8 @@ class GridPath(Protocol):
         Yields
         ------
         Evaluated
-            In any order; `outputs` are the predictions of ``cls(**fixed, **candidates[candidate])``, fitted to the
-            training rows, for the test rows.
+            In any order; `outputs` are the predictions of ``cls(**fixed,
+            **candidates[candidate])``, fitted to the training rows, for the test rows.
 
         Raises
         ------
@@ -80,9 +84,11 @@ class MemoryEstimate(Protocol):
     """A class that estimates the memory of a fit."""
 
     @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+    def memory_estimate(
+        cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any
+    ) -> int:
         """Return the peak memory of `fit` in bytes, without that of its arguments.
 
-        `n_outputs` is 1 for two classes, else the number of classes or targets; `params` are parameters of the
-        constructor, the others have their defaults.
+        `n_outputs` is 1 for two classes, else the number of classes or targets; `params` are
+        parameters of the constructor, the others have their defaults.
         """

@@ -16,13 +16,23 @@ from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.output_weights import leading_solutions
-from elmbench.numerics.projection import RATIOS, Spectrum, StreamedDecomposition, extended_spectrum, singular_directions
+from elmbench.numerics.projection import (
+    RATIOS,
+    Spectrum,
+    StreamedDecomposition,
+    extended_spectrum,
+    singular_directions,
+)
 
 
-def least_squares(inputs: Array, activation: str, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
-    """Yield the solutions on the outputs of the leading nodes, for inputs of shape (n, L); see `leading_solutions`.
+def least_squares(
+    inputs: Array, activation: str, T: Array, sizes: list[int]
+) -> Iterator[tuple[int, Array, float]]:
+    """Yield the solutions on the outputs of the leading nodes, for inputs of shape (n, L); see
+    `leading_solutions`.
 
-    Singular values up to n times the machine precision times the largest one count as zero, as in MATLAB's pinv.
+    Singular values up to n times the machine precision times the largest one count as zero, as in
+    MATLAB's pinv.
     """
     H = ACTIVATIONS[activation](np.array(inputs, order="F"))
     return leading_solutions(H, T, sizes, len(inputs) * EPS)
@@ -44,7 +54,9 @@ def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
 
 @estimator
 class ProjectionClassifier(FamilyClassifier):
-    """Base class of networks with nodes g((x - mean)' w + b) along singular directions, and least squares on them."""
+    """Base class of networks with nodes g((x - mean)' w + b) along singular directions, and least
+    squares on them.
+    """
 
     n_hidden: int | None = None
     theta: float = 0.96
@@ -62,9 +74,13 @@ class ProjectionClassifier(FamilyClassifier):
         return spectrum.leading(self.n_hidden or spectrum.node_count(self.theta, self.ratio))
 
     def _solve(self, inputs: Array, T: Array) -> None:
-        """Compute the output weights from the inputs of the nodes, of shape (n, L), and all targets, eq. (10)."""
+        """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
+        targets, eq. (10).
+        """
         self.n_units_, self._activation = inputs.shape[1], self.activation
-        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [self.n_units_])
+        ((_, self.beta_, self.condition_),) = least_squares(
+            inputs, self.activation, T, [self.n_units_]
+        )
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
@@ -73,14 +89,16 @@ class ProjectionClassifier(FamilyClassifier):
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
-    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above round-off.
+    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above
+    round-off.
 
-    Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks, which is as exact and needs
-    only one dense block.
+    Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks, which is as
+    exact and needs only one dense block.
     """
     n, d = X.shape
     if not sp.issparse(X):
-        # Relative to the first row, so that a mean that is large compared with the spread costs no digits.
+        # Relative to the first row, so that a mean that is large compared with the spread costs no
+        # digits.
         centred = X - X[0]
         shift = centred.mean(axis=0)
         centred -= shift
@@ -98,18 +116,20 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
 class PVMClassifier(ProjectionClassifier, PathMixin):
     """Batch projection vector machine.
 
-    A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the centred
-    training samples extended by a row of ones, U_d' of eq. (6), and whose output weights are those of least squares,
-    the pseudo-inverse of the hidden outputs times targets -1/+1, eq. (10). More than two classes are learnt one against
-    the rest. There are no random numbers, and the only regularisation is the number of nodes.
+    A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular
+    vectors of the centred training samples extended by a row of ones, U_d' of eq. (6), and whose
+    output weights are those of least squares, the pseudo-inverse of the hidden outputs times
+    targets -1/+1, eq. (10). More than two classes are learnt one against the rest. There are no
+    random numbers, and the only regularisation is the number of nodes.
 
     Parameters
     ----------
     n_hidden : int or None, default=None
-        Number of hidden nodes, at most the number of non-zero singular values. None determines it by `theta`.
+        Number of hidden nodes, at most the number of non-zero singular values. None determines it
+        by `theta`.
     theta : float, default=0.96
-        In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of all, eq. (27). Only
-        used if `n_hidden` is None.
+        In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of
+        all, eq. (27). Only used if `n_hidden` is None.
     ratio : {"linear", "squared"}, default="linear"
         Terms of eq. (27): the singular values, as printed, or their squares.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
@@ -135,22 +155,24 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     See Also
     --------
     OSPVMClassifier : The same network, learnt chunk by chunk.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    The row of ones is orthogonal to centred data, so it is a singular vector with the value sqrt(n_samples). Its node
-    is constant, with zero input weights and the bias 1; all other biases are zero. The node is absent if
-    sqrt(n_samples) is not among the leading singular values.
+    The row of ones is orthogonal to centred data, so it is a singular vector with the value
+    sqrt(n_samples). Its node is constant, with zero input weights and the bias 1; all other biases
+    are zero. The node is absent if sqrt(n_samples) is not among the leading singular values.
 
-    `fit` needs about twice the memory of the training rows. Sparse rows (CSR) are made dense 256 at a time. Their
-    directions are dense: with fewer rows than features, they have as many floats as the dense rows would.
+    `fit` needs about twice the memory of the training rows. Sparse rows (CSR) are made dense 256 at
+    a time. Their directions are dense: with fewer rows than features, they have as many floats as
+    the dense rows would.
 
     References
     ----------
-    Deng, Zheng, Lian, Chen, Wang, Projection Vector Machine, IJCNN 2010; Chen, Jia, Zhang, Deng, Wei, Online Sequential
-    Projection Vector Machine with Adaptive Data Mean Update, Computational Intelligence and Neuroscience, 2016, section
-    2.2.
+    Deng, Zheng, Lian, Chen, Wang, Projection Vector Machine, IJCNN 2010; Chen, Jia, Zhang, Deng,
+    Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean Update, Computational
+    Intelligence and Neuroscience, 2016, section 2.2.
 
     Examples
     --------
@@ -169,7 +191,9 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an activation."""
+        """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an
+        activation.
+        """
         X = grid.X
         for j, (train, test) in enumerate(grid.folds):
             T, decode = grid.encode(train)
@@ -178,8 +202,14 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
             nodes = spectrum.leading(max(sizes)).nodes(directions)
             inputs, test_inputs = (project_rows(X[rows], mean, *nodes) for rows in (train, test))
             for activation in {model.activation for model in grid.models}:
-                members = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}
+                members = {
+                    i: sizes[i]
+                    for i, model in enumerate(grid.models)
+                    if model.activation == activation
+                }
                 probes = ACTIVATIONS[activation](test_inputs.copy())
-                for size, beta, _ in least_squares(inputs, activation, T, sorted(set(members.values()))):
+                for size, beta, _ in least_squares(
+                    inputs, activation, T, sorted(set(members.values()))
+                ):
                     numbers = [i for i in members if members[i] == size]
                     yield from grid.results([numbers], j, probes[:, :size] @ beta, decode)

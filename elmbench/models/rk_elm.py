@@ -1,4 +1,6 @@
-"""Models with kernels at centres as hidden nodes, and the reduced kernel extreme learning machine of Deng et al."""
+"""Models with kernels at centres as hidden nodes, and the reduced kernel extreme learning machine
+of Deng et al.
+"""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
@@ -24,9 +26,11 @@ LOST = 1e-11  # share of the largest output weight that round-off may change in 
 
 @estimator
 class CentresMixin(PathMixin):
-    """A network f(x) = sum_i beta_i k(x, c_i) on random centres, with ridge regression for its output weights.
+    """A network f(x) = sum_i beta_i k(x, c_i) on random centres, with ridge regression for its
+    output weights.
 
-    A subclass names the parameter with the number of centres and draws them; fewer centres are the first ones of more.
+    A subclass names the parameter with the number of centres and draws them; fewer centres are the
+    first ones of more.
     """
 
     _size_name: ClassVar[str]
@@ -39,11 +43,14 @@ class CentresMixin(PathMixin):
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
         """Draw centres, from the rows with the eligible numbers or independently of them.
 
-        Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each, or at all of them.
+        Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each,
+        or at all of them.
         """
 
     def _centres_key(self) -> tuple[Hashable, ...]:
-        """Return a key that is equal for models that draw the same centres, apart from their number and `gamma`."""
+        """Return a key that is equal for models that draw the same centres, apart from their number
+        and `gamma`.
+        """
         return self.random_state, weight_key(self)
 
     def _make_kernel(self) -> Kernel:
@@ -55,7 +62,9 @@ class CentresMixin(PathMixin):
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        self.centres_, factor = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
+        self.centres_, factor = self._draw(
+            X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
+        )
         gamma = numeric_gamma(self) * factor
         self._kernel, self.n_units_ = self._make_kernel().with_gamma(gamma), self.centres_.shape[0]
         self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
@@ -73,8 +82,9 @@ class CentresMixin(PathMixin):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Draw the centres of the largest network only; those of smaller ones are its first ones.
 
-        One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g L^2 bytes for g
-        values and L centres, one reduction serves every `C`, and one pass over the test rows yields all outputs.
+        One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g
+        L^2 bytes for g values and L centres, one reduction serves every `C`, and one pass over the
+        test rows yields all outputs.
         """
         for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
@@ -83,17 +93,24 @@ class CentresMixin(PathMixin):
                 T, decode = grid.encode(train)
                 centres, factor = largest._draw(X, np.arange(len(T)))
                 gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
-                products, scale = [gamma * factor for gamma in gammas], largest._scale(grid.y[train])
+                products, scale = (
+                    [gamma * factor for gamma in gammas],
+                    largest._scale(grid.y[train]),
+                )
                 blocks = kernel_blocks(kernel, X, centres, products)
                 equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
-                networks: dict[tuple[int, int], dict[float, list[int]]] = {}  # equal models by ridge
+                networks: dict[
+                    tuple[int, int], dict[float, list[int]]
+                ] = {}  # equal models by ridge
                 for i, model in members:
                     network = gammas.index(model.gamma), min(model._size, centres.shape[0])
                     networks.setdefault(network, {}).setdefault(1.0 / float(model.C), []).append(i)
                 solved: list[list[tuple[Array, list[list[int]]]]] = [[] for _ in gammas]
                 for (g, size), by_ridge in networks.items():
                     gram, moments = equations[g]
-                    beta = ridge_solutions(gram[:size, :size], moments[:size], np.array([*by_ridge]), grid.solvers)
+                    beta = ridge_solutions(
+                        gram[:size, :size], moments[:size], np.array([*by_ridge]), grid.solvers
+                    )
                     solved[g].append((beta, [*by_ridge.values()]))
                 parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
                 doubtful = set()
@@ -102,13 +119,23 @@ class CentresMixin(PathMixin):
                         features, p = values[:, : len(beta)], len(groups)
                         outputs = features @ beta
                         sizes = np.abs(beta).reshape(len(beta), p, -1).max(axis=(0, 2))
-                        holds = grid.holds(outputs, p, LOST * np.outer(np.abs(features).sum(axis=1), sizes))
-                        for (i, *_), part, accept in zip(groups, np.hsplit(outputs, p), holds, strict=True):
+                        holds = grid.holds(
+                            outputs, p, LOST * np.outer(np.abs(features).sum(axis=1), sizes)
+                        )
+                        for (i, *_), part, accept in zip(
+                            groups, np.hsplit(outputs, p), holds, strict=True
+                        ):
                             parts[i].append(decode(part))
                             if not accept:
                                 doubtful.add(i)
-                for first, *others in (group for _, groups in chain.from_iterable(solved) for group in groups):
-                    labels = grid.fitted_outputs(first, j) if first in doubtful else np.concatenate(parts[first])
+                for first, *others in (
+                    group for _, groups in chain.from_iterable(solved) for group in groups
+                ):
+                    labels = (
+                        grid.fitted_outputs(first, j)
+                        if first in doubtful
+                        else np.concatenate(parts[first])
+                    )
                     yield from ((i, j, labels) for i in (first, *others))
 
 
@@ -127,10 +154,14 @@ class _RKELM(KernelMixin, CentresMixin):
         """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
         if self.widths == "random" and not self._has_kernel(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
-            raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
+            raise ValueError(
+                f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead"
+            )
         random_state = check_random_state(self.random_state)
         landmarks = eligible[random_state.permutation(len(eligible))[: self.n_landmarks]]
-        gamma = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
+        gamma = (
+            1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
+        )
         return self._make_kernel().select_rows(X, landmarks), gamma
 
     def _centres_key(self) -> tuple[Hashable, ...]:
@@ -141,27 +172,27 @@ class _RKELM(KernelMixin, CentresMixin):
 class RKELMClassifier(WeightedClassifier, _RKELM):
     """Reduced kernel extreme learning machine for classification.
 
-    A network f(x) = [k(x, c_1), ..., k(x, c_L)] beta whose centres are random training rows, drawn without replacement.
-    Its output weights beta = (K'K + I/C)^-1 K'T minimise ||beta||^2 / 2 + C/2 ||K beta - T||^2 for targets -1/+1. More
-    than two classes are learnt one against the rest.
+    A network f(x) = [k(x, c_1), ..., k(x, c_L)] beta whose centres are random training rows, drawn
+    without replacement. Its output weights beta = (K'K + I/C)^-1 K'T minimise ||beta||^2 / 2 + C/2
+    ||K beta - T||^2 for targets -1/+1. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of centres, L in the paper; all rows if there are fewer. The centres of a smaller network are the first
-        ones of a larger network with the same integer `random_state`.
+        Number of centres, L in the paper; all rows if there are fewer. The centres of a smaller
+        network are the first ones of a larger network with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge, which the paper calls C.
     gamma : float, "scale" or "auto", default="scale"
-        Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features * X.var()). For other
-        kernels see `elmbench.numerics.pairwise.Kernel`.
+        Inverse squared width of the kernel, 1/sigma in the paper; "scale" is 1 / (n_features *
+        X.var()). For other kernels see `elmbench.numerics.pairwise.Kernel`.
     kernel : str or callable, default="rbf"
         As in `KELMClassifier`. With "precomputed", the centres are numbers of training rows.
     degree, coef0, kernel_params
         As in `KELMClassifier`.
     widths : {"equal", "random"}, default="equal"
-        "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i / gamma with u_i uniform
-        on [0.5, 1.5]; only for kernels of distances.
+        "equal": all centres have the width 1/gamma. "random": each has its own, sigma_i = u_i /
+        gamma with u_i uniform on [0.5, 1.5]; only for kernels of distances.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
     class_weight : "balanced", dict or None, default=None
@@ -185,21 +216,22 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
     --------
     KELMClassifier : All rows as centres.
     RSVMClassifier : The hinge loss with the same centres.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows are processed a block at a time, so `fit` needs 8 L^2 bytes and some blocks, for any number of rows. Sparse
-    rows (CSR) stay sparse.
+    Rows are processed a block at a time, so `fit` needs 8 L^2 bytes and some blocks, for any number
+    of rows. Sparse rows (CSR) stay sparse.
 
-    With weights w_i, the errors are sum_i w_i (f(x_i) - t_i)^2, and rows of weight zero are no centres. For given
-    centres, a weight of 2 repeats the row; but repeated rows lead to other random centres. `fit` warns like that of
-    `ELMClassifier`, by K'K.
+    With weights w_i, the errors are sum_i w_i (f(x_i) - t_i)^2, and rows of weight zero are no
+    centres. For given centres, a weight of 2 repeats the row; but repeated rows lead to other
+    random centres. `fit` warns like that of `ELMClassifier`, by K'K.
 
     References
     ----------
-    Deng, Ong, Zheng, A Fast Reduced Kernel Extreme Learning Machine, Neural Networks 76, 2016, eqs. (7)-(10) and
-    Algorithm 1.
+    Deng, Ong, Zheng, A Fast Reduced Kernel Extreme Learning Machine, Neural Networks 76, 2016, eqs.
+    (7)-(10) and Algorithm 1.
 
     Examples
     --------
@@ -214,7 +246,8 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
 
 
 class RKELMRegressor(WeightedRegressor, _RKELM):
-    """Reduced kernel ELM for regression: `RKELMClassifier` with `y`, one column or several, as targets.
+    """Reduced kernel ELM for regression: `RKELMClassifier` with `y`, one column or several, as
+    targets.
 
     See Also
     --------

@@ -1,4 +1,6 @@
-"""The reduced support vector machine, by Newton's method for squared losses whose corners are rounded."""
+"""The reduced support vector machine, by Newton's method for squared losses whose corners are
+rounded.
+"""
 
 import warnings
 from abc import abstractmethod
@@ -25,9 +27,11 @@ Losses = tuple[Array, Array, Array]
 
 
 def smooth_plus(x: Array, smoothing: float) -> Losses:
-    """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) / alpha.
+    """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) /
+    alpha.
 
-    p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere. `smoothing` is alpha.
+    p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere.
+    `smoothing` is alpha.
     """
     scaled = smoothing * x
     plus, slope = np.logaddexp(0.0, scaled) / smoothing, expit(scaled)
@@ -35,19 +39,25 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
 
 
 class Minimum(NamedTuple):
-    """The last point of Newton's method; `converged` is True if the gradient is zero there, within the tolerance."""
+    """The last point of Newton's method; `converged` is True if the gradient is zero there, within
+    the tolerance.
+    """
 
     solution: Array
     n_iter: int
     converged: bool
 
 
-def minimise(A: Array, loss: Callable[[Array], Losses], ridge: float, tol: float, max_iter: int) -> Minimum:
-    """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method with Armijo's rule.
+def minimise(
+    A: Array, loss: Callable[[Array], Losses], ridge: float, tol: float, max_iter: int
+) -> Minimum:
+    """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method
+    with Armijo's rule.
 
-    It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its terms,
-    ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of a step is below the
-    round-off of the objective and the gradient is not halved; or after `max_iter` steps.
+    It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol`
+    times its terms, ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted
+    decrease of a step is below the round-off of the objective and the gradient is not halved; or
+    after `max_iter` steps.
     """
     current = _Point(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
@@ -61,7 +71,11 @@ def minimise(A: Array, loss: Callable[[Array], Losses], ridge: float, tol: float
         is_noise = decrease <= current.value_error
         step = 1.0
         trial = _Point(A, loss, ridge, current.z + direction)
-        while not is_noise and trial.value > current.value - ARMIJO * step * decrease and step > LEAST_STEP:
+        while (
+            not is_noise
+            and trial.value > current.value - ARMIJO * step * decrease
+            and step > LEAST_STEP
+        ):
             step /= 2
             trial = _Point(A, loss, ridge, current.z + step * direction)
         if trial.length > current.length / 2 if is_noise else trial.value > current.value:
@@ -71,7 +85,9 @@ def minimise(A: Array, loss: Callable[[Array], Losses], ridge: float, tol: float
 
 
 def weighted_gram(A: Array, weights: Array) -> Array:
-    """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not negative."""
+    """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not
+    negative.
+    """
     blocks = ((rows, 0, A[rows].copy()) for rows in row_blocks(*A.shape))
     return normal_equations(blocks, 1, A.shape[1], np.empty((len(A), 0)), np.sqrt(weights))[0][0]
 
@@ -84,7 +100,8 @@ class _Point:
         outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
         losses, slopes, self.curvatures = loss(outputs)
         blur = m * EPS * sizes  # a sum of m products is so far off at most
-        # In one pass over A: the sums of the slopes, of their sizes, and of their changes by round-off of the outputs.
+        # In one pass over A: the sums of the slopes, of their sizes, and of their changes by
+        # round-off of the outputs.
         sums = A.T @ np.column_stack([slopes, np.abs(slopes), self.curvatures * blur])
         terms = np.linalg.norm(sums[:, 1])
         self.z, self.gradient = z, ridge * z + sums[:, 0]
@@ -109,16 +126,24 @@ class _RSVM:
 
     @abstractmethod
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return the losses of all rows, and their derivatives, for one column of targets and the outputs for it."""
+        """Return the losses of all rows, and their derivatives, for one column of targets and the
+        outputs for it.
+        """
 
     def _fit(self, X: Rows, T: Array) -> None:
         losses = [partial(self._loss, np.ascontiguousarray(column)) for column in T.T]
-        landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]]
+        landmarks = X[
+            check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]
+        ]
         self._kernel = Kernel(gamma=numeric_gamma(self))
-        features = np.ones((X.shape[0], landmarks.shape[0] + 1))  # the last is that of the intercept
+        features = np.ones(
+            (X.shape[0], landmarks.shape[0] + 1)
+        )  # the last is that of the intercept
         for rows, _, values in kernel_blocks(self._kernel, X, landmarks, [self._kernel.gamma]):
             features[rows, :-1] = values
-        minima = [minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses]
+        minima = [
+            minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses
+        ]
         solution = np.column_stack([minimum.solution for minimum in minima])
         self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
         self.n_units_ = landmarks.shape[0]
@@ -127,8 +152,10 @@ class _RSVM:
         self.solvers_ = {"capped": 1} if n_stopped else {}
         if n_stopped:
             warnings.warn(
-                f"Newton's method ended before the gradient was zero to tol={self.tol:g}, for {n_stopped} of "
-                f"{len(minima)} outputs (max_iter={self.max_iter}): expected more steps or a smaller C",
+                f"Newton's method ended before the gradient was zero to tol={self.tol:g}, for "
+                f"{n_stopped} of "
+                f"{len(minima)} outputs (max_iter={self.max_iter}): expected more steps or a "
+                "smaller C",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -140,15 +167,17 @@ class _RSVM:
 class RSVMClassifier(FamilyClassifier, _RSVM):
     """Reduced support vector machine for classification.
 
-    f(x) = sum_j u_j k(x, c_j) + b, where the landmarks c_j are training rows drawn without replacement, and u and b
-    minimise C/2 sum_i p(1 - t_i f(x_i))^2 + (|u|^2 + b^2) / 2 over all rows, with targets t of -1/+1 and the smooth
-    plus function p(x) = x + log(1 + exp(-alpha x)) / alpha. More than two classes are learnt one against the rest.
+    f(x) = sum_j u_j k(x, c_j) + b, where the landmarks c_j are training rows drawn without
+    replacement, and u and b minimise C/2 sum_i p(1 - t_i f(x_i))^2 + (|u|^2 + b^2) / 2 over all
+    rows, with targets t of -1/+1 and the smooth plus function p(x) = x + log(1 + exp(-alpha x)) /
+    alpha. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
     n_landmarks : int, default=100
-        Number of landmarks; all training rows if there are fewer. They are the first of a permutation of the rows, so
-        the landmarks of a smaller machine are among those of a larger one with the same integer `random_state`.
+        Number of landmarks; all training rows if there are fewer. They are the first of a
+        permutation of the rows, so the landmarks of a smaller machine are among those of a larger
+        one with the same integer `random_state`.
     C : float, default=1.0
         Weight of the errors, nu in the papers.
     gamma : float, "scale" or "auto", default="scale"
@@ -156,10 +185,11 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
     smoothing : float, default=5.0
-        alpha of the smooth plus function, in units of 1 / f: for errors that are small compared with 1 / alpha, the
-        loss is smoother than the hinge or the tube that it approximates.
+        alpha of the smooth plus function, in units of 1 / f: for errors that are small compared
+        with 1 / alpha, the loss is smoother than the hinge or the tube that it approximates.
     tol : float, default=1e-10
-        Length of the gradient, relative to its terms, below which it counts as zero; at least a bound of its round-off.
+        Length of the gradient, relative to its terms, below which it counts as zero; at least a
+        bound of its round-off.
     max_iter : int, default=100
         The most steps of Newton's method for each output.
 
@@ -174,7 +204,8 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     n_iter_ : ndarray of shape (n_outputs,)
         Steps of Newton's method.
     solvers_ : dict of str to int
-        ``{"capped": 1}`` if an output did not converge in `max_iter` steps, with a `ConvergenceWarning`; else empty.
+        ``{"capped": 1}`` if an output did not converge in `max_iter` steps, with a
+        `ConvergenceWarning`; else empty.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of landmarks.
@@ -184,17 +215,19 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     --------
     RKELMClassifier : Squared errors with the same centres.
     SVMClassifier : All rows may become support vectors.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    Rows may be a CSR matrix, which is not made dense. The kernel between all n rows and the L landmarks takes 8 n L
-    bytes; a step takes n L^2 operations.
+    Rows may be a CSR matrix, which is not made dense. The kernel between all n rows and the L
+    landmarks takes 8 n L bytes; a step takes n L^2 operations.
 
     References
     ----------
-    Lee and Mangasarian, RSVM: Reduced support vector machines, SIAM International Conference on Data Mining, 2001; Lee
-    and Huang, Reduced support vector machines: A statistical theory, IEEE TNN 18(1), 2007.
+    Lee and Mangasarian, RSVM: Reduced support vector machines, SIAM International Conference on
+    Data Mining, 2001; Lee and Huang, Reduced support vector machines: A statistical theory, IEEE
+    TNN 18(1), 2007.
 
     Examples
     --------
@@ -206,7 +239,9 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     """
 
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f (Lee & Mangasarian, eq. (9))."""
+        """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f (Lee & Mangasarian, eq.
+        (9)).
+        """
         values, slopes, curvatures = smooth_plus(1.0 - targets * outputs, self.smoothing)
         return values, -targets * slopes, curvatures
 
@@ -215,15 +250,16 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
 class RSVMRegressor(FamilyRegressor, _RSVM):
     """Reduced support vector machine for regression, with `y`, one column or several, as targets.
 
-    As `RSVMClassifier`, but each column t of targets is learnt with the squared loss outside of a tube, C/2 sum_i
-    [p(t_i - f(x_i) - epsilon)^2 + p(f(x_i) - t_i - epsilon)^2].
+    As `RSVMClassifier`, but each column t of targets is learnt with the squared loss outside of a
+    tube, C/2 sum_i [p(t_i - f(x_i) - epsilon)^2 + p(f(x_i) - t_i - epsilon)^2].
 
     Parameters
     ----------
     n_landmarks, C, gamma, random_state, smoothing, tol, max_iter
         As in `RSVMClassifier`.
     epsilon : float, default=0.1
-        Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and scikit-learn's `SVR`.
+        Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and
+        scikit-learn's `SVR`.
 
     Attributes
     ----------
@@ -237,8 +273,8 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
 
     References
     ----------
-    Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE
-    17(5), 2005.
+    Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive
+    regression, IEEE TKDE 17(5), 2005.
 
     Examples
     --------
@@ -252,7 +288,11 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
     epsilon: float = 0.1
 
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 for targets t and outputs f (Lee et al.)."""
+        """Return (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 for targets t and outputs f (Lee
+        et al.).
+        """
         errors = outputs - targets
-        above, below = (smooth_plus(side - self.epsilon, self.smoothing) for side in (errors, -errors))
+        above, below = (
+            smooth_plus(side - self.epsilon, self.smoothing) for side in (errors, -errors)
+        )
         return above[0] + below[0], above[1] - below[1], above[2] + below[2]

@@ -1,8 +1,10 @@
-"""Online models on the leading singular directions of the rows, which Chen et al. compare with OSPVM.
+"""Online models on the leading singular directions of the rows, which Chen et al. compare with
+OSPVM.
 
-Each factory returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model. Its parameters are
-those of the two steps. `random_state` is used by the model, and starts the iteration for sparse rows. The directions
-are those of all rows of `fit`, so a pipeline has no `partial_fit`; its second step learns row by row or block by block.
+Each factory returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model.
+Its parameters are those of the two steps. `random_state` is used by the model, and starts the
+iteration for sparse rows. The directions are those of all rows of `fit`, so a pipeline has no
+`partial_fit`; its second step learns row by row or block by block.
 """
 
 import inspect
@@ -52,13 +54,14 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
 
     Notes
     -----
-    LAPACK decomposes dense rows, and sparse ones (CSR) if a dense copy takes at most 256 MB. Larger ones are decomposed
-    by the Lanczos method (ARPACK), which finds fewer directions than there are rows and features.
+    LAPACK decomposes dense rows, and sparse ones (CSR) if a dense copy takes at most 256 MB. Larger
+    ones are decomposed by the Lanczos method (ARPACK), which finds fewer directions than there are
+    rows and features.
 
     References
     ----------
-    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean Update,
-    Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
+    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean
+    Update, Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
     """
 
     n_components: int = 100
@@ -66,12 +69,16 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
+        """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or
+        sparse.
+        """
         rows = self._validate_rows(X)
         size = self.n_components
         if sp.issparse(rows) and 8 * rows.shape[0] * rows.shape[1] > DENSE_BYTES:
             size = min(size, min(rows.shape) - 1)
-            result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(rows)
+            result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(
+                rows
+            )
             values = result.singular_values_
             directions = result.components_ * row_signs(result.components_)[:, np.newaxis]
         else:
@@ -79,7 +86,10 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
         # A direction orthogonal to all rows would only matter for other rows.
         rank = int(np.count_nonzero(values > max(rows.shape) * EPS * values[0]))
         size = min(size, max(1, rank))
-        self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
+        self.singular_values_, self.components_ = (
+            values[:size],
+            np.ascontiguousarray(directions[:size]),
+        )
         self._n_features_out = size
         return self
 
@@ -99,27 +109,40 @@ class SVDPipeline:
         self.model = model
         self.model_version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
         size = inspect.signature(SingularFeatures).parameters["n_components"]
-        parameters = [p for name, p in inspect.signature(model).parameters.items() if name != "shuffle"]
+        parameters = [
+            p for name, p in inspect.signature(model).parameters.items() if name != "shuffle"
+        ]
         keyword = inspect.Parameter.KEYWORD_ONLY
-        self.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in (size, *parameters)])
+        self.__signature__ = inspect.Signature(
+            [p.replace(kind=keyword) for p in (size, *parameters)]
+        )
         self.__name__ = f"svd_{model.__name__}"
 
-    def __call__(self, n_components: int = 100, random_state: int | None = None, **params: Any) -> Pipeline:
+    def __call__(
+        self, n_components: int = 100, random_state: int | None = None, **params: Any
+    ) -> Pipeline:
         """Return a pipeline."""
         model = self.model(random_state=random_state, **params)
-        return make_pipeline(SingularFeatures(n_components=n_components, random_state=random_state), model)
+        return make_pipeline(
+            SingularFeatures(n_components=n_components, random_state=random_state), model
+        )
 
     def evaluate_grid(
         self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold; candidates share the directions of a fold."""
+        """Yield the predictions of every candidate on every fold; candidates share the directions
+        of a fold.
+        """
         pipelines = [self(**fixed, **candidate) for candidate in candidates]
         for j, (train, test) in enumerate(folds):
             projections: dict[Any, tuple[Array, Array]] = {}
             for i, (features, model) in enumerate(pipelines):
                 solvers = {}
                 if features.n_components not in projections:
-                    projections[features.n_components] = features.fit_transform(X[train]), features.transform(X[test])
+                    projections[features.n_components] = (
+                        features.fit_transform(X[train]),
+                        features.transform(X[test]),
+                    )
                     solvers = {"decomposition": 1}
                 inputs, probes = projections[features.n_components]
                 yield Evaluated(i, j, model.fit(inputs, y[train]).predict(probes), solvers)

@@ -27,16 +27,24 @@ class _StopRecorder:
     max_iter: int
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was stopped.
+        """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was
+        stopped.
 
         `sample_weight` multiplies C for each row; a row of weight 0 is left out.
         """
         rows = None
         if sample_weight is not None:
-            weights = sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            if not weights.all():  # LIBSVM leaves rows without weight out too, but not classes that have no others
+            weights = sample_weight = _check_sample_weight(
+                sample_weight, X, ensure_non_negative=True
+            )
+            if (
+                not weights.all()
+            ):  # LIBSVM leaves rows without weight out too, but not classes that have no others
                 rows = np.flatnonzero(weights)
-                X, y, sample_weight = *(_safe_indexing(part, rows) for part in indexable(X, y)), weights[rows]
+                X, y, sample_weight = (
+                    *(_safe_indexing(part, rows) for part in indexable(X, y)),
+                    weights[rows],
+                )
         super().fit(X, y, sample_weight)  # type: ignore[misc]
         if rows is not None:
             self.support_ = rows[self.support_].astype(self.support_.dtype)
@@ -50,14 +58,17 @@ class EpsilonSVR(_StopRecorder, SVR):
     """scikit-learn's `SVR`, which records whether it stopped at `max_iter`."""
 
     # LIBSVM never ends with the infinite C that scikit-learn accepts.
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**SVR._parameter_constraints, "C": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SVR._parameter_constraints,
+        "C": [POSITIVE],
+    }
 
 
 class SVMClassifier(_StopRecorder, PathMixin, SVC):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
-    Its path over a grid computes the kernel once for all values of C. Outputs agree with those of single fits within
-    LIBSVM's tolerance.
+    Its path over a grid computes the kernel once for all values of C. Outputs agree with those of
+    single fits within LIBSVM's tolerance.
 
     Parameters
     ----------
@@ -66,7 +77,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     gamma : float, "scale" or "auto", default="scale"
         Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     class_weight : "balanced", dict or None, default=None
-        Factor of C for each class, by label; "balanced" is inversely proportional to the number of its rows.
+        Factor of C for each class, by label; "balanced" is inversely proportional to the number of
+        its rows.
     max_iter : int, default=-1
         Steps after which LIBSVM is stopped, in each problem of two classes; -1 for no limit.
 
@@ -86,7 +98,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     --------
     LSSVMClassifier : Squared errors.
     RSVMClassifier : Some of the rows as centres.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     References
     ----------
@@ -101,7 +114,10 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     0.99
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**SVC._parameter_constraints, "C": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SVC._parameter_constraints,
+        "C": [POSITIVE],
+    }
 
     def __init__(
         self,
@@ -111,17 +127,22 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         class_weight: str | Mapping[Any, float] | None = None,
         max_iter: int = -1,
     ) -> None:
-        super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
+        super().__init__(
+            C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter
+        )
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`.
 
-        If all dual coefficients stay below half of their bound, any larger C has the same fit, which is not repeated.
+        If all dual coefficients stay below half of their bound, any larger C has the same fit,
+        which is not repeated.
         """
         for j, (train, test) in enumerate(grid.folds):
             shares_kernel = 8 * len(train) * (len(train) + len(test)) <= MOST_BYTES
-            for members in grid.group(lambda model: (model.gamma, weight_key(model), model.max_iter)):
+            for members in grid.group(
+                lambda model: (model.gamma, weight_key(model), model.max_iter)
+            ):
                 rows, probes = grid.X[train], grid.X[test]
                 if shares_kernel:
                     kernel = Kernel(gamma=members[0][1].gamma)
@@ -133,8 +154,13 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
                         machine.kernel = "precomputed" if shares_kernel else "rbf"
                         machine.fit(rows, grid.y[train])
                         outputs = getattr(machine, grid.output)(probes)
-                        if grid.output == "decision_function":  # `predict` takes the second class at zero
+                        if (
+                            grid.output == "decision_function"
+                        ):  # `predict` takes the second class at zero
                             outputs[outputs == 0.0] = np.finfo(np.float64).tiny
-                        free = np.abs(machine.dual_coef_).max() < machine.C * machine.class_weight_.min() / 2
+                        free = (
+                            np.abs(machine.dual_coef_).max()
+                            < machine.C * machine.class_weight_.min() / 2
+                        )
                     grid.solvers.update(machine.solvers_)
                     yield i, j, outputs

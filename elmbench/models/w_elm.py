@@ -1,4 +1,6 @@
-"""The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse of weighted rows."""
+"""The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse
+of weighted rows.
+"""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -17,23 +19,25 @@ from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 from elmbench.numerics.nodes.output_weights import leading_solutions
 from elmbench.numerics.solve import scaled_rows
 
-CUTOFF = 1e-15  # share of the largest singular value that counts as zero: numpy's `pinv` of the paper's time
+# share of the largest singular value that counts as zero: numpy's `pinv` of the paper's time
+CUTOFF = 1e-15
 
 
 def weighted_solutions(
     H: Array, T: Array, B: Array | None, sizes: list[int], balanced: bool
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and the condition of B .
-    H.
+    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and
+    the condition of B . H.
 
-    B are the square roots of the weights of the rows, None if all are 1; with `balanced`, every class has the same
-    weight. H, the hidden outputs from `node_outputs`, is overwritten; T are targets -1/+1, one column for two classes,
-    else one for each class; sizes ascend.
+    B are the square roots of the weights of the rows, None if all are 1; with `balanced`, every
+    class has the same weight. H, the hidden outputs from `node_outputs`, is overwritten; T are
+    targets -1/+1, one column for two classes, else one for each class; sizes ascend.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
         if balanced:
-            # The balanced targets cancel along the only direction, so the exact solution is beta = 0.
+            # The balanced targets cancel along the only direction, so the exact solution is beta =
+            # 0.
             yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
             return
     if B is not None:
@@ -45,20 +49,23 @@ def weighted_solutions(
 class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     """Weighted extreme learning machine.
 
-    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = G(x, w_i, b_i), w_i and b_i uniform on [0, 1], and
-    beta = (B . H)^+ (B . T). This is least squares on targets -1/+1 in which every class has the same weight: by
-    default, B_i is the square root of the inverse of the size of row i's class. The `sample_weight` of `fit` multiplies
-    these weights and counts in the sizes of the classes. The only regularisation is the cutoff of the pseudo-inverse.
-    More than two classes are learnt one against the rest.
+    A network f(x) = h(x)' beta with random hidden nodes h_i(x) = G(x, w_i, b_i), w_i and b_i
+    uniform on [0, 1], and beta = (B . H)^+ (B . T). This is least squares on targets -1/+1 in which
+    every class has the same weight: by default, B_i is the square root of the inverse of the size
+    of row i's class. The `sample_weight` of `fit` multiplies these weights and counts in the sizes
+    of the classes. The only regularisation is the cutoff of the pseudo-inverse. More than two
+    classes are learnt one against the rest.
 
     Parameters
     ----------
     n_hidden, random_state
         As in `ELMClassifier`; the paper's h is `n_hidden`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
-        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2).
+        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w -
+        x||^2).
     class_weight : "balanced", dict or None, default="balanced"
-        Weight of the squared errors on each class: the inverse of its size, numbers by label, or 1 for all.
+        Weight of the squared errors on each class: the inverse of its size, numbers by label, or 1
+        for all.
 
     Attributes
     ----------
@@ -73,18 +80,19 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     --------
     ELMClassifier : A ridge instead of a pseudo-inverse.
     EEMClassifier : Densities on the same hidden nodes.
-    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has
+    `predict_proba`.
 
     Notes
     -----
-    The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the square of their
-    condition number and leads to visibly different weights. With nearly as many nodes as rows, the model overfits, as
-    in the paper. Rows may be sparse, as for `ELMClassifier`.
+    The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the
+    square of their condition number and leads to visibly different weights. With nearly as many
+    nodes as rows, the model overfits, as in the paper. Rows may be sparse, as for `ELMClassifier`.
 
     References
     ----------
-    Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing 101, 2013; Czarnecki
-    and Tabor, Extreme Entropy Machines, sections 2.1 and 7.
+    Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing 101,
+    2013; Czarnecki and Tabor, Extreme Entropy Machines, sections 2.1 and 7.
 
     Examples
     --------
@@ -103,7 +111,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        solutions = weighted_solutions(self._hidden(X), T, scale, [self.n_hidden], self.class_weight == "balanced")
+        solutions = weighted_solutions(
+            self._hidden(X), T, scale, [self.n_hidden], self.class_weight == "balanced"
+        )
         ((_, self.beta_, self.condition_),) = solutions
 
     @staticmethod
@@ -112,7 +122,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Decompose the outputs of the largest network only: its QR decomposition serves all sizes up to the rows."""
+        """Decompose the outputs of the largest network only: its QR decomposition serves all sizes
+        up to the rows.
+        """
         for fold in node_folds(grid):
             largest = fold.largest
             H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])

@@ -1,7 +1,8 @@
 """Compilation of loops at their first use.
 
-The first call of `run` imports numba, so importing the models stays fast. Loops are plain Python that changes arrays of
-the caller in place; they import no compiled code, so that they also run uncompiled.
+The first call of `run` imports numba, so importing the models stays fast. Loops are plain Python
+that changes arrays of the caller in place; they import no compiled code, so that they also run
+uncompiled.
 """
 
 import warnings
@@ -29,7 +30,8 @@ def run(loop: Any, *arguments: Any) -> Any:
         warnings.warn(
             "compiled loops cannot be kept on disk, so every process compiles them again, "
             f"which takes seconds ({type(error).__name__}: {str(error).strip().splitlines()[:1]}). "
-            "Next: let the environment variable NUMBA_CACHE_DIR name a folder that can be written to.",
+            "Next: let the environment variable NUMBA_CACHE_DIR name a folder that can be written "
+            "to.",
             ElmbenchWarning,
             stacklevel=2,
         )
@@ -38,7 +40,9 @@ def run(loop: Any, *arguments: Any) -> Any:
 
 @cache
 def compile_loop(loop: FunctionType, cached: bool) -> Any:
-    """Return a copy of a loop that numba compiles, with the loops that it calls, at the first call."""
+    """Return a copy of a loop that numba compiles, with the loops that it calls, at the first
+    call.
+    """
     from numba import njit
 
     namespace = dict(loop.__globals__)
@@ -49,13 +53,20 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
     copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
-    # Sums keep their order, unless the module allows more. Then the loop is inlined; otherwise the first copy that a
-    # process loads would serve all callers. The error model only saves a test before each division.
+    # Sums keep their order, unless the module allows more. Then the loop is inlined; otherwise the
+    # first copy that a process loads would serve all callers. The error model only saves a test
+    # before each division.
     fastmath = namespace.get("FASTMATH", False)
-    return njit(cache=cached, error_model="numpy", fastmath=fastmath, forceinline=bool(fastmath))(copy)
+    return njit(cache=cached, error_model="numpy", fastmath=fastmath, forceinline=bool(fastmath))(
+        copy
+    )
 
 
 @cache
 def _stamp() -> int:
-    """Return a checksum of this package: numba notices changes in a function's own file only, not in those it calls."""
-    return zlib.crc32(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
+    """Return a checksum of this package: numba notices changes in a function's own file only, not
+    in those it calls.
+    """
+    return zlib.crc32(
+        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+    )

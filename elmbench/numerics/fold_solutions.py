@@ -1,4 +1,6 @@
-"""Folds that share one kernel matrix, and solutions of (K + r I) Z = B for all ridges r with the part of a fold."""
+"""Folds that share one kernel matrix, and solutions of (K + r I) Z = B for all ridges r with the
+part of a fold.
+"""
 
 import itertools
 import math
@@ -14,13 +16,21 @@ from scipy.linalg.lapack import spotrf
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.compiled import run
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, SharedSpace, steps_left
-from elmbench.numerics.ridge_path import CALL, STREAM, factor_seconds, reduction_seconds, ridge_solutions
+from elmbench.numerics.ridge_path import (
+    CALL,
+    STREAM,
+    factor_seconds,
+    reduction_seconds,
+    ridge_solutions,
+)
 from elmbench.numerics.symmetric_product import multiply
 
 _WIDEST = 2.0**9
 """Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
 
-MOST_RUNS = 8  # runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as long
+# runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as
+# long
+MOST_RUNS = 8
 
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
@@ -30,14 +40,19 @@ SMALLEST = 1e7 * EPS
 
 _MOST = 100  # the most steps with the inverse for each ridge
 
-_SINGLE, _CACHED, _CACHE = 95e9, 75e9, 24e6  # operations a second in single precision; bytes a second, and of caches
+_SINGLE, _CACHED, _CACHE = (
+    95e9,
+    75e9,
+    24e6,
+)  # operations a second in single precision; bytes a second, and of caches
 
 
 class FoldView(NamedTuple):
     """One fold of a matrix whose rows have the order of `fold_views`.
 
-    `rows` are the original numbers of the training rows, and `positions` those in the matrix, which ascend. `test` are
-    the positions of the test rows, in the fold's order, or None if the matrix lacks some or the fold repeats rows.
+    `rows` are the original numbers of the training rows, and `positions` those in the matrix, which
+    ascend. `test` are the positions of the test rows, in the fold's order, or None if the matrix
+    lacks some or the fold repeats rows.
     """
 
     rows: Indices
@@ -45,19 +60,26 @@ class FoldView(NamedTuple):
     test: Indices | None
 
     def copy(self, K: Array, out: Array) -> None:
-        """Write K between the training rows to `out`; K is symmetric, and both are in Fortran order."""
+        """Write K between the training rows to `out`; K is symmetric, and both are in Fortran
+        order.
+        """
         edges = [0, *np.flatnonzero(np.diff(self.positions) != 1) + 1, len(self.positions)]
         if len(edges) > MOST_RUNS + 1:
             for column, position in enumerate(self.positions):
                 np.take(K[:, position], self.positions, out=out[:, column], mode="clip")
             return
         starts = self.positions[edges[:-1]]
-        runs = [(slice(a, b), slice(p, p + b - a)) for a, b, p in zip(edges, edges[1:], starts, strict=False)]
+        runs = [
+            (slice(a, b), slice(p, p + b - a))
+            for a, b, p in zip(edges, edges[1:], starts, strict=False)
+        ]
         for (part, position), (peer, peer_position) in itertools.product(runs, runs):
             out[part, peer] = K[position, peer_position]
 
     def product(self, K: Array, Z: Array) -> Array:
-        """Return the product of K between the test and the training rows with Z, of shape (n_train, m)."""
+        """Return the product of K between the test and the training rows with Z, of shape (n_train,
+        m).
+        """
         assert self.test is not None
         weights = np.zeros((len(K), Z.shape[1]))
         weights[self.positions] = Z
@@ -67,12 +89,17 @@ class FoldView(NamedTuple):
 
 
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
-    """Return the training rows of all folds, each once, in an order with few gaps in a fold, and the folds in it.
+    """Return the training rows of all folds, each once, in an order with few gaps in a fold, and
+    the folds in it.
 
-    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a k-fold cross-validation,
-    the training part of the first and the last fold is contiguous, and that of the others has two parts.
+    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a
+    k-fold cross-validation, the training part of the first and the last fold is contiguous, and
+    that of the others has two parts.
     """
-    roles = np.zeros((len(folds), 1 + max(int(part.max(initial=-1)) for fold in folds for part in fold)), dtype=np.int8)
+    roles = np.zeros(
+        (len(folds), 1 + max(int(part.max(initial=-1)) for fold in folds for part in fold)),
+        dtype=np.int8,
+    )
     for role, (train, test) in zip(roles, folds, strict=True):
         role[test] += 1
         role[train] += 2
@@ -90,30 +117,37 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
 
 
 def krylov_seconds(n: int, steps: float) -> float:
-    """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all columns."""
+    """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all
+    columns.
+    """
     half, basis = 4.0 * n * n, 8.0 * n * steps
     return steps * (8 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
 
 
 def inverse_seconds(n: int, ridges: int) -> float:
-    """Return the time of one factor in single precision, and of steps that apply it to solve for some ridges."""
+    """Return the time of one factor in single precision, and of steps that apply it to solve for
+    some ridges.
+    """
     steps = 10 + 8 * ridges
     factor = n**3 / 3 / _SINGLE + 20 * n * n / STREAM + 20 * CALL
     return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
 
 
 def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> tuple[Array, Array]:
-    """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n training rows of a fold.
+    """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n
+    training rows of a fold.
 
-    A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost more than the
-    cheaper one of two other methods, these are left to that one: residuals times the inverse of K + s I for one ridge
-    s, factored in single precision; or `ridge_solutions`, which also solves those below `SMALLEST`.
+    A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost
+    more than the cheaper one of two other methods, these are left to that one: residuals times the
+    inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`, which
+    also solves those below `SMALLEST`.
 
-    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. B is of shape (n, k); the p
-    ridges are positive and ascend. `solvers` counts the method of each ridge, "krylov", "inverse" or those of
-    `ridge_solutions`, and "krylov given up" once. The solutions are of shape (n, p * k), the k columns of the first
-    ridge first. The error of a ridge bounds the norms of the residuals of its columns, round-off included; it is
-    infinite if a system is not solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
+    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. B is of
+    shape (n, k); the p ridges are positive and ascend. `solvers` counts the method of each ridge,
+    "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions are
+    of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the
+    norms of the residuals of its columns, round-off included; it is infinite if a system is not
+    solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
     product, sums = symmetric_product(K), np.empty(n)
@@ -150,9 +184,13 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
     if len(large):
         solvers["krylov"] += len(large)
     if n_small and directly < by_inverse:
-        solutions[:n_small] = ridge_solutions(K, B, small, solvers, overwrite=True).T.reshape(n_small, k, n)
+        solutions[:n_small] = ridge_solutions(K, B, small, solvers, overwrite=True).T.reshape(
+            n_small, k, n
+        )
     elif n_small:
-        inverse = _single_inverse(K, small[0] ** 0.6 * small[-1] ** 0.4)  # larger ones need fewer steps
+        inverse = _single_inverse(
+            K, small[0] ** 0.6 * small[-1] ** 0.4
+        )  # larger ones need fewer steps
         for column, space in enumerate(spaces):
             shared = SharedSpace(space, _MOST * n_small)
             errors[:n_small, column] = shared.solve(small, inverse)
@@ -168,8 +206,8 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
 def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
     """Return the product of a vector with the inverse of K + ridge I, factored in single precision.
 
-    If the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
-    and ten times more until it is: the factor is only a preconditioner.
+    If the matrix is not positive definite in that precision, n times the machine precision is added
+    to its diagonal, and ten times more until it is: the factor is only a preconditioner.
     """
     added, jitter, info = ridge, len(K) * float(np.finfo(np.float32).eps), 1
     while info:
@@ -180,7 +218,8 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
 
     def product(b: Array) -> Array:
         scale = math.sqrt(b @ b) or 1.0
-        # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's blocked solver.
+        # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's
+        # blocked solver.
         forward = strsv(factor, (b / scale).astype(np.float32), lower=1)
         return np.asarray(strsv(factor, forward, lower=1, trans=1), dtype=np.float64) * scale
 
@@ -188,7 +227,9 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
-    """Return the function of v and w that writes A v over w, reading one half of a symmetric A in Fortran order."""
+    """Return the function of v and w that writes A v over w, reading one half of a symmetric A in
+    Fortran order.
+    """
     if len(A) >= COMPILED_FROM:
         return lambda v, w: run(multiply, A.T, v, w)
     return lambda v, w: dsymv(1.0, A, v, beta=0.0, y=w, lower=1, overwrite_y=1)

@@ -1,4 +1,6 @@
-"""Squared distances and kernel matrices, in row blocks that need no temporary of the size of the result."""
+"""Squared distances and kernel matrices, in row blocks that need no temporary of the size of the
+result.
+"""
 
 import math
 from collections.abc import Callable, Iterator
@@ -14,14 +16,19 @@ from sklearn.utils.extmath import row_norms
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.solve import mirror
 
-SQUARINGS = 3  # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
-DISTANCES_UP_TO = 2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
+# most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
+SQUARINGS = 3
+DISTANCES_UP_TO = (
+    2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
+)
 _ZERO_BELOW = -746.0  # exponents whose exponential is zero in double precision
 BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Return the slices that cut `n_rows` rows of `n_columns` floats into blocks of about `BLOCK_BYTES`."""
+    """Return the slices that cut `n_rows` rows of `n_columns` floats into blocks of about
+    `BLOCK_BYTES`.
+    """
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
@@ -34,7 +41,9 @@ def squared_norms(X: Rows) -> Array:
 
 
 def inner_products(X: Rows, centres: Rows) -> Array:
-    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse rows stay sparse."""
+    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse
+    rows stay sparse.
+    """
     if sp.issparse(X):
         if sp.issparse(centres):
             return np.asarray((X @ centres.T).toarray(order="C"))
@@ -43,7 +52,9 @@ def inner_products(X: Rows, centres: Rows) -> Array:
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:
-    """Return the squared distances between sparse rows, none negative; centring would make the rows dense."""
+    """Return the squared distances between sparse rows, none negative; centring would make the rows
+    dense.
+    """
     distances = inner_products(X, centres)
     distances *= -2.0
     distances += squared_norms(X)[:, np.newaxis]
@@ -52,40 +63,51 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
 
 
 def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or over the distances."""
+    """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or
+    over the distances.
+    """
     out = np.multiply(distances, -gamma, out=distances if out is None else out)
     if not out.min(initial=0.0) < _ZERO_BELOW:
         return np.exp(out, out=out)
     zero = out < _ZERO_BELOW
-    np.exp(out, out=out, where=~zero)  # exp takes five times as long for a zero as for other results
+    np.exp(
+        out, out=out, where=~zero
+    )  # exp takes five times as long for a zero as for other results
     np.copyto(out, 0.0, where=zero)
     return out
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
+    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n,
+    m), none negative.
 
-    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits: the error is of the
-    order of the machine precision times the largest centred norm. Without `Y`, which then is `X` itself, the result is
-    exactly symmetric, with a zero diagonal. It is written to `out`, in C or Fortran order, if given.
+    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits:
+    the error is of the order of the machine precision times the largest centred norm. Without `Y`,
+    which then is `X` itself, the result is exactly symmetric, with a zero diagonal. It is written
+    to `out`, in C or Fortran order, if given.
     """
     return _fill(X, Y, out, lambda block: block)
 
 
-def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape (n, m).
+def kernel_matrix(
+    X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None
+) -> Array:
+    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape
+    (n, m).
 
-    The arguments are those of `squared_distances`; no other array of the size of `out` is allocated.
+    The arguments are those of `squared_distances`; no other array of the size of `out` is
+    allocated.
     """
     return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
 
 def kernel_round_off(X: Array, gamma: float) -> float:
-    """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
+    """Bound the relative difference between two computations of an entry of the Gaussian kernel of
+    some rows.
 
-    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d + 4) (2 R)^2 eps / 2;
-    with the mean of a part of the rows, within four times that. The kernel multiplies the error by gamma; `exp` and
-    `kernel_ladder` add 16 eps.
+    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d +
+    4) (2 R)^2 eps / 2; with the mean of a part of the rows, within four times that. The kernel
+    multiplies the error by gamma; `exp` and `kernel_ladder` add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
@@ -95,9 +117,10 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
     """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
 
-    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
-    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is recomputed. The matrix,
-    in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
+    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles
+    the relative error of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15,
+    the kernel is recomputed. The matrix, in Fortran order and exactly symmetric, is overwritten by
+    the next one and must not be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))
@@ -122,8 +145,12 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
         yield gamma, matrix
 
 
-def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:
-    """Write `transform` of the squared distances block by block; against itself, each pair is computed once."""
+def _fill(
+    X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]
+) -> Array:
+    """Write `transform` of the squared distances block by block; against itself, each pair is
+    computed once.
+    """
     symmetric = Y is None
     Y = X if Y is None else Y
     out = np.empty((len(X), len(Y))) if out is None else out
@@ -140,7 +167,9 @@ def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Arr
         if symmetric:
             square = block[:, rows.start :]
             np.fill_diagonal(square, 0.0)
-            mirror(square)  # the product of a block with itself need not be symmetric to the last bit
+            mirror(
+                square
+            )  # the product of a block with itself need not be symmetric to the last bit
             transform(block)
             out[: rows.start, rows] = block[:, : rows.start].T
         else:
@@ -160,12 +189,14 @@ _SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller on
 
 
 def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
-    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has too many columns.
+    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has
+    too many columns.
 
-    It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the pivots' columns of
-    the kernel. The logarithm of the remaining trace usually falls ever more slowly with the number of columns. So the
-    attempt ends when it is above the line to the allowed trace at `max_rank` columns. (Harbrecht, Peters, Schneider,
-    On the low-rank approximation by the pivoted Cholesky decomposition, Applied Numerical Mathematics 62(4), 2012.)
+    It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the
+    pivots' columns of the kernel. The logarithm of the remaining trace usually falls ever more
+    slowly with the number of columns. So the attempt ends when it is above the line to the allowed
+    trace at `max_rank` columns. (Harbrecht, Peters, Schneider, On the low-rank approximation by the
+    pivoted Cholesky decomposition, Applied Numerical Mathematics 62(4), 2012.)
     """
     n = len(X)
     L = np.empty((n, max_rank), order="F")
@@ -188,11 +219,17 @@ def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
         rank += len(pivots)
 
 
-def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return at most `size` rows with the largest residual diagonal, the factor of their residual, and their kernel."""
+def _next_pivots(
+    X: Array, gamma: float, L: Array, diagonal: Array, size: int
+) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return at most `size` rows with the largest residual diagonal, the factor of their residual,
+    and their kernel.
+    """
     count = min(2 * size, len(X))
     rows = np.argpartition(diagonal, -count)[-count:]
     K = kernel_matrix(X[rows], X, gamma=gamma).T
-    C, order, rank, _ = dpstrf(K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max())
+    C, order, rank, _ = dpstrf(
+        K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max()
+    )
     pivots = order[: min(rank, size)] - 1
     return rows[pivots], C[: len(pivots), : len(pivots)], K[:, pivots]

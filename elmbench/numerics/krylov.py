@@ -1,4 +1,6 @@
-"""Spaces that solve the systems (K + r I) z = b of all ridges r at once: of Krylov, and widened by residuals."""
+"""Spaces that solve the systems (K + r I) z = b of all ridges r at once: of Krylov, and widened by
+residuals.
+"""
 
 import math
 from collections.abc import Callable
@@ -19,37 +21,43 @@ _FIRST = 32  # number of columns that are allocated first
 def allowed_residuals(ridges: Array, norm: float, least: float = 0.0) -> Array:
     """Return the norms, over that of b, of residuals of solved systems.
 
-    They are `STOP`, or the machine precision times the condition. `norm` is a lower estimate of the largest eigenvalue
-    of K, and `least` an upper one of the smallest.
+    They are `STOP`, or the machine precision times the condition. `norm` is a lower estimate of the
+    largest eigenvalue of K, and `least` an upper one of the smallest.
     """
     return np.clip(EPS * norm / (ridges + least), STOP, LOOSEST)
 
 
 class KrylovSpace:
-    """Orthonormal columns W and a tridiagonal matrix T with K W = W T + beta w e', as Lanczos' recurrence yields them.
+    """Orthonormal columns W and a tridiagonal matrix T with K W = W T + beta w e', as Lanczos'
+    recurrence yields them.
 
-    The solution for a ridge r is W y with (T + r I) y = |b| e_1, and the norm of its residual is beta times the last
-    entry of y: one product with K a step serves all ridges. Every new column is orthogonalised against all others.
-    (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., SIAM 2003, 6.6 and 6.7.)
+    The solution for a ridge r is W y with (T + r I) y = |b| e_1, and the norm of its residual is
+    beta times the last entry of y: one product with K a step serves all ridges. Every new column is
+    orthogonalised against all others. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
+    SIAM 2003, 6.6 and 6.7.)
 
-    `product` writes K v to its second argument, for a symmetric positive semi-definite K with as many rows as b.
-    `ridges` ascend. `norm` is a lower estimate of the norm of K.
+    `product` writes K v to its second argument, for a symmetric positive semi-definite K with as
+    many rows as b. `ridges` ascend. `norm` is a lower estimate of the norm of K.
 
     Attributes
     ----------
     steps : int
         Columns of W.
     allowed, lengths : ndarrays of shape (n_ridges,)
-        Allowed norms of the residuals, and the norms over these; NaN if round-off makes the system indefinite.
+        Allowed norms of the residuals, and the norms over these; NaN if round-off makes the system
+        indefinite.
     least : float
-        The smallest eigenvalue of T, an upper estimate of that of K, when it was last computed; 0 before.
+        The smallest eigenvalue of T, an upper estimate of that of K, when it was last computed; 0
+        before.
     last_length : float
         beta; 0 without a step.
     logs : list of float
         Logarithm of the largest length after each step, 0 once all systems are solved.
     """
 
-    def __init__(self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float) -> None:
+    def __init__(
+        self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float
+    ) -> None:
         self.product, self.b, self.norm, self._ridges = product, b, norm, ridges
         self._size = length_of(b)
         self.allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
@@ -61,16 +69,18 @@ class KrylovSpace:
         self.logs: list[float] = []
         self.steps, self.last_length = 0, 0.0
         self.lengths = self._size / self.allowed
-        # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last entry of y, without
-        # its sign.
+        # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last
+        # entry of y, without its sign.
         self._pivots, self._last = np.full(len(ridges), np.inf), np.full(len(ridges), self._size)
         self.least, self._estimated = 0.0, 0  # and the number of steps when it was computed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
-        """Take steps until the systems of all ridges, or of those from a number on, are solved; False if it gives up.
+        """Take steps until the systems of all ridges, or of those from a number on, are solved;
+        False if it gives up.
 
-        Every few steps, `pays` decides whether to continue. The smallest eigenvalue is first computed when the systems
-        would be solved if it were 0; with few rows, it costs as much as a step.
+        Every few steps, `pays` decides whether to continue. The smallest eigenvalue is first
+        computed when the systems would be solved if it were 0; with few rows, it costs as much as a
+        step.
         """
         while True:
             longest = float(self.lengths[first:].max(initial=0.0))
@@ -87,7 +97,9 @@ class KrylovSpace:
     def _estimate_least(self) -> None:
         """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
         self._estimated, before = self.steps, self.allowed
-        _, values, *_ = dstebz(*self._diagonals, 2, 0.0, 0.0, 1, 1, 0.0, "E")  # the first in ascending order
+        _, values, *_ = dstebz(
+            *self._diagonals, 2, 0.0, 0.0, 1, 1, 0.0, "E"
+        )  # the first in ascending order
         self.least = max(float(values[0]), 0.0)
         self.allowed = allowed_residuals(self._ridges, self.norm, self.least) * (self._size or 1.0)
         self.lengths = self.last_length * self._last / self.allowed
@@ -108,7 +120,9 @@ class KrylovSpace:
         if m:
             w -= beta * self._W[:, m - 1]
         length, previous = length_of(w), math.inf
-        while 10 * EPS * size < length <= 0.7 * previous:  # orthogonalise until nothing more cancels
+        while (
+            10 * EPS * size < length <= 0.7 * previous
+        ):  # orthogonalise until nothing more cancels
             previous = length
             w -= W @ (W.T @ w)
             length = length_of(w)
@@ -130,7 +144,9 @@ class KrylovSpace:
 
     @property
     def _diagonals(self) -> tuple[Array, Array]:
-        """The diagonal of T and the one beside it, with one entry even for a single row, as LAPACK's wrappers want."""
+        """The diagonal of T and the one beside it, with one entry even for a single row, as
+        LAPACK's wrappers want.
+        """
         return np.array(self._alphas), np.array(self._betas[: max(1, self.steps - 1)])
 
     @property
@@ -144,7 +160,8 @@ class KrylovSpace:
         return self._W[:, self.steps]
 
     def weights(self, ridges: Array) -> Array:
-        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges), 2, m).
+        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges),
+        2, m).
 
         They are NaN if round-off makes the system indefinite.
         """
@@ -165,13 +182,15 @@ class KrylovSpace:
 
 
 class SharedSpace:
-    """A Krylov space with columns W, and further orthonormal columns U, for the system of every ridge.
+    """A Krylov space with columns W, and further orthonormal columns U, for the system of every
+    ridge.
 
-    The solution for a ridge r is the best one of the space, in the norm of K + r I. As K W = W T + beta w e', with e
-    the last unit vector, W' K U = beta e c' with c = U'w. So with the images G = K U - beta (W e) c', which are
-    orthogonal to W, the weights y of U solve (U'G + r I - t c c') y = s c, and the residual is (s + t c'y) w - (G + r
-    U) y, where s and t come from T, see `_reduce`: neither needs W. An inexact preconditioner does no harm, because
-    solutions stay the best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
+    The solution for a ridge r is the best one of the space, in the norm of K + r I. As K W = W T +
+    beta w e', with e the last unit vector, W' K U = beta e c' with c = U'w. So with the images G =
+    K U - beta (W e) c', which are orthogonal to W, the weights y of U solve (U'G + r I - t c c') y
+    = s c, and the residual is (s + t c'y) w - (G + r U) y, where s and t come from T, see
+    `_reduce`: neither needs W. An inexact preconditioner does no harm, because solutions stay the
+    best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
     SIAM 2003, 5.2.)
 
     `max_steps` is the largest number of columns to be added.
@@ -181,25 +200,34 @@ class SharedSpace:
         self._start, self._first = start, start.steps
         n, m = len(start.b), start.steps
         columns = max(0, min(n - m, max_steps))
-        self._basis, self._images = np.empty((n, m + columns), order="F"), np.empty((n, columns), order="F")
+        self._basis, self._images = (
+            np.empty((n, m + columns), order="F"),
+            np.empty((n, columns), order="F"),
+        )
         self._basis[:, :m] = start.basis
-        self._gram, self._shares = np.empty((columns, columns), order="F"), np.empty(columns)  # U'G and c
+        self._gram, self._shares = (
+            np.empty((columns, columns), order="F"),
+            np.empty(columns),
+        )  # U'G and c
         self._added = 0
 
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
-        """Widen the space by residuals until the systems of all ridges are solved, or it has all its columns.
+        """Widen the space by residuals until the systems of all ridges are solved, or it has all
+        its columns.
 
         The result is the norm of the residual for each ridge, infinite if the system is not solved.
 
-        `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K + r I is about
-        r / s or s / r.
+        `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K
+        + r I is about r / s or s / r.
         """
         lengths = []
         start = self._start
         bounds = allowed_residuals(ridges, start.norm, start.least) * length_of(start.b)
         for ridge, allowed in zip(ridges, bounds, strict=True):
             rest, loss = self._reduce(ridge)
-            while not (length := length_of(residual := self._residual(ridge, rest, loss))) <= allowed:
+            while (
+                not (length := length_of(residual := self._residual(ridge, rest, loss))) <= allowed
+            ):
                 if not self.widen(inverse(residual)):
                     length = math.inf  # only round-off remains outside of the space
                     break
@@ -207,7 +235,9 @@ class SharedSpace:
         return lengths
 
     def widen(self, v: Array) -> bool:
-        """Add the direction of v; return False if it is in the space within round-off, not finite, or one too many."""
+        """Add the direction of v; return False if it is in the space within round-off, not finite,
+        or one too many.
+        """
         k, m = self._added, self._first + self._added
         size = length = length_of(v)
         if k == self._images.shape[1] or not 0 < size < np.inf:
@@ -246,11 +276,15 @@ class SharedSpace:
         y, k = self._weights(ridge, rest, loss), self._added
         residual = self._images[:, :k] @ y
         residual += self._basis[:, self._first : self._first + k] @ (ridge * y)
-        np.subtract((rest + loss * (self._shares[:k] @ y)) * self._start.next_column, residual, out=residual)
+        np.subtract(
+            (rest + loss * (self._shares[:k] @ y)) * self._start.next_column, residual, out=residual
+        )
         return residual
 
     def _reduce(self, ridge: float) -> tuple[float, float]:
-        """Return s and t: -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 without W."""
+        """Return s and t: -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0
+        without W.
+        """
         start, beta = self._start, self._start.last_length
         if self._first == 0:
             return length_of(start.b), 0.0
@@ -261,14 +295,18 @@ class SharedSpace:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
         m, k = self._first, self._added
         weights = np.empty((len(ridges), m + k))
-        for row, ridge, (first, last) in zip(weights, ridges.tolist(), self._start.weights(ridges), strict=True):
+        for row, ridge, (first, last) in zip(
+            weights, ridges.tolist(), self._start.weights(ridges), strict=True
+        ):
             row[m:] = y = self._weights(ridge, *self._reduce(ridge))
             row[:m] = first - self._start.last_length * (self._shares[:k] @ y) * last
         return (weights @ self._basis[:, : m + k].T).T  # as in `FoldView.product`
 
 
 def steps_left(logs: list[float]) -> float:
-    """Return the number of steps until a falling sequence reaches zero on the line through its last half."""
+    """Return the number of steps until a falling sequence reaches zero on the line through its last
+    half.
+    """
     last = len(logs) - 1
     half = max(1, last // 2)
     fall = logs[last - half] - logs[last]
@@ -276,5 +314,7 @@ def steps_left(logs: list[float]) -> float:
 
 
 def length_of(v: Array) -> float:
-    """Return the norm of a vector; numpy's own function takes several times as long for few rows."""
+    """Return the norm of a vector; numpy's own function takes several times as long for few
+    rows.
+    """
     return math.sqrt(v @ v)

@@ -1,4 +1,6 @@
-"""Multiple kernel ELM: lists of base kernels in blocks of their lower triangles, their weights, and enclosing balls."""
+"""Multiple kernel ELM: lists of base kernels in blocks of their lower triangles, their weights, and
+enclosing balls.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from elmbench.numerics.pairwise import DEFINITE, GEOMETRIES, Kernel
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (one row is the least)
-HELD_BYTES = 2**30  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
+HELD_BYTES = (
+    2**30
+)  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
 
 KERNELS = (*DEFINITE, "polynomial")
 """Positive semi-definite kernels by name."""
@@ -20,7 +24,8 @@ KERNELS = (*DEFINITE, "polynomial")
 
 @dataclass(frozen=True)
 class BaseKernel(Kernel):
-    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up to `columns[1]`.
+    """One kernel of a list, with a name of `KERNELS`, on all columns or those from `columns[0]` up
+    to `columns[1]`.
 
     If it is precomputed, these columns are its values with every training row.
     """
@@ -28,11 +33,14 @@ class BaseKernel(Kernel):
     columns: tuple[int, int] | None = None
 
 
-def kernel_values(kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int | None = None) -> Array:
-    """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X), len(Y)).
+def kernel_values(
+    kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int | None = None
+) -> Array:
+    """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X),
+    len(Y)).
 
-    Kernels of one geometry on the same columns share its computation. If `start` is given, the rows of `Y` from there
-    on are those of `X`.
+    Kernels of one geometry on the same columns share its computation. If `start` is given, the rows
+    of `Y` from there on are those of `X`.
     """
     values = np.empty((len(kernels), len(X), len(Y)))
     groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
@@ -56,10 +64,16 @@ class KernelBlocks:
         self._X, self._kernels = X, kernels
         self.shape = len(kernels), len(X)
         is_small = 4 * len(kernels) * len(X) * (len(X) + 1) <= HELD_BYTES
-        self._cached = [self._values(rows, np.arange(len(kernels))) for rows in self._cuts()] if is_small else []
+        self._cached = (
+            [self._values(rows, np.arange(len(kernels))) for rows in self._cuts()]
+            if is_small
+            else []
+        )
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
-        """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
+        """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and
+        return it.
+        """
         indices = np.flatnonzero(weights)
         if len(indices) == 0:
             out.fill(0.0)
@@ -70,7 +84,9 @@ class KernelBlocks:
         return out
 
     def forms(self, A: Array, numbers: Indices) -> Array:
-        """Return tr(A' K_p A) for the kernels numbered in `numbers`, and zero for others; A is of shape (n, k)."""
+        """Return tr(A' K_p A) for the kernels numbered in `numbers`, and zero for others; A is of
+        shape (n, k).
+        """
         forms = np.zeros(self.shape[0])
         for rows, present, values in self._blocks(numbers):
             products = A[rows] @ A[: rows.stop].T
@@ -79,9 +95,11 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield blocks of the lower triangles: a slice of rows, numbers of kernels, and the values of these kernels.
+        """Yield blocks of the lower triangles: a slice of rows, numbers of kernels, and the values
+        of these kernels.
 
-        The numbers include the requested ones; values are of shape (number of kernels, length of the slice, its stop).
+        The numbers include the requested ones; values are of shape (number of kernels, length of
+        the slice, its stop).
         """
         for i, rows in enumerate(self._cuts() if len(numbers) else ()):
             if self._cached:
@@ -90,7 +108,9 @@ class KernelBlocks:
                 yield rows, numbers, self._values(rows, numbers)
 
     def _values(self, rows: slice, numbers: Indices) -> Array:
-        """Return values of numbered kernels between some rows and all rows up to the last of them."""
+        """Return values of numbered kernels between some rows and all rows up to the last of
+        them.
+        """
         kernels = [self._kernels[p] for p in numbers]
         return kernel_values(kernels, self._X[rows], self._X[: rows.stop], rows.start)
 
@@ -107,7 +127,8 @@ ROUNDS = 100  # most rounds of steps to the smallest ball
 class Surface:
     """The weights with sum_p radii[p] weights[p]^q = 1, none negative, for q at least 1.
 
-    `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has the weight zero.
+    `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has
+    the weight zero.
     """
 
     q: float
@@ -118,16 +139,20 @@ class Surface:
         return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 
     def best(self, weights: Array, forms: Array) -> Array:
-        """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2 forms[p].
+        """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2
+        forms[p].
 
-        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq. (16). If all t_p are
-        zero, all points are equally good and the weights stay.
+        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq.
+        (16). If all t_p are zero, all points are equally good and the weights stay.
         """
         power = 1.0 / (self.q + 1.0)
         mask = weights > 0.0
         result = np.zeros(len(weights))
         # Weights are not squared before the root, because small ones would underflow.
-        result[mask] = weights[mask] ** (2.0 * power) * (np.maximum(forms[mask], 0.0) / self.radii[mask]) ** power
+        result[mask] = (
+            weights[mask] ** (2.0 * power)
+            * (np.maximum(forms[mask], 0.0) / self.radii[mask]) ** power
+        )
         return self._scale_to_norm(result) if result.any() else weights
 
     def _scale_to_norm(self, weights: Array) -> Array:
@@ -135,13 +160,15 @@ class Surface:
 
 
 def smallest_ball(K: Array) -> tuple[float, Array]:
-    """Return the squared radius and the centre of the smallest ball around n rows, from their kernel matrix, (n, n).
+    """Return the squared radius and the centre of the smallest ball around n rows, from their
+    kernel matrix, (n, n).
 
-    The centre is sum_i a_i phi(x_i), given by its coefficients a >= 0 with the sum 1, which maximise sum_i a_i K_ii -
-    a' K a. That value is the squared radius, and a lower bound of it for any other coefficients. These move in pairs,
-    from the row with the largest gain to the row farthest from the centre, with n + 100 pairs in a round. The search
-    ends when the farthest row is out of the ball by at most `GAP` of the squared radius, or n times the machine
-    precision of the largest K_ii, or when a round gains nothing.
+    The centre is sum_i a_i phi(x_i), given by its coefficients a >= 0 with the sum 1, which
+    maximise sum_i a_i K_ii - a' K a. That value is the squared radius, and a lower bound of it for
+    any other coefficients. These move in pairs, from the row with the largest gain to the row
+    farthest from the centre, with n + 100 pairs in a round. The search ends when the farthest row
+    is out of the ball by at most `GAP` of the squared radius, or n times the machine precision of
+    the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
     squared_radius, coefficients = -np.inf, np.full(n, 1.0 / n)
@@ -160,7 +187,9 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
 
 
 def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
-    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii, in place."""
+    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii,
+    in place.
+    """
     gradient = 2.0 * (K @ a) - diagonal
     tiny = np.finfo(np.float64).tiny
     for _ in range(len(a) + 100):
@@ -180,7 +209,9 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
 
 
 def squared_radii(blocks: KernelBlocks) -> Array:
-    """Return the squared radius of the smallest ball around the rows in each kernel; ones if all rows coincide."""
+    """Return the squared radius of the smallest ball around the rows in each kernel; ones if all
+    rows coincide.
+    """
     m, n = blocks.shape
     radii, K = np.empty(m), np.empty((n, n))
     for p in range(m):
@@ -191,7 +222,9 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 
 
 class WeightPath(NamedTuple):
-    """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and the condition."""
+    """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and
+    the condition.
+    """
 
     coefficients: Array
     weights: Array
@@ -201,13 +234,20 @@ class WeightPath(NamedTuple):
 
 
 def learn_weights(
-    blocks: KernelBlocks, T: Array, ridge: float, surface: Surface, max_iter: int, tol: float, objective_tol: float
+    blocks: KernelBlocks,
+    T: Array,
+    ridge: float,
+    surface: Surface,
+    max_iter: int,
+    tol: float,
+    objective_tol: float,
 ) -> WeightPath:
     """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
-    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
-    half of an iteration minimises eq. (9), over output weights or over kernel weights. The iteration ends if no weight
-    changes by more than `tol`, or if the relative change of the objective is less than `objective_tol`.
+    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It
+    never rises: each half of an iteration minimises eq. (9), over output weights or over kernel
+    weights. The iteration ends if no weight changes by more than `tol`, or if the relative change
+    of the objective is less than `objective_tol`.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))
@@ -223,5 +263,9 @@ def learn_weights(
             fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
             converged = bool(np.abs(weights - path[-2]).max() <= tol or fall < objective_tol)
         if converged or len(path) > max_iter:
-            return WeightPath(coefficients, np.array(path), np.array(objective), converged, system.condition)
-        weights = surface.best(weights, blocks.forms(coefficients, np.flatnonzero(weights)))  # eqs. (16) and (17)
+            return WeightPath(
+                coefficients, np.array(path), np.array(objective), converged, system.condition
+            )
+        weights = surface.best(
+            weights, blocks.forms(coefficients, np.flatnonzero(weights))
+        )  # eqs. (16) and (17)

@@ -1,4 +1,6 @@
-"""Kernels between rows: functions of their distance or product, other functions of two rows, or precomputed values."""
+"""Kernels between rows: functions of their distance or product, other functions of two rows, or
+precomputed values.
+"""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,11 +65,12 @@ DEFINITE = ("chi2", "cosine", "laplacian", "linear", *OF_DISTANCES)
 class Kernel:
     """A kernel with its parameters.
 
-    `name` is one of `NAMES`, a function of two rows that returns a number, with named arguments `params`, or a kernel
-    of `sklearn.gaussian_process.kernels`. With d^2 = ||x - y||^2, "inverse-multiquadric" is 1 / sqrt(1 + gamma d^2) and
-    "rational-quadratic" 1 / (1 + gamma d^2); the others, `gamma`, `degree` and `coef0` are those of
-    `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", a row holds its kernel with every training row, and
-    training rows (Y below, or the dictionary of a model) are numbers.
+    `name` is one of `NAMES`, a function of two rows that returns a number, with named arguments
+    `params`, or a kernel of `sklearn.gaussian_process.kernels`. With d^2 = ||x - y||^2,
+    "inverse-multiquadric" is 1 / sqrt(1 + gamma d^2) and "rational-quadratic" 1 / (1 + gamma d^2);
+    the others, `gamma`, `degree` and `coef0` are those of
+    `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", a row holds its kernel with
+    every training row, and training rows (Y below, or the dictionary of a model) are numbers.
     """
 
     name: str | Callable[..., Any] = "rbf"
@@ -102,7 +105,9 @@ class Kernel:
     def is_definite(self) -> bool:
         """True if every matrix of this kernel is known to be positive semi-definite."""
         if not isinstance(self.name, str):
-            from sklearn.gaussian_process.kernels import Kernel as CovarianceFunction  # loads what few need
+            from sklearn.gaussian_process.kernels import (
+                Kernel as CovarianceFunction,
+            )  # loads what few need
 
             return isinstance(self.name, CovarianceFunction)
         whole = self.coef0 >= 0 and float(self.degree).is_integer()
@@ -110,11 +115,15 @@ class Kernel:
 
     @property
     def geometry(self) -> str:
-        """The name in `GEOMETRIES` of the kernel's argument, a distance or a product; empty for other kernels."""
+        """The name in `GEOMETRIES` of the kernel's argument, a distance or a product; empty for
+        other kernels.
+        """
         return _GEOMETRY_OF.get(self.name, "") if isinstance(self.name, str) else ""
 
     def evaluate(self, geometry: Array) -> Array:
-        """Replace values of the kernel's geometry by values of the kernel, in place, and return them."""
+        """Replace values of the kernel's geometry by values of the kernel, in place, and return
+        them.
+        """
         if self.name in ("rbf", "laplacian", "chi2"):
             return rbf_from_distances(geometry, self.gamma)
         if self.name in ("linear", "cosine", PRECOMPUTED):
@@ -123,7 +132,9 @@ class Kernel:
         if self.name in OF_DISTANCES:
             geometry += 1.0
             np.reciprocal(geometry, out=geometry)
-            return np.sqrt(geometry, out=geometry) if self.name == "inverse-multiquadric" else geometry
+            return (
+                np.sqrt(geometry, out=geometry) if self.name == "inverse-multiquadric" else geometry
+            )
         geometry += self.coef0
         if self.name == "sigmoid":
             return np.tanh(geometry, out=geometry)
@@ -136,11 +147,18 @@ class Kernel:
         return self._check_finite(geometry)
 
     def _check_finite(self, values: Array) -> Array:
-        """Return values of the kernel, or raise a ValueError: of a negative number, there are whole powers only."""
+        """Return values of the kernel, or raise a ValueError: of a negative number, there are whole
+        powers only.
+        """
         if not np.isfinite(values).all():
-            settings = f"{self.name!r} with {self.named_params}" if isinstance(self.name, str) else repr(self.name)
+            settings = (
+                f"{self.name!r} with {self.named_params}"
+                if isinstance(self.name, str)
+                else repr(self.name)
+            )
             raise ValueError(
-                f"kernel: expected finite values between all rows, got infinite ones or NaN from {settings}"
+                "kernel: expected finite values between all rows, got infinite ones or NaN from "
+                f"{settings}"
             )
         return values
 
@@ -149,7 +167,8 @@ class Kernel:
         return self.name == "rbf" and not sp.issparse(X)
 
     def select_rows(self, X: Rows, numbers: Indices | None = None) -> Any:
-        """Return the stored form of some training rows, by default of all: the rows, or their numbers.
+        """Return the stored form of some training rows, by default of all: the rows, or their
+        numbers.
 
         A ValueError is raised if `X` should be the square matrix of all training rows, but is not.
         """
@@ -158,7 +177,8 @@ class Kernel:
         n_rows, n_columns = X.shape
         if n_rows != n_columns:
             raise ValueError(
-                f"X: expected the square matrix of the kernel between the training rows, as kernel is 'precomputed', "
+                "X: expected the square matrix of the kernel between the training rows, as kernel "
+                "is 'precomputed', "
                 f"got shape {X.shape} instead"
             )
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
@@ -166,8 +186,9 @@ class Kernel:
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
         """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 
-        Without `Y`, which then is `X` itself, it is exactly symmetric. The result is written to `out`, of the same
-        shape, if given. Except for functions, this takes little more memory than the result.
+        Without `Y`, which then is `X` itself, it is exactly symmetric. The result is written to
+        `out`, of the same shape, if given. Except for functions, this takes little more memory than
+        the result.
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
@@ -185,7 +206,9 @@ class Kernel:
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:
-        """Return the kernel between the rows of `X` and those of `Y` times `Z`, (m, k), a block of rows at a time."""
+        """Return the kernel between the rows of `X` and those of `Y` times `Z`, (m, k), a block of
+        rows at a time.
+        """
         product = np.zeros((X.shape[0], Z.shape[1]))
         if Y.shape[0] > 0:
             for rows, _, values in kernel_blocks(self, X, Y, [self.gamma]):
@@ -193,7 +216,9 @@ class Kernel:
         return product
 
     def _values(self, X: Rows, Y: Any) -> Array:
-        """Return the kernel between the rows of `X` and of `Y`; without `Y`, the values in `X` if precomputed."""
+        """Return the kernel between the rows of `X` and of `Y`; without `Y`, the values in `X` if
+        precomputed.
+        """
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
         if self.geometry:
@@ -209,10 +234,12 @@ BLOCK_BYTES = 16 * 2**20
 def kernel_blocks(
     kernel: Kernel, X: Rows, centres: Rows, gammas: Sequence[float | Array]
 ) -> Iterator[tuple[slice, int, Array]]:
-    """Yield the kernel between rows and centres for each `gamma`: a slice of rows, the number of the gamma, the values.
+    """Yield the kernel between rows and centres for each `gamma`: a slice of rows, the number of
+    the gamma, the values.
 
-    Values are new arrays, of shape (length of the slice, L). Distances or products are computed once for all `gammas`,
-    which may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. Centres of a precomputed kernel are numbers.
+    Values are new arrays, of shape (length of the slice, L). Distances or products are computed
+    once for all `gammas`, which may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. Centres
+    of a precomputed kernel are numbers.
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     geometry_of = GEOMETRIES.get(kernel.geometry)
@@ -221,12 +248,16 @@ def kernel_blocks(
             yield from ((rows, i, each.matrix(X[rows], centres)) for i, each in enumerate(kernels))
             continue
         geometry = geometry_of(X[rows], centres)
-        yield from ((rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1]))
+        yield from (
+            (rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1])
+        )
         yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
 
 
 def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
-    """Return the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their values too."""
+    """Return the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their
+    values too.
+    """
     n_rows, width = X.shape
     if sp.issparse(X):
         width = 3 * X.nnz // (2 * max(1, n_rows))  # an entry has an index too

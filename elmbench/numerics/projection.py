@@ -1,4 +1,6 @@
-"""Singular values of centred data, at once or from chunks that change the mean, and the hidden nodes of projections."""
+"""Singular values of centred data, at once or from chunks that change the mean, and the hidden
+nodes of projections.
+"""
 
 from typing import NamedTuple
 
@@ -9,25 +11,33 @@ from scipy.linalg.lapack import dgeqrf, dtpqrt
 
 from elmbench.numerics.arrays import EPS, Array
 
-RATIOS = {"linear": 1, "squared": 2}  # powers of the singular values that the accumulation ratio adds up, by name
-TIED = 1e-6  # entries of a direction count as equally large that differ by no more of the largest, see `row_signs`
+RATIOS = {
+    "linear": 1,
+    "squared": 2,
+}  # powers of the singular values that the accumulation ratio adds up, by name
+# entries of a direction count as equally large that differ by no more of the largest, see
+# `row_signs`
+TIED = 1e-6
 PANEL = 32  # columns that LAPACK's tpqrt takes at a time
 
 
 class Spectrum(NamedTuple):
-    """Singular values of samples that may be extended by a row of ones, the largest first, without those of round-off.
+    """Singular values of samples that may be extended by a row of ones, the largest first, without
+    those of round-off.
 
-    `ones` is True at the value of the row of ones. The left singular vectors of the other values, the directions, are
-    stored separately as rows in the same order.
+    `ones` is True at the value of the row of ones. The left singular vectors of the other values,
+    the directions, are stored separately as rows in the same order.
     """
 
     values: Array
     ones: NDArray[np.bool_]
 
     def node_count(self, theta: float, ratio: str) -> int:
-        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
+        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of
+        Chen et al.
 
-        `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that of their squares.
+        `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that of
+        their squares.
         """
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
@@ -42,24 +52,31 @@ class Spectrum(NamedTuple):
         return int(np.count_nonzero(~self.ones))
 
     def node_rows(self, rows: Array, constant: float) -> Array:
-        """Return a row for each node: those of the directions, the first of `rows`, and `constant` for the ones."""
+        """Return a row for each node: those of the directions, the first of `rows`, and `constant`
+        for the ones.
+        """
         result = np.full((len(self.ones), rows.shape[1]), constant)
         result[~self.ones] = rows[: self.n_directions]
         return result
 
     def nodes(self, directions: Array) -> tuple[Array, Array]:
-        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the others lack a bias."""
+        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the
+        others lack a bias.
+        """
         return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
 
 def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
-    """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
+    """Return the spectrum of n centred samples extended by a row of ones, from their singular
+    values and their mean.
 
-    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and do
-    not change the others. Their value stays if no other is above the round-off.
+    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n),
+    1/sqrt(n)) and do not change the others. Their value stays if no other is above the round-off.
     """
     root = float(np.sqrt(n))
-    floor = round_off(max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean))
+    floor = round_off(
+        max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean)
+    )
     values = values[values > floor]
     ones = np.zeros(len(values), dtype=bool)
     if root > floor or len(values) == 0:
@@ -69,18 +86,23 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
 
 
 def uncentred_spectrum(values: Array, n: int, d: int) -> Spectrum:
-    """Return the spectrum of n samples of d entries without centring, from their singular values."""
+    """Return the spectrum of n samples of d entries without centring, from their singular
+    values.
+    """
     values = values[values > round_off(values.max(initial=0.0), n, d)]
     return Spectrum(values, np.zeros(len(values), dtype=bool))
 
 
 def round_off(scale: float, n: int, d: int) -> float:
-    """Return the round-off of singular values of n samples of d entries; `scale` is the largest before centring."""
+    """Return the round-off of singular values of n samples of d entries; `scale` is the largest
+    before centring.
+    """
     return 10 * max(n, d) * EPS * scale
 
 
 def row_signs(directions: Array) -> Array:
-    """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude positive.
+    """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude
+    positive.
 
     The first of several entries that are equally large within round-off decides.
     """
@@ -90,10 +112,11 @@ def row_signs(directions: Array) -> Array:
 
 
 def singular_directions(centred: Array) -> tuple[Array, Array]:
-    """Return the singular values of a matrix, the largest first, and the directions, as rows with fixed signs.
+    """Return the singular values of a matrix, the largest first, and the directions, as rows with
+    fixed signs.
 
-    No array is larger than the matrix: for more rows than columns, the triangular factor of its QR decomposition is
-    decomposed, which has the same values and directions.
+    No array is larger than the matrix: for more rows than columns, the triangular factor of its QR
+    decomposition is decomposed, which has the same values and directions.
     """
     n, d = centred.shape
     if n > d:
@@ -104,17 +127,20 @@ def singular_directions(centred: Array) -> tuple[Array, Array]:
 
 
 class StreamedDecomposition:
-    """The decomposition of the centred rows so far: eqs. (14) to (26) of Chen et al. without the row of ones.
+    """The decomposition of the centred rows so far: eqs. (14) to (26) of Chen et al. without the
+    row of ones.
 
-    With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram matrix of the
-    centred A, the centred B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). It is Q'F'FQ, with an
-    orthonormal basis Q of directions as rows. A chunk extends Q by directions orthogonal to it, and a QR decomposition
-    of [F; rows of the chunk in the basis] updates F, whose singular values, and right singular vectors times Q, are
-    those of the data. With `centred` False, the rows are not centred. `count` is the number of rows so far, `basis` is
+    With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram
+    matrix of the centred A, the centred B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) -
+    mean(A)). It is Q'F'FQ, with an orthonormal basis Q of directions as rows. A chunk extends Q by
+    directions orthogonal to it, and a QR decomposition of [F; rows of the chunk in the basis]
+    updates F, whose singular values, and right singular vectors times Q, are those of the data.
+    With `centred` False, the rows are not centred. `count` is the number of rows so far, `basis` is
     Q, and `offset` the mean minus that of the first chunk, in the basis.
 
-    (Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; for the row that the change of
-    the mean adds, Ross, Lim, Lin, Yang, Incremental learning for robust visual tracking, IJCV 77, 2008.)
+    (Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; for the row
+    that the change of the mean adds, Ross, Lim, Lin, Yang, Incremental learning for robust visual
+    tracking, IJCV 77, 2008.)
     """
 
     def __init__(self, n_features: int, *, centred: bool = True) -> None:
@@ -132,10 +158,12 @@ class StreamedDecomposition:
         return self._origin + self._from_origin
 
     def update(self, rows: Array) -> Array:
-        """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of shape (b, q).
+        """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of
+        shape (b, q).
 
-        These are the rows minus the mean of the first chunk, in the basis; minus `offset`, they are centred. They stay
-        valid as the basis grows, with zeros for further entries, until `truncate`.
+        These are the rows minus the mean of the first chunk, in the basis; minus `offset`, they are
+        centred. They stay valid as the basis grows, with zeros for further entries, until
+        `truncate`.
         """
         if self._centred:
             if self.count == 0:
@@ -155,7 +183,11 @@ class StreamedDecomposition:
         if size := len(self._factor):
             is_free = self._factor.flags.writeable  # not if it was loaded with a memory map
             self._factor = dtpqrt(
-                0, min(PANEL, size), self._factor, np.asfortranarray(coordinates), overwrite_a=is_free
+                0,
+                min(PANEL, size),
+                self._factor,
+                np.asfortranarray(coordinates),
+                overwrite_a=is_free,
             )[0]
         offset = self.offset
         if self._centred:
@@ -168,17 +200,22 @@ class StreamedDecomposition:
         return coordinates
 
     def _new_directions(self, D: Array) -> Array:
-        """Return orthonormal rows that span the part of D orthogonal to the basis, without null directions."""
+        """Return orthonormal rows that span the part of D orthogonal to the basis, without null
+        directions.
+        """
         room = D.shape[1] - len(self.basis)
-        # Remainders as small as the round-off of the rows are no directions. The second pass subtracts components along
-        # the basis that the first one left, which matter if little of a row is orthogonal to it. A direction that then
-        # loses most of its length was in the basis within round-off.
+        # Remainders as small as the round-off of the rows are no directions. The second pass
+        # subtracts components along the basis that the first one left, which matter if little of a
+        # row is orthogonal to it. A direction that then loses most of its length was in the basis
+        # within round-off.
         new = D
         for floor in (8 * EPS * np.sqrt(self._squares), 0.5):
             if room == 0 or len(new) == 0:
                 return np.empty((0, D.shape[1]))
             rest = new - (new @ self.basis.T) @ self.basis
-            directions, triangle, _ = qr(rest.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
+            directions, triangle, _ = qr(
+                rest.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False
+            )
             rank = int((np.abs(np.diagonal(triangle)) > floor).sum())
             new = directions[:, : min(rank, room)].T
         return new
@@ -191,22 +228,27 @@ class StreamedDecomposition:
             self.offset = np.pad(self.offset, (0, len(new)))
 
     def decomposition(self) -> tuple[Array, Array]:
-        """Return the singular values of the centred rows, of shape (q,), and their directions in the basis, (q, q).
+        """Return the singular values of the centred rows, of shape (q,), and their directions in
+        the basis, (q, q).
 
-        The largest value comes first; a direction is a row, its sign not fixed. Values may be zero within round-off.
+        The largest value comes first; a direction is a row, its sign not fixed. Values may be zero
+        within round-off.
         """
         _, values, rotation = np.linalg.svd(self._factor)
         return values, rotation
 
     def fix_signs(self, rotation: Array) -> tuple[Array, Array]:
-        """Return directions that `decomposition` returned with fixed signs, in the basis and as vectors of features."""
+        """Return directions that `decomposition` returned with fixed signs, in the basis and as
+        vectors of features.
+        """
         directions = rotation @ self.basis
         signs = row_signs(directions)[:, np.newaxis]
         directions *= signs
         return signs * rotation, directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
-        """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.
+        """Forget all but the k leading triplets of `decomposition`; return the factor for
+        coordinates of earlier rows.
 
         The directions become the basis.
         """

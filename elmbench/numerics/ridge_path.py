@@ -1,4 +1,6 @@
-"""Ridge systems with one matrix and many ridges, by an orthogonal reduction to a band that serves all of them."""
+"""Ridge systems with one matrix and many ridges, by an orthogonal reduction to a band that serves
+all of them.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,19 +23,27 @@ a matrix with one vector: these wait for memory as soon as the matrix exceeds th
 
 WIDTH = 96  # diagonals of the band
 
-# Seconds are functions of the sizes alone, never of a clock, so a search uses the same methods on every machine. Rates
-# are those of one core of a machine of 2024; only their ratios matter.
-STREAM, LEVEL_3, CALL = 27e9, 48e9, 4e-6  # bytes a second from memory; operations a second; seconds of a call
+# Seconds are functions of the sizes alone, never of a clock, so a search uses the same methods on
+# every machine. Rates are those of one core of a machine of 2024; only their ratios matter.
+STREAM, LEVEL_3, CALL = (
+    27e9,
+    48e9,
+    4e-6,
+)  # bytes a second from memory; operations a second; seconds of a call
 _REDUCTION, _CHOLESKY = 30e9, 55e9  # operations a second
 
 
 def reduction_seconds(n: int, ridges: int, columns: int) -> float:
     """Return the time of one reduction of n rows with the solutions of all ridges and columns."""
-    return 4 / 3 * n**3 / _REDUCTION + ridges * (2 * CALL + columns * 8 * n * n / LEVEL_3) + 10 * CALL
+    return (
+        4 / 3 * n**3 / _REDUCTION + ridges * (2 * CALL + columns * 8 * n * n / LEVEL_3) + 10 * CALL
+    )
 
 
 def factor_seconds(n: int, columns: int) -> float:
-    """Return the time of one kernel system of n rows: set up, factored and solved for all columns."""
+    """Return the time of one kernel system of n rows: set up, factored and solved for all
+    columns.
+    """
     return n**3 / 3 / _CHOLESKY + n * n * (40 / STREAM + columns * 8 / LEVEL_3) + 60 * CALL
 
 
@@ -42,12 +52,14 @@ Rotation = Callable[[Array, bool], Array]
 
 
 def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
-    """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`, from A = Q T Q'.
+    """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`,
+    from A = Q T Q'.
 
-    Q is orthogonal and T a band of width w, so (A + r I)^-1 = Q (T + r I)^-1 Q' for every ridge. T + r I is factored in
-    O(n w^2) steps; the reduction takes 4/3 n^3 operations. A is symmetric, in Fortran order, and overwritten. Solutions
-    are NaN for a ridge with which the matrix is not positive definite. (Golub, Van Loan, Matrix Computations, 4th ed.,
-    8.3; Bischof, Lang, Sun, A framework for symmetric band reduction, ACM TOMS 26(4), 2000.)
+    Q is orthogonal and T a band of width w, so (A + r I)^-1 = Q (T + r I)^-1 Q' for every ridge. T
+    + r I is factored in O(n w^2) steps; the reduction takes 4/3 n^3 operations. A is symmetric, in
+    Fortran order, and overwritten. Solutions are NaN for a ridge with which the matrix is not
+    positive definite. (Golub, Van Loan, Matrix Computations, 4th ed., 8.3; Bischof, Lang, Sun, A
+    framework for symmetric band reduction, ACM TOMS 26(4), 2000.)
     """
     band, rotate = _tridiagonal(A) if len(A) < BLOCKED_FROM else _block_band(A)
     rotated = rotate(B, True)
@@ -70,8 +82,8 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
     band = np.zeros((2, n))
     # Panels of 16 columns: a tenth faster than LAPACK's choice of 32 at this size.
     A, band[0], band[1, : n - 1], tau, _ = dsytrd(A, lower=1, lwork=16 * n, overwrite_a=1)
-    # The reflectors begin below the diagonal: they are the columns of a matrix that starts one entry later in memory.
-    # Its last row, the first one of A, is zero.
+    # The reflectors begin below the diagonal: they are the columns of a matrix that starts one
+    # entry later in memory. Its last row, the first one of A, is zero.
     A[0] = 0.0
     reflectors = A.ravel("K")[1 : n * (n - 1) + 1].reshape((n, n - 1), order="F")
 
@@ -79,17 +91,21 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
         if n == 1:
             return B
         moved = np.asfortranarray(np.roll(B, -1, axis=0))
-        moved, *_ = dormqr("L", "T" if transposed else "N", reflectors, tau, moved, 32 * B.shape[1], overwrite_c=1)
+        moved, *_ = dormqr(
+            "L", "T" if transposed else "N", reflectors, tau, moved, 32 * B.shape[1], overwrite_c=1
+        )
         return np.roll(moved, 1, axis=0)
 
     return band, rotate
 
 
 def _block_band(A: Array) -> tuple[Array, Rotation]:
-    """Reduce A to a band of `WIDTH` diagonals below the main one; return these, the main one first, and the rotation.
+    """Reduce A to a band of `WIDTH` diagonals below the main one; return these, the main one first,
+    and the rotation.
 
-    A block of columns at a time, the part below the band is eliminated by I - Y V' from a QR factorisation. The part
-    below and to the right of the block becomes (I - V Y') A (I - Y V') = A - V W' - W V' with W = A Y - V Y' A Y / 2.
+    A block of columns at a time, the part below the band is eliminated by I - Y V' from a QR
+    factorisation. The part below and to the right of the block becomes (I - V Y') A (I - Y V') = A
+    - V W' - W V' with W = A Y - V Y' A Y / 2.
     """
     rest, reflections = A, []
     for start in range(WIDTH, len(A) - 1, WIDTH):
@@ -97,7 +113,9 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
         size = len(tau)
         A[start - WIDTH : start, start - WIDTH : start] = rest[:WIDTH, :WIDTH]
         A[start : start + size, start - WIDTH : start] = triangle[:size]
-        rest = np.array(rest[WIDTH:, WIDTH:], order="F")  # the routines below would copy a part of A twice
+        rest = np.array(
+            rest[WIDTH:, WIDTH:], order="F"
+        )  # the routines below would copy a part of A twice
         identity = np.eye(len(rest), size)
         V = np.tril(factor[:, :size], -1) + identity
         Y = identity - dorgqr(factor[:, :size], tau)[0]
@@ -120,18 +138,25 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
 
 
 def ridge_solutions(
-    A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True, overwrite: bool = False
+    A: Array,
+    B: Array,
+    ridges: Array,
+    solvers: Counter[str],
+    definite: bool = True,
+    overwrite: bool = False,
 ) -> Array:
-    """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
+    """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within
+    round-off.
 
-    Ridges that are large compared with the round-off of A share one orthogonal reduction if there are enough of them;
-    its backward error is that of a factorisation. The others have separate factorisations; if one breaks down, one set
-    of eigenvectors serves all.
+    Ridges that are large compared with the round-off of A share one orthogonal reduction if there
+    are enough of them; its backward error is that of a factorisation. The others have separate
+    factorisations; if one breaks down, one set of eigenvectors serves all.
 
-    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such a matrix; if it is
-    not `definite`, each ridge has its own factorisation. With `overwrite`, A is reduced in place. The p ridges are
-    positive. `solvers` counts the method of each ridge: "reduction", "cholesky" or "eigenvalues". B is of shape (n, k),
-    the result of shape (n, p * k), the k columns of the first ridge first.
+    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such
+    a matrix; if it is not `definite`, each ridge has its own factorisation. With `overwrite`, A is
+    reduced in place. The p ridges are positive. `solvers` counts the method of each ridge:
+    "reduction", "cholesky" or "eigenvalues". B is of shape (n, k), the result of shape (n, p * k),
+    the k columns of the first ridge first.
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
@@ -150,7 +175,9 @@ def ridge_solutions(
         return values, vectors
 
     for i in np.flatnonzero(~shared):
-        system = RidgeSystem(np.array(A, order="F"), float(ridges[i]), spectrum, definite, needs_condition=False)
+        system = RidgeSystem(
+            np.array(A, order="F"), float(ridges[i]), spectrum, definite, needs_condition=False
+        )
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions

@@ -1,9 +1,10 @@
 """Formulas of metrics, for the predictions of many models at once where possible.
 
-Metrics of labels are functions of confusion counts of shape (..., k, k), with true classes in rows and predicted ones
-in columns. Metrics of values are functions of `y`, of shape (n,), and predictions of shape (..., n). Metrics of
-rankings are functions of class numbers, of shape (n,), and decision values of shape (n, k), or (n,) for the second of
-two classes; those of probabilities, of class numbers and probabilities of shape (n, k).
+Metrics of labels are functions of confusion counts of shape (..., k, k), with true classes in rows
+and predicted ones in columns. Metrics of values are functions of `y`, of shape (n,), and
+predictions of shape (..., n). Metrics of rankings are functions of class numbers, of shape (n,),
+and decision values of shape (n, k), or (n,) for the second of two classes; those of probabilities,
+of class numbers and probabilities of shape (n, k).
 """
 
 from collections.abc import Callable
@@ -15,7 +16,9 @@ from elmbench.numerics.arrays import EPS, Array
 
 
 def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Array:
-    """Count the pairs of class numbers, for `true` of shape (n,) and `predicted` of shape (..., n)."""
+    """Count the pairs of class numbers, for `true` of shape (n,) and `predicted` of shape (...,
+    n).
+    """
     rows = predicted.reshape(-1, len(true))
     cells = n_classes * true + rows + n_classes**2 * np.arange(len(rows))[:, np.newaxis]
     counts = np.bincount(cells.ravel(), minlength=len(rows) * n_classes**2)
@@ -24,7 +27,9 @@ def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_clas
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
     """Return the ratios, 0 for 0/0."""
-    return np.divide(numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0)
+    return np.divide(
+        numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
+    )
 
 
 def _correct_counts(counts: Array) -> Array:
@@ -64,8 +69,12 @@ def f1_scores(counts: Array) -> Array:
 
 
 def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return the function that scores the second of two classes, or the mean over more; a missing class counts 0."""
-    return lambda counts: by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
+    """Return the function that scores the second of two classes, or the mean over more; a missing
+    class counts 0.
+    """
+    return lambda counts: (
+        by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
+    )
 
 
 def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -85,12 +94,20 @@ def geometric_mean(counts: Array) -> Array:
 
 def balanced_accuracy(counts: Array) -> Array:
     """Return the mean recall of the classes that occur."""
-    return _ratios(recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64))
+    return _ratios(
+        recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64)
+    )
 
 
 def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
-    """Return the function that reads one cell of a confusion matrix of two classes; NaN for more classes."""
-    return lambda counts: counts[..., true, predicted] if counts.shape[-1] == 2 else np.full(counts.shape[:-2], np.nan)
+    """Return the function that reads one cell of a confusion matrix of two classes; NaN for more
+    classes.
+    """
+    return lambda counts: (
+        counts[..., true, predicted]
+        if counts.shape[-1] == 2
+        else np.full(counts.shape[:-2], np.nan)
+    )
 
 
 # --- Values
@@ -108,7 +125,8 @@ def root_mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def normalised_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error over the standard deviation of `y` with n - 1 (KOS-ELM, eq. 14).
+    """Return the root mean squared error over the standard deviation of `y` with n - 1 (KOS-ELM,
+    eq. 14).
 
     NaN for targets that do not vary.
     """
@@ -130,20 +148,26 @@ def r2(y: Array, predicted: Array) -> Array:
 
 
 def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the areas under the ROC curves of decision values of shape (..., n); NaN if all rows are of one class.
+    """Return the areas under the ROC curves of decision values of shape (..., n); NaN if all rows
+    are of one class.
 
-    They are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1), 1982).
+    They are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1),
+    1982).
     """
     from scipy.stats import rankdata
 
     m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
     if m == 0 or n == 0:
         return np.full(values.shape[:-1], np.nan)
-    return np.asarray((rankdata(values, axis=-1)[..., positive].sum(axis=-1) - m * (m + 1) / 2) / (m * n))
+    return np.asarray(
+        (rankdata(values, axis=-1)[..., positive].sum(axis=-1) - m * (m + 1) / 2) / (m * n)
+    )
 
 
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the average precision of decision values of shape (n,); NaN if all rows are of one class."""
+    """Return the average precision of decision values of shape (n,); NaN if all rows are of one
+    class.
+    """
     from sklearn.metrics import average_precision_score
 
     if positive.all() or not positive.any():
@@ -155,7 +179,9 @@ def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
 def one_against_rest(
     function: Callable[[NDArray[np.bool_], Array], Array],
 ) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return the function that scores two classes, or averages over the classes that some, not all, rows have."""
+    """Return the function that scores two classes, or averages over the classes that some, not all,
+    rows have.
+    """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))

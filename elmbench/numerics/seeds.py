@@ -7,13 +7,17 @@ import numpy as np
 
 
 def seed_sequence(*key: str | int) -> np.random.SeedSequence:
-    """Return the seed sequence of a key, such as `("split", "wdbc", 3)`; equal keys give equal streams."""
+    """Return the seed sequence of a key, such as `("split", "wdbc", 3)`; equal keys give equal
+    streams.
+    """
     digest = hashlib.sha256(json.dumps(key).encode()).digest()
     return np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist())
 
 
 def generator(*key: str | int) -> np.random.Generator:
-    """Return a generator on the stream of a key, with a named algorithm, because numpy's default may change."""
+    """Return a generator on the stream of a key, with a named algorithm, because numpy's default
+    may change.
+    """
     return np.random.Generator(np.random.PCG64(seed_sequence(*key)))
 
 

@@ -1,7 +1,9 @@
-"""Tests of the difference of two models: on one data set, over data sets, or by the number of data sets.
+"""Tests of the difference of two models: on one data set, over data sets, or by the number of data
+sets.
 
-Tests of a claim return a `Finding`: the estimate with its 95 % interval, and two probabilities of data at least as
-extreme as ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`).
+Tests of a claim return a `Finding`: the estimate with its 95 % interval, and two probabilities of
+data at least as extreme as ours: if the claim is wrong (`confirming`), and if it is right
+(`contradicting`).
 """
 
 import math
@@ -13,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 % interval.
+#: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 %
+#: interval.
 LEVEL = 0.025
 
 
@@ -29,10 +32,11 @@ class Region:
 class Finding:
     """The result of a test of a claim.
 
-    `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high` are the ends of its
-    95 % interval, if the test gives one. `confirming` and `contradicting` are the p-values against and for the claim.
-    `n` counts folds, runs or data sets (`unit`). `subject` is the tested data set, model, column and metric;
-    `means` are those of two columns on a single data set.
+    `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high`
+    are the ends of its 95 % interval, if the test gives one. `confirming` and `contradicting` are
+    the p-values against and for the claim. `n` counts folds, runs or data sets (`unit`). `subject`
+    is the tested data set, model, column and metric; `means` are those of two columns on a single
+    data set.
     """
 
     test: str
@@ -49,47 +53,80 @@ class Finding:
 
 @cache
 def t_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t distribution, cached because a table needs the same one hundreds of times."""
+    """Return the quantile of Student's t distribution, cached because a table needs the same one
+    hundreds of times.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))
 
 
 def corrected_t_test(
-    differences: ArrayLike, test_share: float, region: Region, floor: float = 0.0, unit: str = "folds", n: int = 0
+    differences: ArrayLike,
+    test_share: float,
+    region: Region,
+    floor: float = 0.0,
+    unit: str = "folds",
+    n: int = 0,
 ) -> Finding:
-    """Test the mean of two or more differences (`unit`: folds or runs) on trials that share training rows.
+    """Test the mean of two or more differences (`unit`: folds or runs) on trials that share
+    training rows.
 
-    The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
-    for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share`
-    (n_test/n_train) of 0, this is the ordinary paired t-test. `floor` is the least half width of the interval, for
-    models that do not vary. `n`: the number of differences to assume for this mean and deviation; by default, the
-    actual one.
+    The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and
+    Bengio, "Inference for the generalization error" (2003); for repeated folds Bouckaert and Frank
+    (2004). With a `test_share` (n_test/n_train) of 0, this is the ordinary paired t-test. `floor`
+    is the least half width of the interval, for models that do not vary. `n`: the number of
+    differences to assume for this mean and deviation; by default, the actual one.
     """
     values = np.asarray(differences, dtype=float)
     n = n or len(values)
     error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _t_finding("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, unit, floor)
+    return _t_finding(
+        "corrected resampled t-test", float(values.mean()), error, n - 1, region, n, unit, floor
+    )
 
 
 def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
-    """Test the difference of the means of two independent samples of two or more values (Welch's t-test).
+    """Test the difference of the means of two independent samples of two or more values (Welch's
+    t-test).
 
     `floor` is the least half width of the interval.
     """
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
-    below = sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True))
-    freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2  # Welch and Satterthwaite
+    below = sum(
+        part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True)
+    )
+    freedom = (
+        sum(parts) ** 2 / below if below else len(first) + len(second) - 2
+    )  # Welch and Satterthwaite
     n = min(len(first), len(second))
-    return _t_finding("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", floor)
+    return _t_finding(
+        "Welch's t-test",
+        float(first.mean() - second.mean()),
+        error,
+        freedom,
+        region,
+        n,
+        "runs",
+        floor,
+    )
 
 
 def _t_finding(
-    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, unit: str, floor: float
+    test: str,
+    estimate: float,
+    error: float,
+    freedom: float,
+    region: Region,
+    n: int,
+    unit: str,
+    floor: float,
 ) -> Finding:
-    """Return the finding of a t-test from an estimate, its standard error and the degrees of freedom."""
+    """Return the finding of a t-test from an estimate, its standard error and the degrees of
+    freedom.
+    """
     from scipy.special import stdtr
 
     quantile = t_quantile(freedom, 1 - LEVEL)  # the interval and the probabilities agree
@@ -102,7 +139,8 @@ def _t_finding(
 
 
 def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
-    """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the estimate is their median.
+    """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
+    estimate is their median.
 
     Differences of zero count half on both sides, as Demsar (2006) advises.
     """
@@ -113,14 +151,22 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
-    return Finding("Wilcoxon signed-rank test", np.median(values), confirming, contradicting, len(values), "data sets")
+    return Finding(
+        "Wilcoxon signed-rank test",
+        np.median(values),
+        confirming,
+        contradicting,
+        len(values),
+        "data sets",
+    )
 
 
 def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
     """Return the exact p-value of Wilcoxon's signed-rank test, "two-sided", "less" or "greater".
 
-    Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are equally likely.
-    `scipy.stats` takes as long to import as a table takes to print, and is exact for few tied differences only.
+    Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
+    equally likely. `scipy.stats` takes as long to import as a table takes to print, and is exact
+    for few tied differences only.
     """
     sizes = np.abs(differences)
     nonzero = sizes > 1e-12 * sizes.max(initial=0.0)  # equal means of folds may differ by round-off
@@ -129,18 +175,27 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     for weight in weights:
         ways = np.pad(ways, (weight, 0)) + np.pad(ways, (0, weight))
     observed = int(weights[differences[nonzero] > 0].sum())
-    p = {"less": ways[: observed + 1].sum() / ways.sum(), "greater": ways[observed:].sum() / ways.sum()}
+    p = {
+        "less": ways[: observed + 1].sum() / ways.sum(),
+        "greater": ways[observed:].sum() / ways.sum(),
+    }
     return float(p[alternative] if alternative in p else min(1.0, 2 * min(p.values())))
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the ranks of values; those that are equal within round-off have the mean of their ranks."""
+    """Return the ranks of values; those that are equal within round-off have the mean of their
+    ranks.
+    """
     ordered = np.sort(values := without_round_off(values))
-    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
+    return (
+        np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1
+    ) / 2
 
 
 def without_round_off(values: Any) -> Any:
-    """Return values, also a frame of them, to nine digits: the same mean of other folds may differ in the last one."""
+    """Return values, also a frame of them, to nine digits: the same mean of other folds may differ
+    in the last one.
+    """
     fractions, exponents = np.frexp(values)
     return np.round(fractions, 9) * 2.0**exponents
 
@@ -149,12 +204,15 @@ def holm(p: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction for their number."""
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
+    corrected[order] = np.minimum(
+        1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1))
+    )
     return [float(value) for value in corrected]
 
 
 def sign_test(n_confirmed: int, n: int) -> Finding:
-    """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of our n data sets.
+    """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of
+    our n data sets.
 
     The interval is that of Clopper and Pearson (1934).
     """
@@ -162,15 +220,27 @@ def sign_test(n_confirmed: int, n: int) -> Finding:
 
     below = float(bdtr(n_confirmed - 1, n, 0.5)) if n_confirmed else 0.0
     low = float(betaincinv(n_confirmed, n - n_confirmed + 1, LEVEL)) if n_confirmed else 0.0
-    high = float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
-    return Finding("sign test", n_confirmed / n, 1 - below, float(bdtr(n_confirmed, n, 0.5)), n, "data sets", low, high)
+    high = (
+        float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
+    )
+    return Finding(
+        "sign test",
+        n_confirmed / n,
+        1 - below,
+        float(bdtr(n_confirmed, n, 0.5)),
+        n,
+        "data sets",
+        low,
+        high,
+    )
 
 
 def combine_findings(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
-    """Return the decisive one of several findings that must all be true, and p-values for and against all of them.
+    """Return the decisive one of several findings that must all be true, and p-values for and
+    against all of them.
 
-    All are right only if the weakest one is, so its probability needs no correction. The smallest probability that one
-    of k is wrong is multiplied by k (Bonferroni).
+    All are right only if the weakest one is, so its probability needs no correction. The smallest
+    probability that one of k is wrong is multiplied by k (Bonferroni).
     """
     weakest = max(findings, key=lambda finding: finding.confirming)
     contrary = min(findings, key=lambda finding: finding.contradicting)

@@ -1,4 +1,6 @@
-"""Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
+"""Ridge systems: symmetric positive definite solves in place, with an estimate of their condition
+number.
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -9,20 +11,25 @@ from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
 
-_ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)  # mask of the upper triangle of a block, which `mirror` writes
+_ABOVE = np.triu(
+    np.ones((128, 128), dtype=bool), 1
+)  # mask of the upper triangle of a block, which `mirror` writes
 
 
 class RidgeSystem:
-    """The matrix A + ridge I, factored in the memory of A: the inverses of eqs. (3) and (4) of Scardapane et al.
+    """The matrix A + ridge I, factored in the memory of A: the inverses of eqs. (3) and (4) of
+    Scardapane et al.
 
-    It is factored by Cholesky. If that breaks down, or leaves a squared pivot below n times the machine precision times
-    the largest diagonal entry, eigenvalues take over; those up to n times the machine precision times the largest one
-    are left out, so solutions have the least norm. This takes two more matrices of the size of A.
+    It is factored by Cholesky. If that breaks down, or leaves a squared pivot below n times the
+    machine precision times the largest diagonal entry, eigenvalues take over; those up to n times
+    the machine precision times the largest one are left out, so solutions have the least norm. This
+    takes two more matrices of the size of A.
 
-    A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy if it is in Fortran
-    order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, which several ridges may share. If A
-    is not `definite`, the magnitudes of the eigenvalues of A + ridge I count. With `lifted`, small eigenvalues are not
-    left out, but replaced by that bound. Without `needs_condition`, there is no `condition`, which takes a norm.
+    A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy
+    if it is in Fortran order. `spectrum` returns the ascending eigenvalues of A and its
+    eigenvectors, which several ridges may share. If A is not `definite`, the magnitudes of the
+    eigenvalues of A + ridge I count. With `lifted`, small eigenvalues are not left out, but
+    replaced by that bound. Without `needs_condition`, there is no `condition`, which takes a norm.
     """
 
     def __init__(
@@ -70,10 +77,12 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
-        """Return the solutions of the leading systems of some sizes, the columns of the first size first.
+        """Return the solutions of the leading systems of some sizes, the columns of the first size
+        first.
 
-        They are zero beyond each size. The leading block of the factor is that of the leading block of A + ridge I, so
-        one forward and one backward substitution serve all sizes. Only if `by_cholesky`.
+        They are zero beyond each size. The leading block of the factor is that of the leading block
+        of A + ridge I, so one forward and one backward substitution serve all sizes. Only if
+        `by_cholesky`.
         """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
@@ -84,7 +93,9 @@ class RidgeSystem:
         return np.asarray(solutions)
 
     def inverse(self) -> Array:
-        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the factor."""
+        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the
+        factor.
+        """
         if self._factor is None:
             return np.asfortranarray(self._signed @ self._half.T)
         inverse, _ = dpotri(self._factor, lower=1, overwrite_c=1)
@@ -97,15 +108,19 @@ class RidgeSystem:
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is at most `level` times the largest eigenvalue.
+        """Return True if directions were left out and the ridge is at most `level` times the
+        largest eigenvalue.
 
-        With the machine precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
+        With the machine precision as `level`, the condition of A + ridge I then exceeds its
+        reciprocal.
         """
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 
     @property
     def condition(self) -> float:
-        """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or infinite."""
+        """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or
+        infinite.
+        """
         if self._factor is None:
             smallest, largest = self._sizes.min(), self._sizes.max()
             return float(largest / smallest) if smallest > 0 else float(np.inf)
@@ -113,12 +128,15 @@ class RidgeSystem:
 
 
 def cholesky_condition(factor: Array, norm: float) -> float:
-    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' with the given norm.
+    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' with the given
+    norm.
 
-    It is the larger one of LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is never too large:
-    pocon may miss two equal rows that only a small ridge separates.
+    It is the larger one of LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is
+    never too large: pocon may miss two equal rows that only a small ridge separates.
     """
-    reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
+    reciprocal = min(
+        float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm
+    )
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
 
@@ -138,21 +156,31 @@ def mirror(A: Array) -> None:
 
 
 def add_gram(gram: Array, A: Array) -> None:
-    """Add A'A to the lower triangle of `gram`, in Fortran order, in place; A is best contiguous in either order."""
+    """Add A'A to the lower triangle of `gram`, in Fortran order, in place; A is best contiguous in
+    either order.
+    """
     columns = A.flags.f_contiguous
     dsyrk(1.0, A if columns else A.T, beta=1.0, c=gram, trans=int(columns), lower=1, overwrite_c=1)
 
 
 def normal_equations(
-    blocks: Iterable[tuple[slice, int, Array]], n_matrices: int, width: int, T: Array, scale: Array | None = None
+    blocks: Iterable[tuple[slice, int, Array]],
+    n_matrices: int,
+    width: int,
+    T: Array,
+    scale: Array | None = None,
 ) -> list[tuple[Array, Array]]:
-    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks of their rows.
+    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks
+    of their rows.
 
-    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The leading parts of A'A
-    and A'T are those of the first columns alone. `scale` multiplies the rows of A and T: the square roots of their
-    weights.
+    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The
+    leading parts of A'A and A'T are those of the first columns alone. `scale` multiplies the rows
+    of A and T: the square roots of their weights.
     """
-    sums = [(np.zeros((width, width), order="F"), np.zeros((width, T.shape[1]))) for _ in range(n_matrices)]
+    sums = [
+        (np.zeros((width, width), order="F"), np.zeros((width, T.shape[1])))
+        for _ in range(n_matrices)
+    ]
     T = scaled_rows(T, scale)
     for rows, i, values in blocks:
         gram, moments = sums[i]

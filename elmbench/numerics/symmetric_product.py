@@ -1,6 +1,8 @@
-"""Products of a symmetric matrix with a vector, which read one half of it, also while they update the matrix.
+"""Products of a symmetric matrix with a vector, which read one half of it, also while they update
+the matrix.
 
-`multiply` takes the time to read half of the matrix from memory; BLAS's dsymv takes a fifth more beyond the caches.
+`multiply` takes the time to read half of the matrix from memory; BLAS's dsymv takes a fifth more
+beyond the caches.
 """
 
 from elmbench.numerics.arrays import Array
@@ -12,7 +14,9 @@ WIDTH = 8  # rows that one pass over the vectors serves; fewer are slower
 
 
 def multiply(A: Array, v: Array, w: Array) -> None:
-    """Write A v over w, of shape (n,), for a symmetric A in C order; only its upper triangle is read."""
+    """Write A v over w, of shape (n,), for a symmetric A in C order; only its upper triangle is
+    read.
+    """
     w[:] = 0.0
     whole = len(v) - len(v) % WIDTH
     for start in range(0, whole, WIDTH):
@@ -20,8 +24,18 @@ def multiply(A: Array, v: Array, w: Array) -> None:
         for r in range(start, stop):
             _add_row(A[r, r:stop], v[r:stop], w[r:stop])
         v_below, w_below = v[stop:], w[stop:]
-        a0, a1, a2, a3 = A[start, stop:], A[start + 1, stop:], A[start + 2, stop:], A[start + 3, stop:]
-        a4, a5, a6, a7 = A[start + 4, stop:], A[start + 5, stop:], A[start + 6, stop:], A[start + 7, stop:]
+        a0, a1, a2, a3 = (
+            A[start, stop:],
+            A[start + 1, stop:],
+            A[start + 2, stop:],
+            A[start + 3, stop:],
+        )
+        a4, a5, a6, a7 = (
+            A[start + 4, stop:],
+            A[start + 5, stop:],
+            A[start + 6, stop:],
+            A[start + 7, stop:],
+        )
         x0, x1, x2, x3, x4, x5, x6, x7 = v[start:stop]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(len(v_below)):
@@ -44,18 +58,24 @@ def multiply(A: Array, v: Array, w: Array) -> None:
 
 
 def _add_row(row: Array, v: Array, w: Array) -> None:
-    """Add the products of a row of the upper triangle, and of the same column of the lower one, to w."""
+    """Add the products of a row of the upper triangle, and of the same column of the lower one, to
+    w.
+    """
     w[0] += row[0] * v[0]
     for i in range(1, len(row)):
         w[i] += row[i] * v[0]
         w[0] += row[i] * v[i]
 
 
-def update_and_multiply(A: Array, m: int, pending: bool, u: Array, v: Array, x: Array, y: Array) -> None:
-    """Apply a pending update A += u u' - v v', and write A x over y, in one pass over a symmetric A in C order.
+def update_and_multiply(
+    A: Array, m: int, pending: bool, u: Array, v: Array, x: Array, y: Array
+) -> None:
+    """Apply a pending update A += u u' - v v', and write A x over y, in one pass over a symmetric A
+    in C order.
 
-    These are the leading m rows and entries; only the lower triangle of A is read and written. Two rows at a time are
-    faster within the caches than the eight of `multiply`. The order of the sums depends on m and `pending` only.
+    These are the leading m rows and entries; only the lower triangle of A is read and written. Two
+    rows at a time are faster within the caches than the eight of `multiply`. The order of the sums
+    depends on m and `pending` only.
     """
     if m % 2 == 1:
         if pending:

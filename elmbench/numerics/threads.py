@@ -1,6 +1,7 @@
 """Threads of the linear algebra libraries.
 
-On small matrices, two threads wait for each other longer than they compute, and many times longer on a busy machine.
+On small matrices, two threads wait for each other longer than they compute, and many times longer
+on a busy machine.
 """
 
 import sys

@@ -1,7 +1,8 @@
 """Conversion of frozen dataclasses to the JSON that keys of stored results hash, and back.
 
-A field has its own name in the JSON, unless its metadata differ: the entries of a `FLAT` field are merged with those of
-its owner; an `OPTIONAL` field is left out if it has its default; an `OMITTED` field is always left out.
+A field has its own name in the JSON, unless its metadata differ: the entries of a `FLAT` field are
+merged with those of its owner; an `OPTIONAL` field is left out if it has its default; an `OMITTED`
+field is always left out.
 """
 
 from dataclasses import MISSING, fields, is_dataclass
@@ -22,7 +23,9 @@ def content_name(name: str) -> dict[str, str]:
 
 
 def content_of(value: Any) -> Any:
-    """Return a value in the types of JSON: its `content()`, the fields of a dataclass as a mapping, or itself."""
+    """Return a value in the types of JSON: its `content()`, the fields of a dataclass as a mapping,
+    or itself.
+    """
     if hasattr(value, "content"):
         return value.content()
     if is_dataclass(value):
@@ -45,31 +48,47 @@ def content_of_fields(value: Any) -> dict[str, Any]:
 def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
     """Return the object with some content.
 
-    `cls`: a tuple, a pydantic model, a dataclass, or a class with a `from_content`. `content`: may contain more than
-    the fields of the object. `**omitted`: values of the fields that the content lacks, at any depth.
+    `cls`: a tuple, a pydantic model, a dataclass, or a class with a `from_content`. `content`: may
+    contain more than the fields of the object. `**omitted`: values of the fields that the content
+    lacks, at any depth.
     """
     read: Any = getattr(cls, "from_content", getattr(cls, "model_validate", cls))
     if not is_dataclass(cls) or read is not cls:
         return read(content)
     values: dict[str, Any] = {}
     for field in fields(cls):
-        tag, name, kind = field.metadata.get("content"), field.metadata.get("name", field.name), _kinds(cls)[field.name]
+        tag, name, kind = (
+            field.metadata.get("content"),
+            field.metadata.get("name", field.name),
+            _kinds(cls)[field.name],
+        )
         if tag == "omitted":
             values[field.name] = omitted.get(field.name, field.default)
         elif tag == "flat":
             values[field.name] = read_content(kind, content, **omitted)
         elif name in content or field.default is MISSING:
             part = content[name]
-            values[field.name] = part if kind is None or part is None else read_content(kind, part, **omitted)
+            values[field.name] = (
+                part if kind is None or part is None else read_content(kind, part, **omitted)
+            )
     return cls(**values)
 
 
 @cache
 def _kinds(cls: Any) -> dict[str, Any]:
-    """Return the class that `read_content` reads each field of a dataclass with; None for plain values."""
+    """Return the class that `read_content` reads each field of a dataclass with; None for plain
+    values.
+    """
     kinds = {}
     for name, hint in get_type_hints(cls).items():
-        choices = [get_origin(kind) or kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,))]
-        readable = (kind for kind in choices if kind is tuple or is_dataclass(kind) or hasattr(kind, "model_validate"))
+        choices = [
+            get_origin(kind) or kind
+            for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,))
+        ]
+        readable = (
+            kind
+            for kind in choices
+            if kind is tuple or is_dataclass(kind) or hasattr(kind, "model_validate")
+        )
         kinds[name] = next(readable, None)
     return kinds

@@ -18,18 +18,23 @@ if TYPE_CHECKING:
 class DateFeatures(TransformerMixin, BaseEstimator):
     """Replace columns of dates by their parts that vary, and by the days since the first date.
 
-    `day_first` decides between February and January for dates such as 1/2/2023, if no value does. `columns_` holds the
-    format, the first date and the parts of each column; new rows must have the same format, or that of ISO 8601.
+    `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
+    `columns_` holds the format, the first date and the parts of each column; new rows must have the
+    same format, or that of ISO 8601.
     """
 
     def __init__(self, day_first: bool | None = None) -> None:
         self.day_first = day_first
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Learn the formats, the first dates and the parts of the columns of a data frame: text or dates."""
+        """Learn the formats, the first dates and the parts of the columns of a data frame: text or
+        dates.
+        """
         self.columns_ = {}
         for name, column in X.items():
-            text = date_format(column.astype(object).where(column.notna(), None), self.day_first, str(name))
+            text = date_format(
+                column.astype(object).where(column.notna(), None), self.day_first, str(name)
+            )
             if text is None:
                 raise ValueError(f"the column {name!r}: expected dates in one format")
             dates = _dates(column, text)
@@ -51,4 +56,6 @@ def _dates(column: pd.Series[Any], text: str) -> Dates:
     for form in (text, "ISO8601"):
         with suppress(ValueError):
             return dates_in(words, form)
-    raise ValueError(f"the column {column.name!r} holds other dates than {text.replace('ISO8601', '%Y-%m-%d')}")
+    raise ValueError(
+        f"the column {column.name!r} holds other dates than {text.replace('ISO8601', '%Y-%m-%d')}"
+    )

@@ -29,9 +29,9 @@ MOST_CATEGORIES = 50
 class DatasetRef:
     """The data of some work.
 
-    `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0 if the data are the
-    same in every run. `rows`: the number of rows that a profile keeps; None for all. `spec`: the entry in
-    `datasets.yaml`; None if a stored result is only read.
+    `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0
+    if the data are the same in every run. `rows`: the number of rows that a profile keeps; None for
+    all. `spec`: the entry in `datasets.yaml`; None if a stored result is only read.
     """
 
     name: str
@@ -58,8 +58,8 @@ class DatasetRef:
 class FoldProtocol:
     """The split, order and scaling of the rows of a data set.
 
-    `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled", "stored"}): the order
-    of the training rows.
+    `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled",
+    "stored"}): the order of the training rows.
     """
 
     scale: Scale | None
@@ -98,13 +98,14 @@ class OuterFold:
 class FoldData:
     """The rows of one outer fold, scaled.
 
-    `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in the order in which a
-    sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two classes, 0, 1, ... for
-    more, real values for regression. `labels`: every label of the data set; None for regression. `raw` (ndarray of
-    shape (n_train, d) or None): the training rows if they are encoded and imputed on each fold; inner folds are
-    prepared from them. `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
-    shape (n_train,) or None): the number of each training row's group, and its weight in a fit. `in_units`: returns
-    targets or predictions, of shape (n,), in the units of the metrics.
+    `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in
+    the order in which a sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)):
+    -1/+1 for two classes, 0, 1, ... for more, real values for regression. `labels`: every label of
+    the data set; None for regression. `raw` (ndarray of shape (n_train, d) or None): the training
+    rows if they are encoded and imputed on each fold; inner folds are prepared from them.
+    `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
+    shape (n_train,) or None): the number of each training row's group, and its weight in a fit.
+    `in_units`: returns targets or predictions, of shape (n,), in the units of the metrics.
     """
 
     X_train: Any
@@ -135,9 +136,15 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     data = load(dataset.spec, data_dir, dataset.run)
     if dataset.rows is None or dataset.rows >= len(data.y):
         return data
-    numbers = stratified_rows(data.y, dataset.rows, data.classes is not None, "subsample", data.name)
-    splits = data.splits and {part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()}
-    by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")}
+    numbers = stratified_rows(
+        data.y, dataset.rows, data.classes is not None, "subsample", data.name
+    )
+    splits = data.splits and {
+        part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()
+    }
+    by_row: dict[str, Any] = {
+        name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")
+    }
     columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
     return replace(data, X=data.X[numbers], y=data.y[numbers], splits=splits, **columns)
 
@@ -148,8 +155,12 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
     return scale_columns(load_rows(dataset, data_dir).X, slice(None), scale)
 
 
-def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
-    """Return all rows of a data set, encoded and scaled according to the protocol with these training rows."""
+def scaled_inputs(
+    dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices
+) -> Any:
+    """Return all rows of a data set, encoded and scaled according to the protocol with these
+    training rows.
+    """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
         return prepared_inputs(data.X, train, scale, data.nominal if data.is_raw else None)
@@ -166,8 +177,12 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
 
 
 @lru_cache(maxsize=2)
-def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run, cached because a run's folds come in sequence."""
+def _parts(
+    dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
+) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of every outer fold of a run, cached because a run's folds
+    come in sequence.
+    """
     data = load_rows(dataset, data_dir)
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
 
@@ -180,32 +195,45 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     return fold_of(load_rows(dataset, data_dir), X, protocol.targets, train, test)
 
 
-def fold_of(data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices) -> FoldData:
+def fold_of(
+    data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices
+) -> FoldData:
     """Return two parts of the rows of a data set, with the inputs `X` and scaled targets."""
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
-        scaler = scaler_of(scale).fit(y[train if scale.fit_on == "train" else slice(None), np.newaxis])
+        scaler = scaler_of(scale).fit(
+            y[train if scale.fit_on == "train" else slice(None), np.newaxis]
+        )
         y = scaler.transform(y[:, np.newaxis])[:, 0]
     by_row: tuple[Any, ...] = data.X if data.is_raw else None, data.groups, data.weights
     raw, groups, weights = (None if column is None else column[train] for column in by_row)
-    fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
+    fold = FoldData(
+        X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights
+    )
     if scale is None or scale.metrics == "scaled":
         return fold
-    return replace(fold, in_units=lambda values: scaler.inverse_transform(values[:, np.newaxis])[:, 0])
+    return replace(
+        fold, in_units=lambda values: scaler.inverse_transform(values[:, np.newaxis])[:, 0]
+    )
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order of learning, and the test rows."""
-    train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[outer_fold.fold]
-    return order_rows(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
+    train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[
+        outer_fold.fold
+    ]
+    return order_rows(
+        train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold
+    ), test
 
 
 def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
-    """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row itself).
+    """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row
+    itself).
 
-    A column that is constant over `rows` becomes the lower end of the range, or zero for `standard`. Sparse rows stay
-    sparse; a scaling that would make them dense is an error.
+    A column that is constant over `rows` becomes the lower end of the range, or zero for
+    `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
     """
     from scipy.sparse import issparse
 
@@ -226,11 +254,14 @@ def scaler_of(scale: Scale) -> Any:
     return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
 
 
-def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None) -> Any:
+def prepared_inputs(
+    X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None
+) -> Any:
     """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
 
-    Missing numbers become the median of their column, missing categories the most frequent one. Each category of the
-    training `rows` has an indicator. `nominal`: columns of category numbers; None if the rows are only scaled.
+    Missing numbers become the median of their column, missing categories the most frequent one.
+    Each category of the training `rows` has an indicator. `nominal`: columns of category numbers;
+    None if the rows are only scaled.
     """
     if nominal is not None:
         numbers = [column for column in range(X.shape[1]) if column not in nominal]
@@ -238,17 +269,29 @@ def prepared_inputs(X: Any, rows: Indices, scale: Scale | None, nominal: tuple[i
     return X if scale is None else scale_columns(X, rows, scale)
 
 
-def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None, day_first: bool | None = None) -> Any:
-    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of words and of dates."""
+def encoder(
+    numbers: list[Any],
+    words: list[Any],
+    dates: list[Any] | None = None,
+    day_first: bool | None = None,
+) -> Any:
+    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of
+    words and of dates.
+    """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    # A column without values in the training rows becomes zero, and so must not be missing in other rows.
+    # A column without values in the training rows becomes zero, and so must not be missing in other
+    # rows.
     imputer: Any = SimpleImputer(strategy="median", keep_empty_features=True)
-    one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
-    indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)
+    one_hot = OneHotEncoder(
+        handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False
+    )
+    indicators = make_pipeline(
+        SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot
+    )
     parts = [("numbers", imputer, numbers), ("words", indicators, words)]
     if dates:
         from elmbench.protocol.date_features import DateFeatures

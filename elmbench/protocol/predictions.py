@@ -1,4 +1,6 @@
-"""Predictions for test rows: their validation, the scores of candidates, and probabilities by Platt's sigmoid."""
+"""Predictions for test rows: their validation, the scores of candidates, and probabilities by
+Platt's sigmoid.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,23 +23,30 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
 
     `labels`: every label of the data set, in ascending order; None for regression.
 
-    Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n differences
-    unnoticed), if they are not real numbers, if one is masked, or if one of a classifier is finite but not a label.
+    Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n
+    differences unnoticed), if they are not real numbers, if one is masked, or if one of a
+    classifier is finite but not a label.
     """
     if np.ma.is_masked(y_pred):
         raise ValueError("expected a prediction for each row, got masked ones instead")
     predicted = np.asarray(y_pred)
     if predicted.shape != y_true.shape:
-        raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")
+        raise ValueError(
+            f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead"
+        )
     if predicted.dtype.kind not in "biuf":
-        raise ValueError(f"expected predictions that are real numbers, got {predicted.dtype} instead")
+        raise ValueError(
+            f"expected predictions that are real numbers, got {predicted.dtype} instead"
+        )
     if labels is not None:
         class_numbers(predicted, labels)
     return predicted
 
 
 def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
-    """Return the position of each prediction among all labels; any position for values that are not finite."""
+    """Return the position of each prediction among all labels; any position for values that are not
+    finite.
+    """
     classes = np.asarray(labels)
     if len(classes) == 2:
         positive = predicted == classes[1]
@@ -47,42 +56,57 @@ def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp
         numbers = np.minimum(np.searchsorted(classes, predicted), len(classes) - 1)
         strange = classes[numbers] != predicted
     if strange.any() and len(wrong := np.unique(predicted[strange & np.isfinite(predicted)])):
-        expected, predictions = (few([str(value) for value in values], 5) for values in (labels, wrong))
-        raise ValueError(f"expected predictions among the labels {expected}, got {predictions} instead")
+        expected, predictions = (
+            few([str(value) for value in values], 5) for values in (labels, wrong)
+        )
+        raise ValueError(
+            f"expected predictions among the labels {expected}, got {predictions} instead"
+        )
     return numbers
 
 
-def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> float:
+def metric_value(
+    name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+) -> float:
     """Return a metric of labels or values."""
     true = y_true if labels is None else class_numbers(y_true, labels)
     return float(_values(find_metric(name), true, predicted, labels))
 
 
-def _values(metric: Metric, true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> Any:
-    """Return a metric of predictions of shape (..., n); `true` are targets, or class numbers if there are labels."""
+def _values(
+    metric: Metric, true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+) -> Any:
+    """Return a metric of predictions of shape (..., n); `true` are targets, or class numbers if
+    there are labels.
+    """
     if labels is None:
         return metric.function(true, predicted)
     return metric.function(confusion_counts(true, class_numbers(predicted, labels), len(labels)))
 
 
-def metric_of(name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> float:
+def metric_of(
+    name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None
+) -> float:
     """Return a metric of a fitted model's predictions for some rows, which are checked."""
     return metric_value(name, y, check_predictions(y, estimator.predict(X), labels), labels)
 
 
 def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
-    """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the model has none.
+    """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the
+    model has none.
 
-    The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second one. A class without
-    training rows has the probability 0, and a decision value below all others. Raises ValueError unless the estimator
-    has an output for each row.
+    The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second
+    one. A class without training rows has the probability 0, and a decision value below all others.
+    Raises ValueError unless the estimator has an output for each row.
     """
     if not hasattr(estimator, method):
         return None
     k, proba = len(labels), method == "predict_proba"
     outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if outputs.shape[:1] != X.shape[:1]:
-        raise ValueError(f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead")
+        raise ValueError(
+            f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead"
+        )
     outputs = outputs.reshape(len(outputs), -1)
     classes = np.asarray(getattr(estimator, "classes_", labels))
     if not proba and outputs.shape[1] == 1:
@@ -99,7 +123,9 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
-    """Return the input of a metric from a fitted model: predictions, decision values or probabilities."""
+    """Return the input of a metric from a fitted model: predictions, decision values or
+    probabilities.
+    """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
     methods = metric.methods(len(labels))
@@ -107,18 +133,24 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
         if (outputs := class_outputs(estimator, method, X, labels)) is not None:
             two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
             return outputs[:, 1] if two else outputs
-    raise ValueError(f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not have")
+    raise ValueError(
+        f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not "
+        "have"
+    )
 
 
 class FoldScores:
     """Scores of all candidates on one fold, computed from many predictions at once.
 
-    `y` (ndarray of shape (n,)): targets of the test rows. `labels`: every label; None for regression. `scores` (ndarray
-    of shape (n_candidates,)): more is better; -inf for values that are not finite, NaN for candidates without
-    predictions. `true` (ndarray of shape (n,)): class numbers of the test rows, or their targets.
+    `y` (ndarray of shape (n,)): targets of the test rows. `labels`: every label; None for
+    regression. `scores` (ndarray of shape (n_candidates,)): more is better; -inf for values that
+    are not finite, NaN for candidates without predictions. `true` (ndarray of shape (n,)): class
+    numbers of the test rows, or their targets.
     """
 
-    def __init__(self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int) -> None:
+    def __init__(
+        self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int
+    ) -> None:
         self.scores = np.full(n_candidates, np.nan)
         self._metric, self._y, self._labels = metric, y, labels
         self.true = y if labels is None else class_numbers(y, labels)
@@ -129,7 +161,9 @@ class FoldScores:
     def add(self, candidate: int, outputs: Any) -> None:
         """Add the predictions of a candidate, or the other outputs that the metric takes."""
         if self._metric.takes in ("scores", "probabilities"):
-            value = self._metric.function(self.true, outputs) if np.isfinite(outputs).all() else np.nan
+            value = (
+                self._metric.function(self.true, outputs) if np.isfinite(outputs).all() else np.nan
+            )
             self.scores[candidate] = self._metric.scores(value)
             return
         self._candidates.append(candidate)
@@ -144,25 +178,33 @@ class FoldScores:
         predicted = np.array(self._outputs)
         with np.errstate(invalid="ignore", over="ignore"):
             scores = self._metric.scores(_values(self._metric, self.true, predicted, self._labels))
-        self.scores[self._candidates] = np.where(np.isfinite(predicted).all(axis=1), scores, -np.inf)
+        self.scores[self._candidates] = np.where(
+            np.isfinite(predicted).all(axis=1), scores, -np.inf
+        )
         self._candidates.clear()
         self._outputs.clear()
 
 
-def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) -> Callable[[Array], Array]:
-    """Return a function from decision values to probabilities of shape (n, k), fitted to rows that were not learnt.
+def sigmoids(
+    scores: Array, true: NDArray[Any], weights: Array | None = None
+) -> Callable[[Array], Array]:
+    """Return a function from decision values to probabilities of shape (n, k), fitted to rows that
+    were not learnt.
 
-    It is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``: one for two classes;
-    for more, one for each class against the rest, divided by their sum.
+    It is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``:
+    one for two classes; for more, one for each class against the rest, divided by their sum.
 
-    `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two classes, or for each
-    class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights of the rows.
+    `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two
+    classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
+    of the rows.
     """
     from sklearn.calibration import _SigmoidCalibration
 
     two = scores.ndim == 1
     columns = enumerate(np.atleast_2d(scores.T), start=1 if two else 0)
-    calibrators = [_SigmoidCalibration().fit(column, true == number, weights) for number, column in columns]
+    calibrators = [
+        _SigmoidCalibration().fit(column, true == number, weights) for number, column in columns
+    ]
 
     def probabilities(values: Array) -> Array:
         pairs = zip(calibrators, np.atleast_2d(values.T), strict=True)
@@ -170,14 +212,18 @@ def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) ->
         if two:
             return np.hstack([1 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)
-        return np.divide(shares, total, out=np.full(shares.shape, 1 / len(calibrators)), where=total > 0)
+        return np.divide(
+            shares, total, out=np.full(shares.shape, 1 / len(calibrators)), where=total > 0
+        )
 
     return probabilities
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A fitted classifier with probabilities from its decision values; it predicts the likeliest label."""
+    """A fitted classifier with probabilities from its decision values; it predicts the likeliest
+    label.
+    """
 
     model: Any
     probabilities: Callable[[Array], Array]

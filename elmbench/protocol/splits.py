@@ -1,4 +1,6 @@
-"""Splits of the rows of a data set: outer folds, trials and parts; inner folds; random subsets by class."""
+"""Splits of the rows of a data set: outer folds, trials and parts; inner folds; random subsets by
+class.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ _SHOWN = 5  # rare classes that a remark names
 
 def splitter(split: Split, seed: int) -> Any:
     """Return scikit-learn's splitter into folds, which are shuffled unless the rows are ordered."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
+    from sklearn.model_selection import (
+        GroupKFold,
+        KFold,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+        TimeSeriesSplit,
+    )
 
     if split.kind == "ordered-kfold":
         return TimeSeriesSplit(split.folds)
@@ -39,7 +47,8 @@ def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> In
 
 
 def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run, counted from 0, in the order of the file.
+    """Return the training and test rows of every outer fold of a run, counted from 0, in the order
+    of the file.
 
     They depend on the data set and the run only, so that all models are compared on the same rows.
     """
@@ -50,8 +59,14 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
         return list(PredefinedSplit(data.folds).split())
     if split.kind.endswith("kfold"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of rare classes: `rare_class_remark` names them
-            return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y, data.groups))
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # of rare classes: `rare_class_remark` names them
+            return list(
+                splitter(split, integer_seed("split", data.name, run)).split(
+                    data.X, data.y, data.groups
+                )
+            )
     if split.kind == "official":
         assert data.splits is not None
         return [(data.splits["train"], data.splits["test"])]
@@ -64,26 +79,36 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
         parts = StratifiedShuffleSplit(1, train_size=n_train, test_size=n_test, random_state=seed)
         train, test = next(parts.split(data.X, data.y))
     else:
-        rows = np.arange(n) if split.kind == "in-order" else generator("split", data.name, run).permutation(n)
+        rows = (
+            np.arange(n)
+            if split.kind == "in-order"
+            else generator("split", data.name, run).permutation(n)
+        )
         train, test = rows[:n_train], rows[n_train : n_train + n_test]
     return [(np.sort(train), np.sort(test))]
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
-    """Return the sizes of the training and test part; a missing size is the number of remaining rows."""
+    """Return the sizes of the training and test part; a missing size is the number of remaining
+    rows.
+    """
     train = split.train if split.train is not None else n_rows - (split.test or 0)
     test = split.test if split.test is not None else n_rows - train
     return train, test
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Check that a split leaves no part empty, that a holdout has each class, and that not all classes are too rare."""
+    """Check that a split leaves no part empty, that a holdout has each class, and that not all
+    classes are too rare.
+    """
     n, kind = len(data.y), split.kind
     if kind == "official" and data.splits is None:
         raise ElmbenchError(
             f"{data.name} ({data.source}) has no official training and test part",
-            expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its parts apart",
-            next_step="give the experiment another kind of outer split, or fetch the data from its public source",
+            expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its "
+            "parts apart",
+            next_step="give the experiment another kind of outer split, or fetch the data from its "
+            "public source",
         )
     train, test = part_sizes(split, n)
     # Each class has a row in both parts.
@@ -91,7 +116,8 @@ def check_splittable(data: Dataset, split: Split) -> None:
     if kind in SIZED and (min(train, test) < fewest or train + test > n):
         raise ElmbenchError(
             f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
-            expected="sizes that leave rows for both parts" + (f", {fewest} at least" if fewest > 1 else ""),
+            expected="sizes that leave rows for both parts"
+            + (f", {fewest} at least" if fewest > 1 else ""),
             next_step="correct protocol.outer.sizes of the experiment",
         )
     if kind == "predefined-kfold":
@@ -99,17 +125,31 @@ def check_splittable(data: Dataset, split: Split) -> None:
         if n_folds < 2 or n_folds != split.folds:
             problem = f"{data.name} has {n_folds} fold{'s' * (n_folds != 1)} in its column of folds"
             expected = f"{max(2, split.folds)} folds"
-            raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
+            raise ElmbenchError(
+                problem, expected=expected, next_step="correct the column, or name another one"
+            )
     n_groups = 0 if data.groups is None else len(np.unique(data.groups))
     check_counts(data.name, split, n, np.unique(data.y, return_counts=True)[1], n_groups)
 
 
-def check_counts(name: str, split: Split, n: int, class_sizes: Collection[int], n_groups: int = 0) -> None:
+def check_counts(
+    name: str, split: Split, n: int, class_sizes: Collection[int], n_groups: int = 0
+) -> None:
     """Raise ElmbenchError if `n` rows, their classes or their groups are too few for a split."""
     kind, next_step, of_part = split.kind, "lower the number of folds", ""
-    count, unit, minimum, purpose = n, "row", split.folds + (kind == "ordered-kfold"), f"{split.folds} folds"
+    count, unit, minimum, purpose = (
+        n,
+        "row",
+        split.folds + (kind == "ordered-kfold"),
+        f"{split.folds} folds",
+    )
     if kind == "stratified-holdout":
-        count, of_part, minimum, purpose = min(class_sizes), " in its smallest class", 2, "a stratified holdout"
+        count, of_part, minimum, purpose = (
+            min(class_sizes),
+            " in its smallest class",
+            2,
+            "a stratified holdout",
+        )
         next_step = "give the experiment `holdout` as its outer split"
     elif not kind.endswith("kfold"):
         return
@@ -118,32 +158,57 @@ def check_counts(name: str, split: Split, n: int, class_sizes: Collection[int], 
     elif kind.startswith("stratified-"):
         count, of_part = max(class_sizes), " in its largest class"
     if count < minimum:
-        problem = f"{name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for {purpose}"
+        problem = (
+            f"{name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for "
+            f"{purpose}"
+        )
         raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
-    """Return a remark on the classes with fewer rows than stratified folds; empty without such classes."""
+    """Return a remark on the classes with fewer rows than stratified folds; empty without such
+    classes.
+    """
     counts = spec.shape.classes
-    if split.kind not in ("stratified-kfold", "stratified-group-kfold") or not isinstance(counts, dict):
+    if split.kind not in ("stratified-kfold", "stratified-group-kfold") or not isinstance(
+        counts, dict
+    ):
         return ""
     sizes = {label: n for label, n in counts.items() if n is not None}
     if spec.positive:
         n_positive = sum(sizes.get(label, 0) for label in spec.positive)
-        sizes = {" or ".join(spec.positive): n_positive, "the rest": sum(sizes.values()) - n_positive}
-    rare = [f"the class {label!r} has {n} row{'s' * (n != 1)}" for label, n in sizes.items() if n < split.folds]
+        sizes = {
+            " or ".join(spec.positive): n_positive,
+            "the rest": sum(sizes.values()) - n_positive,
+        }
+    rare = [
+        f"the class {label!r} has {n} row{'s' * (n != 1)}"
+        for label, n in sizes.items()
+        if n < split.folds
+    ]
     if not rare:
         return ""
     rest = f" and {len(rare) - _SHOWN} more classes are as rare" * (len(rare) > _SHOWN)
-    return f"{', '.join(rare[:_SHOWN])}{rest}, fewer than the {split.folds} folds: some test parts have none of them"
+    return (
+        f"{', '.join(rare[:_SHOWN])}{rest}, fewer than the {split.folds} folds: some test parts "
+        "have none of them"
+    )
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
-    """Return `rows` random row numbers in ascending order, stratified by class if there are classes."""
+    """Return `rows` random row numbers in ascending order, stratified by class if there are
+    classes.
+    """
     from sklearn.utils import resample
 
     if not by_class:
         return np.sort(generator(*key).permutation(len(y))[:rows])
     # Not StratifiedShuffleSplit, which refuses to leave out fewer rows than there are classes.
-    keep = resample(np.arange(len(y)), replace=False, n_samples=rows, stratify=y, random_state=integer_seed(*key))
+    keep = resample(
+        np.arange(len(y)),
+        replace=False,
+        n_samples=rows,
+        stratify=y,
+        random_state=integer_seed(*key),
+    )
     return np.sort(np.asarray(keep))

@@ -23,13 +23,15 @@ _LARGEST = np.finfo(np.float64).max
 def stored_predictions(
     estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> dict[str, Any] | None:
-    """Return the predictions of a fitted model for test rows in the types of JSON; None if it diverged.
+    """Return the predictions of a fitted model for test rows in the types of JSON; None if it
+    diverged.
 
     It diverged if a prediction or a squared error is not finite.
 
-    `labels`: every label of the data set; None for regression. The result: `true` and `predicted`: values, or positions
-    of labels, of which there are `classes`; `scores`, the decision values, and `log_odds`, the logarithms of the odds
-    of the second of two classes or of all probabilities, if the model has them. See `StoredPredictions`.
+    `labels`: every label of the data set; None for regression. The result: `true` and `predicted`:
+    values, or positions of labels, of which there are `classes`; `scores`, the decision values, and
+    `log_odds`, the logarithms of the odds of the second of two classes or of all probabilities, if
+    the model has them. See `StoredPredictions`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(predicted if labels else np.sum((y - predicted) ** 2)).all():
@@ -57,7 +59,9 @@ def stored_predictions(
 
 
 def packed_rows(rows: NDArray[np.intp]) -> str:
-    """Return the numbers of test rows as `StoredPredictions.rows` reads them, by their differences."""
+    """Return the numbers of test rows as `StoredPredictions.rows` reads them, by their
+    differences.
+    """
     return _pack(np.diff(rows, prepend=0), "<i4")
 
 
@@ -94,8 +98,14 @@ class StoredPredictions:
 
     @property
     def rows(self) -> NDArray[np.intp] | None:
-        """The numbers of the test rows in the data set, of shape (n,); None in results of earlier versions."""
-        return np.cumsum(_unpack(self.content["rows"]), dtype=np.intp) if "rows" in self.content else None
+        """The numbers of the test rows in the data set, of shape (n,); None in results of earlier
+        versions.
+        """
+        return (
+            np.cumsum(_unpack(self.content["rows"]), dtype=np.intp)
+            if "rows" in self.content
+            else None
+        )
 
     @property
     def counts(self) -> Array:
@@ -105,7 +115,8 @@ class StoredPredictions:
 
     @cached_property
     def scores(self) -> Array | None:
-        """Decision values or log-odds (see `ranking_methods`) of shape (n,) or (n, k); None if there are neither.
+        """Decision values or log-odds (see `ranking_methods`) of shape (n,) or (n, k); None if
+        there are neither.
 
         They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
         """
@@ -131,7 +142,9 @@ class StoredPredictions:
         return values.astype(np.intp) if self.n_classes else values
 
     def columns(self, name: str) -> Array | None:
-        """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the model has none."""
+        """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the
+        model has none.
+        """
         if name not in self.content:
             return None
         values = _unpack(self.content[name]).astype(np.float64)
@@ -143,12 +156,20 @@ class StoredPredictions:
             return None
         if metric.takes == "counts":
             return float(metric.function(self.counts))
-        outputs = {"values": self.predicted, "scores": self.scores, "probabilities": self.probabilities}[metric.takes]
+        outputs = {
+            "values": self.predicted,
+            "scores": self.scores,
+            "probabilities": self.probabilities,
+        }[metric.takes]
         return None if outputs is None else float(metric.function(self.true, outputs))
 
 
-def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:
-    """Return metrics of many cells by name, None for a cell without one; counts are evaluated all at once."""
+def metric_columns(
+    stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]
+) -> dict[str, list[Any]]:
+    """Return metrics of many cells by name, None for a cell without one; counts are evaluated all
+    at once.
+    """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     counted = [metric for metric in metrics if metric.takes == "counts"]
     by_classes: dict[int, list[tuple[int, Array]]] = {}
@@ -156,7 +177,9 @@ def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence
         if cell is not None and cell.n_classes and counted:
             by_classes.setdefault(cell.n_classes, []).append((i, cell.counts))
         for metric in metrics:
-            columns[metric.name].append(None if cell is None or metric.takes == "counts" else cell.value(metric))
+            columns[metric.name].append(
+                None if cell is None or metric.takes == "counts" else cell.value(metric)
+            )
     for cells in by_classes.values():
         rows, counts = zip(*cells, strict=True)
         for metric in counted:

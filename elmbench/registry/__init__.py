@@ -1,7 +1,8 @@
 """The registry of models: a name, an estimator for each task, a default grid.
 
-A model is added by a file under `elmbench/models/` and one line in `built_in.py`; a package from outside adds one by an
-entry point in the group `elmbench.models`, a script by `--plugin FILE`. Models are imported on first use.
+A model is added by a file under `elmbench/models/` and one line in `built_in.py`; a package from
+outside adds one by an entry point in the group `elmbench.models`, a script by `--plugin FILE`.
+Models are imported on first use.
 """
 
 import inspect
@@ -14,16 +15,25 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
 from elmbench.registry.plugins import load_address, models_of_packages, plugin_objects
 
-_installed_version = cache(version)  # a look at the metadata takes half a millisecond, for each cell
+_installed_version = cache(
+    version
+)  # a look at the metadata takes half a millisecond, for each cell
 
 
 def registry() -> dict[str, ModelEntry]:
-    """Return every model by name: the suite's own, those of installed packages, those of plug-in files."""
+    """Return every model by name: the suite's own, those of installed packages, those of plug-in
+    files.
+    """
     entries = dict(BUILT_IN)
     for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):
         if entry.name in entries:
-            problem = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
-            raise ElmbenchError(problem, expected="a name of its own", next_step="rename it where it is declared")
+            problem = (
+                f"the model name {entry.name!r} ({entry.origin}) is taken by "
+                f"{entries[entry.name].origin}"
+            )
+            raise ElmbenchError(
+                problem, expected="a name of its own", next_step="rename it where it is declared"
+            )
         entries[entry.name] = entry
     return entries
 
@@ -64,14 +74,20 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> None:
     """Raise ElmbenchError, with the known names, for names that are not parameters of a model.
 
-    A built-in estimator is imported only if its entry lacks a name, because scikit-learn takes two seconds.
+    A built-in estimator is imported only if its entry lacks a name, because scikit-learn takes two
+    seconds.
     """
-    if entry.origin == ModelEntry.origin and {*params} <= {*entry.grid, *entry.settings.get(task, ())}:
+    if entry.origin == ModelEntry.origin and {*params} <= {
+        *entry.grid,
+        *entry.settings.get(task, ()),
+    }:
         return
     names = parameter_names(entry.factory(task))
     for key in params:
         if names is not None and key not in names:
-            raise unknown_name(f"parameter of the model {entry.name}:", key, names, "elmbench list models")
+            raise unknown_name(
+                f"parameter of the model {entry.name}:", key, names, "elmbench list models"
+            )
 
 
 @cache  # a run asks for them with every cell
@@ -98,10 +114,13 @@ def list_models() -> list[str]:
 
 
 def model_version(entry: ModelEntry, task: str) -> str:
-    """Return the version that is part of a stored result's key: it changes when the model's numbers may."""
+    """Return the version that is part of a stored result's key: it changes when the model's numbers
+    may.
+    """
     versions: list[str] = []
     if not entry.is_of_scikit_learn:
         of_class = getattr(entry.factory(task), "model_version", None)
-        # A plug-in's class may inherit `model_version`; the version of its file or package counts in any case.
+        # A plug-in's class may inherit `model_version`; the version of its file or package counts
+        # in any case.
         versions = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
     return ", ".join(versions) or f"scikit-learn {_installed_version('scikit-learn')}"

@@ -1,8 +1,8 @@
 """Entries of the registry, and the models of the suite: their estimators, default grids and costs.
 
-A model is added by a file under `elmbench/models/` and an entry in `BUILT_IN`. Estimators are imported on first use.
-A cost is a rough number of floating-point operations of one fit to n rows of d features. LIBSVM has none: its number of
-iterations depends on the data.
+A model is added by a file under `elmbench/models/` and an entry in `BUILT_IN`. Estimators are
+imported on first use. A cost is a rough number of floating-point operations of one fit to n rows of
+d features. LIBSVM has none: its number of iterations depends on the data.
 """
 
 import math
@@ -21,14 +21,15 @@ TASKS = ("classification", "regression")
 class ModelEntry:
     """A model of the registry.
 
-    `name`: as in commands, such as `k-elm`. `title`: one line for `elmbench list models`. `classification`,
-    `regression`: the estimator class or factory for each task, or its address `module:name`; None if the model has
-    none. `grid`: the default one. `settings`: by task, other parameters that tables of the papers set. `baseline`: True
-    for a model that `--with-baselines` adds to a run. `version`: part of every stored result's key, unless the
-    estimator has a `model_version`. `origin`: the package or file of the entry. `cost`: floating-point operations of
-    one fit, from the rows, the columns and the hyperparameters; None if unknown. `sharing`: seconds of a search over
-    those of all its fits by the cost, measured in the middle of the grid on tables of the papers; it is small for a
-    model that shares work between candidates.
+    `name`: as in commands, such as `k-elm`. `title`: one line for `elmbench list models`.
+    `classification`, `regression`: the estimator class or factory for each task, or its address
+    `module:name`; None if the model has none. `grid`: the default one. `settings`: by task, other
+    parameters that tables of the papers set. `baseline`: True for a model that `--with-baselines`
+    adds to a run. `version`: part of every stored result's key, unless the estimator has a
+    `model_version`. `origin`: the package or file of the entry. `cost`: floating-point operations
+    of one fit, from the rows, the columns and the hyperparameters; None if unknown. `sharing`:
+    seconds of a search over those of all its fits by the cost, measured in the middle of the grid
+    on tables of the papers; it is small for a model that shares work between candidates.
     """
 
     name: str
@@ -59,9 +60,14 @@ class ModelEntry:
         try:
             return load(target) if isinstance(target, str) else target
         except Exception as error:
-            problem = f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be imported: {error}"
+            problem = (
+                f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be "
+                f"imported: {error}"
+            )
             next_step = "correct it where it is declared"
-            raise ElmbenchError(problem, expected="an address `module:name`", next_step=next_step) from error
+            raise ElmbenchError(
+                problem, expected="an address `module:name`", next_step=next_step
+            ) from error
 
 
 _Grid = Mapping[str, tuple[Any, ...]]
@@ -91,8 +97,8 @@ def _newton_cost(n: int, d: int, params: _Params) -> float:
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
     kernels = params.get("kernels")
     m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
-    # Sparse weights converge in some hundred iterations, others in some ten. Each passes twice over half of every
-    # matrix, at the speed of memory, and factors once.
+    # Sparse weights converge in some hundred iterations, others in some ten. Each passes twice over
+    # half of every matrix, at the speed of memory, and factors once.
     iterations = min(params.get("max_iter", 1000), 200 if params.get("q", 1) == 1 else 20)
     return float(m * n**2 * (2 * d + 20) + (iterations + 1) * (20 * m * n**2 + n**3 / 3))
 
@@ -115,7 +121,8 @@ def _stream_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _budget_cost(n: int, d: int, params: _Params) -> float:
-    # A row is compared with every support vector; if it becomes one, a search of some hundred operations follows.
+    # A row is compared with every support vector; if it becomes one, a search of some hundred
+    # operations follows.
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
@@ -130,23 +137,34 @@ def _boosting_cost(n: int, d: int, params: _Params) -> float:
 
 def _forest_cost(n: int, d: int, params: _Params) -> float:
     # Comparisons of single values are far slower than dense algebra.
-    return float(params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7))
+    return float(
+        params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7)
+    )
 
 
 def _entry(
-    name: str, title: str, address: str, grid: _Grid, cost: _Cost | None, *, regression: bool = True, **options: Any
+    name: str,
+    title: str,
+    address: str,
+    grid: _Grid,
+    cost: _Cost | None,
+    *,
+    regression: bool = True,
+    **options: Any,
 ) -> ModelEntry:
     """Return the entry of estimators at an address, in `elmbench.models` by default.
 
-    Their names end in `Classifier` and `Regressor`, or after an address that ends in `_`, in `classifier` and
-    `regressor`.
+    Their names end in `Classifier` and `Regressor`, or after an address that ends in `_`, in
+    `classifier` and `regressor`.
     """
     address = address if address.startswith("sklearn.") else f"elmbench.models.{address}"
     kinds = ("classifier", "regressor") if address.endswith("_") else ("Classifier", "Regressor")
     classifier, regressor = (address + kind for kind in kinds)
     options |= {"cost": cost, "sharing": _SHARES.get(name, ModelEntry.sharing)}
     settings = {task: names for (model, task), names in _SETTINGS.items() if model == name}
-    return ModelEntry(name, title, classifier, regressor if regression else None, grid, settings, **options)
+    return ModelEntry(
+        name, title, classifier, regressor if regression else None, grid, settings, **options
+    )
 
 
 _classifier = partial(_entry, regression=False)
@@ -157,7 +175,9 @@ def _projected_entry(name: str, title: str, grid: _Grid) -> ModelEntry:
     """Return the entry of an online model on the leading singular directions of the rows."""
     address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}
-    return _classifier(f"svd+{name}", f"{title}, on singular directions", address, whole, _projection_cost)
+    return _classifier(
+        f"svd+{name}", f"{title}, on singular directions", address, whole, _projection_cost
+    )
 
 
 _C = tuple(2.0**e for e in range(-8, 14, 3))
@@ -173,7 +193,10 @@ _THETA = {"theta": (0.95, 0.96, 0.97, 0.98, 0.99)}
 _TREES = {"n_estimators": (100,)}
 #: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
 _COARSE = {"gamma": _C, "C": _C[::2]}
-_FEW_LANDMARKS, _FEW_NODES = {"n_landmarks": (100, 300), **_COARSE}, {"n_hidden": (100, 300), **_COARSE}
+_FEW_LANDMARKS, _FEW_NODES = (
+    {"n_landmarks": (100, 300), **_COARSE},
+    {"n_hidden": (100, 300), **_COARSE},
+)
 _ALD = {"gamma": _C, "delta": (0.05, 0.2, 0.4)}
 _BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
 _NEIGHBORS = {"n_neighbors": (1, 3, 5, 9, 15, 25)}
@@ -183,7 +206,15 @@ _FIXED_BUDGET = "Kernel online sequential ELM with a fixed budget"
 _DEPENDENCY = "Kernel online sequential ELM with approximate linear dependency"
 _BINS = "Gradient boosting of trees on binned values"
 #: All values of C share a factor; among numbers of nodes, the largest takes most of the time.
-_SHARES = {"elm": 0.012, "k-elm": 0.057, "ls-svm": 0.1, "mk-elm": 0.6, "eem": 1.7, "eekm": 1.6, "w-elm": 2.1}
+_SHARES = {
+    "elm": 0.012,
+    "k-elm": 0.057,
+    "ls-svm": 0.1,
+    "mk-elm": 0.6,
+    "eem": 1.7,
+    "eekm": 1.6,
+    "w-elm": 2.1,
+}
 _STREAM = ("batch_size", "initial_batch")
 _START = (*_STREAM, "C", "start")
 _ANY_KERNEL = ("kernel", "degree", "coef0", "widths")
@@ -211,25 +242,63 @@ _SETTINGS = {
 }
 _SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
 _ENTRIES = (
-    _entry("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _entry(
+        "elm",
+        "Extreme learning machine, ridge solution",
+        "elm:ELM",
+        {"n_hidden": _L, "C": _C},
+        _hidden_cost,
+    ),
     _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
     _entry("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
-    _entry("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL, _kernel_cost),
-    _entry("fb-kos-elm", _FIXED_BUDGET, "kos_elm:FBKOSELM", {**_KERNEL, "budget": (200,)}, _online_cost),
+    _entry(
+        "kos-elm",
+        "Kernel online sequential ELM that keeps every row",
+        "kos_elm:KOSELM",
+        _KERNEL,
+        _kernel_cost,
+    ),
+    _entry(
+        "fb-kos-elm", _FIXED_BUDGET, "kos_elm:FBKOSELM", {**_KERNEL, "budget": (200,)}, _online_cost
+    ),
     _entry("ald-kos-elm", _DEPENDENCY, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
-    _entry("rk-elm", "Reduced kernel ELM, some rows as centres", "rk_elm:RKELM", _LANDMARKS, _hidden_cost),
-    _entry("elm-rbf", "ELM with radial basis functions at random centres", "elm_rbf:ELMRBF", _CENTRES, _hidden_cost),
+    _entry(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        _LANDMARKS,
+        _hidden_cost,
+    ),
+    _entry(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        _CENTRES,
+        _hidden_cost,
+    ),
     _entry("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
-    _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
+    _classifier(
+        "w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost
+    ),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
-    _classifier("eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _hidden_cost),
+    _classifier(
+        "eekm",
+        "Extreme entropy kernel machine",
+        "eekm:EEKM",
+        {"n_landmarks": _H, "gamma": _C},
+        _hidden_cost,
+    ),
     _entry("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL, _kernel_cost),
     _entry("rsvm", "Reduced support vector machine", "rsvm:RSVM", _MORE_LANDMARKS, _newton_cost),
     _classifier("bsgd", _ON_BUDGET, "bsgd:BSGD", _BUDGETS, _budget_cost),
     _classifier("pegasos", _LINEAR, "pegasos:Pegasos", {"C": _C}, _hyperplane_cost),
     _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS, _hyperplane_cost),
     _classifier(
-        "llsvm", "Low-rank linearised support vector machine", "baselines:llsvm_", _MORE_LANDMARKS, _hidden_cost
+        "llsvm",
+        "Low-rank linearised support vector machine",
+        "baselines:llsvm_",
+        _MORE_LANDMARKS,
+        _hidden_cost,
     ),
     _classifier("pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost),
     _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost),
@@ -239,18 +308,50 @@ _ENTRIES = (
     _projected_entry("pegasos", "Pegasos", {"C": _C}),
     _baseline("ridge", "Linear ridge", "baselines:ridge_", {"C": _C}, _linear_cost),
     _baseline(
-        "nystroem-ridge", "Nystroem features and ridge", "baselines:nystroem_ridge_", _FEW_LANDMARKS, _hidden_cost
+        "nystroem-ridge",
+        "Nystroem features and ridge",
+        "baselines:nystroem_ridge_",
+        _FEW_LANDMARKS,
+        _hidden_cost,
     ),
-    _baseline("rff-ridge", "Random Fourier features and ridge", "baselines:rff_ridge_", _FEW_NODES, _hidden_cost),
+    _baseline(
+        "rff-ridge",
+        "Random Fourier features and ridge",
+        "baselines:rff_ridge_",
+        _FEW_NODES,
+        _hidden_cost,
+    ),
     replace(_SVM, regression="elmbench.models.baselines:svm_regressor"),
-    _baseline("extra-trees", "Extremely randomised trees", "sklearn.ensemble:ExtraTrees", _TREES, _forest_cost),
-    _baseline("hist-gradient-boosting", _BINS, "baselines:hist_gradient_boosting_", _BOOSTING, _boosting_cost),
+    _baseline(
+        "extra-trees",
+        "Extremely randomised trees",
+        "sklearn.ensemble:ExtraTrees",
+        _TREES,
+        _forest_cost,
+    ),
+    _baseline(
+        "hist-gradient-boosting",
+        _BINS,
+        "baselines:hist_gradient_boosting_",
+        _BOOSTING,
+        _boosting_cost,
+    ),
     _classifier(
-        "logistic-regression", "Logistic regression", "baselines:logistic_regression_", {"C": _C}, _linear_cost
+        "logistic-regression",
+        "Logistic regression",
+        "baselines:logistic_regression_",
+        {"C": _C},
+        _linear_cost,
     ),
     _entry("random-forest", "Random forest", "sklearn.ensemble:RandomForest", _TREES, _forest_cost),
     _entry("knn", "k nearest neighbours", "baselines:KNN", _NEIGHBORS, _linear_cost),
-    _entry("dummy", "Most frequent class, or mean; ignores the features", "sklearn.dummy:Dummy", {}, _linear_cost),
+    _entry(
+        "dummy",
+        "Most frequent class, or mean; ignores the features",
+        "sklearn.dummy:Dummy",
+        {},
+        _linear_cost,
+    ),
 )
 #: The models of the suite by name, which models from outside may not take.
 BUILT_IN = {entry.name: entry for entry in _ENTRIES}

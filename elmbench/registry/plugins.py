@@ -1,4 +1,6 @@
-"""Models of installed packages (entry points), by address, and of programs; objects of plug-in files."""
+"""Models of installed packages (entry points), by address, and of programs; objects of plug-in
+files.
+"""
 
 import hashlib
 import importlib
@@ -21,15 +23,24 @@ from elmbench.errors import ElmbenchError, describe_error, unknown_name
 from elmbench.registry.built_in import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
-_KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work", "SOURCES": "kind of source"}
+_KINDS = {
+    "MODELS": "model",
+    "LAYOUTS": "kind of table",
+    "WORK": "kind of work",
+    "SOURCES": "kind of source",
+}
 
 #: Objects that plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK` or `SOURCES`, by name."""
-    return {name: value for (value_kind, name), (value, _) in _declared.items() if value_kind == kind}
+    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK` or
+    `SOURCES`, by name.
+    """
+    return {
+        name: value for (value_kind, name), (value, _) in _declared.items() if value_kind == kind
+    }
 
 
 @cache  # it takes milliseconds
@@ -41,7 +52,10 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
         try:
             loaded = point.load()
         except Exception as error:
-            problem = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
+            problem = (
+                f"the entry point {point.name!r} of {origin} cannot be loaded: "
+                f"{type(error).__name__}: {error}"
+            )
             raise ElmbenchError(problem, next_step="correct or uninstall that package") from error
         version = point.dist.version if point.dist else ""
         entries.append(_as_entry(point.name, loaded, origin, version + _code_of([point.module])))
@@ -49,7 +63,9 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
-    """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that is cloned."""
+    """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that
+    is cloned.
+    """
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
     from sklearn.base import is_classifier, is_regressor
@@ -61,8 +77,13 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
         try:
             estimator = loaded() if is_class else loaded
         except (Exception, SystemExit) as error:
-            problem = f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}"
-            raise _declaration_error(problem, "a default for every parameter, as scikit-learn has it") from error
+            problem = (
+                f"the model {name!r} ({origin}) cannot be made without arguments: "
+                f"{_message_of(error)}"
+            )
+            raise _declaration_error(
+                problem, "a default for every parameter, as scikit-learn has it"
+            ) from error
         kinds = {"classification": is_classifier, "regression": is_regressor}
         with suppress(AttributeError):  # of a mixin without BaseEstimator
             tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
@@ -70,7 +91,8 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
         raise _declaration_error(
             f"the model {name!r} ({origin}) is {loaded!r}{missing}",
-            "an estimator or its class (ClassifierMixin or RegressorMixin, then BaseEstimator), or a ModelEntry",
+            "an estimator or its class (ClassifierMixin or RegressorMixin, then BaseEstimator), or "
+            "a ModelEntry",
         )
     factory: Any = loaded if is_class else _factory(loaded)
     title = (inspect.getdoc(loaded) or factory.__name__).splitlines()[0]
@@ -86,7 +108,9 @@ def _digest(content: bytes) -> str:
 
 
 def _digest_of_code(source: Path, folder: Path, module: str = "") -> str:
-    """Return the digest of a file of code, a `module` or else a script, and of the modules in a folder that it uses."""
+    """Return the digest of a file of code, a `module` or else a script, and of the modules in a
+    folder that it uses.
+    """
     from modulefinder import ModuleFinder
 
     finder = ModuleFinder([str(folder)])
@@ -102,19 +126,28 @@ def _digest_of_code(source: Path, folder: Path, module: str = "") -> str:
 
 @cache
 def load_address(address: str) -> ModelEntry:
-    """Return the entry of the estimator class at `package.module:Class`, if need be in the current folder."""
+    """Return the entry of the estimator class at `package.module:Class`, if need be in the current
+    folder.
+    """
     module_name, _, attribute = address.partition(":")
     if (folder := str(Path.cwd())) not in sys.path:
         sys.path.append(folder)
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
-        problem = f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
-        expected, next_step = "an address `package.module:Class` that exists here", f"python -c 'import {module_name}'"
+        problem = (
+            f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
+        )
+        expected, next_step = (
+            "an address `package.module:Class` that exists here",
+            f"python -c 'import {module_name}'",
+        )
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     if not hasattr(module, attribute):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise unknown_name(f"class of the module {module_name}:", attribute, classes, "correct the address")
+        raise unknown_name(
+            f"class of the module {module_name}:", attribute, classes, "correct the address"
+        )
     source = inspect.getsourcefile(module)
     version = _digest_of_code(Path(source), Path(folder), module_name) if source else ""
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
@@ -123,9 +156,19 @@ def load_address(address: str) -> ModelEntry:
 def _message_of(error: BaseException, path: Path | None = None) -> str:
     """Return the message of an error, with the last line of a file in its traceback."""
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line {error.lineno})"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
-    location = [f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in frames[-1:]]
+        return (
+            f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line "
+            f"{error.lineno})"
+        )
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if path and frame.filename == str(path)
+    ]
+    location = [
+        f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})"
+        for frame in frames[-1:]
+    ]
     return describe_error(error) + "".join(location)
 
 
@@ -143,15 +186,18 @@ def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
 def load_plugin(file: str | Path) -> Path:
     """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
-    `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes
-    of kinds of work, `SOURCES` classes of kinds of source. A name that another plug-in has taken is an error.
+    `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
+    table, `WORK` classes of kinds of work, `SOURCES` classes of kinds of source. A name that
+    another plug-in has taken is an error.
     """
     path = Path(file).expanduser().resolve()
     try:
         content = path.read_bytes()
     except OSError as error:
         problem = f"cannot read the plug-in {path}: {error.strerror}"
-        raise ElmbenchError(problem, expected="a Python file", next_step="check the path") from error
+        raise ElmbenchError(
+            problem, expected="a Python file", next_step="check the path"
+        ) from error
     digest = _digest_of_code(path, path.parent)
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     module = sys.modules[module_name] = ModuleType(module_name)
@@ -162,35 +208,52 @@ def load_plugin(file: str | Path) -> Path:
         exec(compile(content, path, "exec"), vars(module))
     except (Exception, SystemExit) as error:
         problem = f"the plug-in {path} fails when it is loaded: {_message_of(error, path)}"
-        raise ElmbenchError(problem, expected="a file that runs by itself", next_step=f"python {path.name}") from error
+        raise ElmbenchError(
+            problem, expected="a file that runs by itself", next_step=f"python {path.name}"
+        ) from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
-    if not any(dictionaries.values()) or not all(isinstance(objects, dict) for objects in dictionaries.values()):
-        expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
+    if not any(dictionaries.values()) or not all(
+        isinstance(objects, dict) for objects in dictionaries.values()
+    ):
+        expected = (
+            'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
+        )
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
-    for kind, name, loaded in ((kind, name, items[name]) for kind, items in dictionaries.items() for name in items):
+    for kind, name, loaded in (
+        (kind, name, items[name]) for kind, items in dictionaries.items() for name in items
+    ):
         if not isinstance(name, str) or not name or ":" in name:
             problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
             raise _declaration_error(problem, "a word without ':'")
         owner = _declared.get((kind, name), (None, path))[1]
         if owner != path:
-            problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {owner}"
-            raise ElmbenchError(problem, expected="a name of its own", next_step="rename it in one of the two")
+            problem = (
+                f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in "
+                f"{owner}"
+            )
+            raise ElmbenchError(
+                problem, expected="a name of its own", next_step="rename it in one of the two"
+            )
         if kind == "MODELS":
-            # The estimators of a program have a version that does not depend on the folder of their file.
+            # The estimators of a program have a version that does not depend on the folder of their
+            # file.
             version = getattr(module, "ELMBENCH_VERSION", f"plug-in {digest}")
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", version)
         elif not isinstance(loaded, type):
-            raise _declaration_error(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
+            raise _declaration_error(
+                f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
+            )
         _declared[kind, name] = loaded, path
     return path
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
-    """Write estimator objects of a program to a plug-in file, which worker processes can load, and return it.
+    """Write estimator objects of a program to a plug-in file, which worker processes can load, and
+    return it.
 
-    `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that their modules may be
-    imported from.
+    `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that
+    their modules may be imported from.
     """
     import cloudpickle
 
@@ -199,9 +262,13 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         content = cloudpickle.dumps(dict(estimators))
     except Exception as error:
         problem = f"an estimator cannot be sent to a worker process: {error}"
-        expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
+        expected, next_step = (
+            "estimators that can be pickled",
+            "define the class in a module, and name module:Class",
+        )
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
-    # Every process gives classes of a script other identifiers, and a notebook's code files other names.
+    # Every process gives classes of a script other identifiers, and a notebook's code files other
+    # names.
     code = _code_of(str(value) for _, value, _ in pickletools.genops(content))
     digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
     pickled = folder / f"estimators-{digest}.pkl"
@@ -210,25 +277,35 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
     path.write_text(
         f"import sys\nfrom pathlib import Path\nimport cloudpickle\n"
         f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
-        f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\nELMBENCH_VERSION = {digest!r}\n",
+        f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\nELMBENCH_VERSION = "
+        f"{digest!r}\n",
         encoding="utf-8",
     )
     return path
 
 
 def _code_of(names: Iterable[str]) -> str:
-    """Return the digests of the modules with these names that are the user's own, not in a library's folder."""
+    """Return the digests of the modules with these names that are the user's own, not in a
+    library's folder.
+    """
     libraries = tuple(map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-    files = {name: getattr(sys.modules.get(name), "__file__", None) or "" for name in {*names} - {"__main__"}}
+    files = {
+        name: getattr(sys.modules.get(name), "__file__", None) or ""
+        for name in {*names} - {"__main__"}
+    }
     return "".join(
         _digest_of_code(Path(file), Path.cwd(), name)
         for name, file in sorted(files.items())
-        if file.endswith(".py") and not file.startswith(libraries) and not name.startswith("elmbench.")
+        if file.endswith(".py")
+        and not file.startswith(libraries)
+        and not name.startswith("elmbench.")
     )
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:
-    """Return a function that clones an estimator with other parameters; `random_state` seeds all of its unset seeds."""
+    """Return a function that clones an estimator with other parameters; `random_state` seeds all of
+    its unset seeds.
+    """
     params = estimator.get_params()
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
     unset = [name for name in seeds if params[name] is None]
@@ -238,7 +315,9 @@ def _factory(estimator: Any) -> Callable[..., Any]:
 
         return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | changes)
 
-    names = [name for name in params if name not in seeds and name.isidentifier()] + ["random_state"] * bool(unset)
+    names = [name for name in params if name not in seeds and name.isidentifier()] + [
+        "random_state"
+    ] * bool(unset)
     keyword = inspect.Parameter.KEYWORD_ONLY
     make.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # type: ignore[attr-defined]
     make.__name__ = type(estimator).__name__

@@ -2,17 +2,19 @@
 
 The tolerance rule, the same for every model:
 
-* Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
-  predicted otherwise; with more than two classes, the number of right predictions may differ by one. Where the counts
-  are equal, so are the metrics, to round-off. With more than two classes a row may have gone from one wrong class to
-  another: then recall and G-mean are equal, and MCC, precision and F1 differ together or not at all.
-* A metric of classification at a value of a hyperparameter, of the rows that were learnt, or of rankings and
-  probabilities, which has no counts: 0.01, about one row of the smaller class.
-* Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored estimate of the
-  condition, if that is larger.
-* If that exceeds 0.1, the figures consist of round-off, counts too, and only the ending of the cell is compared.
-* The ending of a cell and the size of its model must be equal, and so must chosen hyperparameters if the table shows
-  nothing else. Times are not compared.
+* Metrics that count test rows (all of classification): the confusion counts may differ as if one
+  test row had been predicted otherwise; with more than two classes, the number of right predictions
+  may differ by one. Where the counts are equal, so are the metrics, to round-off. With more than
+  two classes a row may have gone from one wrong class to another: then recall and G-mean are equal,
+  and MCC, precision and F1 differ together or not at all.
+* A metric of classification at a value of a hyperparameter, of the rows that were learnt, or of
+  rankings and probabilities, which has no counts: 0.01, about one row of the smaller class.
+* Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored
+  estimate of the condition, if that is larger.
+* If that exceeds 0.1, the figures consist of round-off, counts too, and only the ending of the cell
+  is compared.
+* The ending of a cell and the size of its model must be equal, and so must chosen hyperparameters
+  if the table shows nothing else. Times are not compared.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -41,46 +43,74 @@ _Line = dict[Any, Any]
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide them."""
+    """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide
+    them.
+    """
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
-        fault = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
+        fault = (
+            f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
+            if len(bad)
+            else "there are no cells"
+        )
         problem = f"{fault}: no baseline is written"
         next_step = f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci"
-        raise ElmbenchError(problem, expected="cells that ended ok or diverged", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="cells that ended ok or diverged", next_step=next_step
+        )
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`; return their number. See `refuse_failures`."""
+    """Write a baseline from the cells of profile `ci`; return their number. See
+    `refuse_failures`.
+    """
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
     return len(cells)
 
 
-def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> dict[str, Any]:
+def compare_with_baseline(
+    cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()
+) -> dict[str, Any]:
     """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
 
-    The outcome has the number of `compared` cells and the `differences`, each with the cell, the column, both values,
-    and the tolerance in words.
+    The outcome has the number of `compared` cells and the `differences`, each with the cell, the
+    column, both values, and the tolerance in words.
 
-    `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their own.
+    `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their
+    own.
     """
     counts = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
-    points = {measure.column for measure in measures if measure.parameter and measure.metric in counts}
-    old, new = ({_name(line): line for line in frame.to_dict("records")} for frame in (read_cells(path), cells))
-    lines = [(cell, *line) for cell in old | new for line in _compare_cell(old.get(cell), new.get(cell), points)]
+    points = {
+        measure.column for measure in measures if measure.parameter and measure.metric in counts
+    }
+    old, new = (
+        {_name(line): line for line in frame.to_dict("records")}
+        for frame in (read_cells(path), cells)
+    )
+    lines = [
+        (cell, *line)
+        for cell in old | new
+        for line in _compare_cell(old.get(cell), new.get(cell), points)
+    ]
     differences = [dict(zip(_COLUMNS, line, strict=True)) for line in lines]
     return {"compared": len(old.keys() & new.keys()), "differences": differences}
 
 
 def _name(line: _Line) -> str:
     """Return the name of a cell in messages."""
-    words = [f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"]
+    words = [
+        f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"
+    ]
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each column in which a cell differs, its two values, and the tolerance in words; None for no cell."""
+def _compare_cell(
+    old: _Line | None, new: _Line | None, points: set[str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each column in which a cell differs, its two values, and the tolerance in words; None
+    for no cell.
+    """
     if old is None or new is None:
         yield "cell", "there" if old else "missing", "there" if new else "missing", "the same cells"
         return
@@ -98,8 +128,12 @@ def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Ite
     metrics = [name for name in old if name not in NO_METRICS]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
         yield "params", old["params"], new["params"], "equal"
-    relative = {name: (tolerance * abs(_real(old, name)), f"{tolerance:.1e} relative") for name in metrics}
-    yield from _compare_numbers(old, new, relative | {name: _POINT for name in metrics if name in points})
+    relative = {
+        name: (tolerance * abs(_real(old, name)), f"{tolerance:.1e} relative") for name in metrics
+    }
+    yield from _compare_numbers(
+        old, new, relative | {name: _POINT for name in metrics if name in points}
+    )
 
 
 def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, str]]:
@@ -117,8 +151,12 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, st
         was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
         yield column, was, now, "one test row predicted otherwise"
         return
-    metrics = [name for name in metrics_taking("counts") if name in old] if np.array_equal(a, b) else []
-    wrong = list(_compare_numbers(old, new, dict.fromkeys(metrics, (RELATIVE, "that of equal counts"))))
+    metrics = (
+        [name for name in metrics_taking("counts") if name in old] if np.array_equal(a, b) else []
+    )
+    wrong = list(
+        _compare_numbers(old, new, dict.fromkeys(metrics, (RELATIVE, "that of equal counts")))
+    )
     # With more classes, a row may have gone from one wrong class to another.
     if two_classes or len(wrong) < 2 or {name for name, *_ in wrong} & _OF_RECALLS:
         yield from wrong
@@ -129,7 +167,9 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, st
 def _compare_numbers(
     old: _Line, new: _Line, tolerances: Mapping[str, tuple[float, str]]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each number that differs by more than its tolerance, which is also given in words; NaN equals NaN."""
+    """Yield each number that differs by more than its tolerance, which is also given in words; NaN
+    equals NaN.
+    """
     for name, (allowed, words) in tolerances.items():
         a, b = _real(old, name), _real(new, name)
         if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):

@@ -1,4 +1,6 @@
-"""`cells.csv`, one line for each cell, and `environment.json`, the origin of its numbers: both are from the store."""
+"""`cells.csv`, one line for each cell, and `environment.json`, the origin of its numbers: both are
+from the store.
+"""
 
 import hashlib
 import json
@@ -41,7 +43,17 @@ LIMITS = ("fit_limit", "search_limit")
 #: Columns that `cells.csv` has if they hold something.
 _OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS, *LIMITS)
 #: All columns except measures.
-NO_METRICS = (*CELL_NAMES, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *_OPTIONAL)
+NO_METRICS = (
+    *CELL_NAMES,
+    "status",
+    "reason",
+    "params",
+    "n_units",
+    "n_test",
+    "condition",
+    *TIMES,
+    *_OPTIONAL,
+)
 _USER_WARNING = "UserWarning: "
 #: The folders of an absolute path.
 _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
@@ -51,7 +63,9 @@ _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 
 
-def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: Resolved) -> pd.DataFrame:
+def cells_frame(
+    planned: list[Cell], store: Store, values: list[str], resolved: Resolved
+) -> pd.DataFrame:
     """Return the planned cells that have ended, with the columns of `cells.csv`.
 
     `values` are the columns of measured values. Optional columns are left out if they hold nothing.
@@ -66,7 +80,9 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                lines.append(_line(cell, record["result"]) | _limits(record, store) | capped_values(record))
+                lines.append(
+                    _line(cell, record["result"]) | _limits(record, store) | capped_values(record)
+                )
                 yield stored_predictions_of(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
@@ -78,29 +94,57 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], resolved: 
     lines.sort(key=order_of(resolved))
     # Times that were all taken beside other work need no column.
     empty = {CLEAN_TIMES: 0.0}
-    optional = [name for name in _OPTIONAL if any(line.get(name) not in (None, empty.get(name)) for line in lines)]
-    columns = [*CELL_NAMES, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test", *optional]
+    optional = [
+        name
+        for name in _OPTIONAL
+        if any(line.get(name) not in (None, empty.get(name)) for line in lines)
+    ]
+    columns = [
+        *CELL_NAMES,
+        "status",
+        "reason",
+        "params",
+        *values,
+        *TIMES,
+        "n_units",
+        "condition",
+        "n_test",
+        *optional,
+    ]
     frame = pd.DataFrame(lines, columns=columns)
     return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark cells with an infinite error as diverged; those of new runs already are (see `stored_predictions`)."""
-    errors = [name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")]
+    """Mark cells with an infinite error as diverged; those of new runs already are (see
+    `stored_predictions`).
+    """
+    errors = [
+        name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")
+    ]
     infinite = cells[errors].astype(float).isin([math.inf, -math.inf]).any(axis=1)
-    cells.loc[infinite, ["status", "reason"]] = ["diverged", "an error of the predictions is infinite"]
+    cells.loc[infinite, ["status", "reason"]] = [
+        "diverged",
+        "an error of the predictions is infinite",
+    ]
     return cells
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """Return the line of `cells.csv` of one cell, from its stored result."""
     line = {name: getattr(cell, name) for name in CELL_NAMES} | result.get("measured", {})
-    line |= {name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")}
+    line |= {
+        name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")
+    }
     if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
         line["search_seconds"] = result["seconds"]
     # Warnings of other kinds are left out: some depend on the versions of libraries.
-    shown = (text for text in result.get("warnings", ()) if text.startswith(_USER_WARNING) and result["status"] == "ok")
+    shown = (
+        text
+        for text in result.get("warnings", ())
+        if text.startswith(_USER_WARNING) and result["status"] == "ok"
+    )
     warnings = (text.removeprefix(_USER_WARNING).partition("\n")[0] for text in shown)
     return line | {
         WARNING: "; ".join(warnings) or None,
@@ -114,11 +158,17 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
-    """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the search before it."""
+    """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the
+    search before it.
+    """
     if record["result"]["status"] != "timeout":
         return {}
-    limit, *needed = (part["result"].get("limit") for part in needed_records([record["key"]], store))
-    return {LIMITS[0]: limit} if limit is not None else {LIMITS[1]: next(filter(None, needed), None)}
+    limit, *needed = (
+        part["result"].get("limit") for part in needed_records([record["key"]], store)
+    )
+    return (
+        {LIMITS[0]: limit} if limit is not None else {LIMITS[1]: next(filter(None, needed), None)}
+    )
 
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
@@ -127,7 +177,9 @@ def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | 
 
 
 def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the records of some work and of all the work that it needs, each once, the nearest first."""
+    """Yield the records of some work and of all the work that it needs, each once, the nearest
+    first.
+    """
     queue, visited = deque(keys), set()
     while queue:
         key = queue.popleft()
@@ -139,12 +191,18 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the sort key of lines: default readings first, then the table's own selection, then the table's order.
+    """Return the sort key of lines: default readings first, then the table's own selection, then
+    the table's order.
 
     Data sets and models that the table does not have come last, by name.
     """
-    selections, spec = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS))), resolved.file.spec
-    datasets, models = ({name: i for i, name in enumerate(names)} for names in (spec.datasets, spec.models))
+    selections, spec = (
+        list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS))),
+        resolved.file.spec,
+    )
+    datasets, models = (
+        {name: i for i, name in enumerate(names)} for names in (spec.datasets, spec.models)
+    )
 
     def key(line: Any) -> tuple[Any, ...]:
         reading, dataset, model = line["reading"], line["dataset"], line["model"]
@@ -156,9 +214,11 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
-    """Return the function that computes the columns `CAPPED` of a cell, its fits that stopped early, from its record.
+    """Return the function that computes the columns `CAPPED` of a cell, its fits that stopped
+    early, from its record.
 
-    It returns none for a model without a limit of steps. The searches that cells share are counted once.
+    It returns none for a model without a limit of steps. The searches that cells share are counted
+    once.
     """
 
     def count_stopped(record: dict[str, Any]) -> int:
@@ -171,7 +231,10 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
-        if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
+        if (
+            record["unit"].get("params", {}).get("max_iter", -1) <= 0
+            or record["result"]["status"] != "ok"
+        ):
             return {}
         values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
         return dict(zip(CAPPED, values, strict=True))
@@ -190,14 +253,18 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def read_frame(path: Path, text: Iterable[str], whole: Iterable[str]) -> pd.DataFrame:
-    """Return a file of results. Columns in `text` are text, empty if missing; those in `whole` are whole numbers."""
+    """Return a file of results. Columns in `text` are text, empty if missing; those in `whole` are
+    whole numbers.
+    """
     types = dict.fromkeys(text, "str") | dict.fromkeys(whole, "Int64")
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     return frame.fillna({name: "" for name in text if name in frame.columns})
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not such a table."""
+    """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not
+    such a table.
+    """
     expected = "a table that elmbench wrote"
     try:
         frame = read_frame(path, _TEXT, _WHOLE)
@@ -215,11 +282,19 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 def _damage(frame: pd.DataFrame) -> str | None:
     """Return the fault of a file that was changed by hand; None if there is none."""
-    if missing := [name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame]:
+    if missing := [
+        name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame
+    ]:
         return f"it lacks the columns {', '.join(missing)}"
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
-    wrong = {name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna() for name in numbers}
-    wrong |= {name: ~frame[name].isin(values) for name, values in (("status", _STATUSES), ("select", SELECTIONS))}
+    wrong = {
+        name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna()
+        for name in numbers
+    }
+    wrong |= {
+        name: ~frame[name].isin(values)
+        for name, values in (("status", _STATUSES), ("select", SELECTIONS))
+    }
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
     wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
     wrong["params"] = ~frame["params"].map(_is_mapping)
@@ -240,17 +315,22 @@ def _is_mapping(text: str) -> bool:
         return False
 
 
-def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
+def provenance(
+    resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]
+) -> dict[str, Any]:
     """Return the data, models, software and commands behind the numbers of a table."""
     records: dict[str, tuple[dict[str, Any], str]] = {}
     solvers: Counter[str] = Counter()
-    # Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another.
+    # Each candidate on each fold counts once; "bound failed" and "... given up" count those that
+    # then used another.
     for record in needed_records((cell.key for cell in planned if cell.key), store):
         records[record["key"]] = record["unit"], record["environment"]
         solvers.update(record["result"].get("solvers", {}))
 
     def unit_with_data(key: str) -> dict[str, Any]:
-        """Return the description of some work, or, if it only combines results, of work that it needs."""
+        """Return the description of some work, or, if it only combines results, of work that it
+        needs.
+        """
         unit: dict[str, Any] = records[key][0] if key in records else {}
         needs = work_from(unit).needs if unit and "dataset" not in unit else ()
         return next(filter(None, map(unit_with_data, needs)), unit)
@@ -270,8 +350,14 @@ def provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: 
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
         **({"remarks": remarks} if remarks else {}),
-        "models": {c.model: f"{unit['model']}, version {unit['version']}" for c, unit in units if "model" in unit},
-        "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
+        "models": {
+            c.model: f"{unit['model']}, version {unit['version']}"
+            for c, unit in units
+            if "model" in unit
+        },
+        "environments": [
+            {"cells": n, **store.environment(name)} for name, n in environments.items()
+        ],
         "solvers": dict(solvers),
         **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
     }

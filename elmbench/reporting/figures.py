@@ -1,4 +1,6 @@
-"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs, and their agreement."""
+"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs, and
+their agreement.
+"""
 
 import math
 from collections import Counter
@@ -18,7 +20,15 @@ from elmbench.numerics.significance import ranks
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
-from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, draws_of_means, judge, run_means
+from elmbench.reporting.verdicts import (
+    FEWEST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    judge,
+    run_means,
+)
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
@@ -42,7 +52,9 @@ class ComparedFigure:
 
     @cached_property
     def runs_inside(self) -> dict[int, bool]:
-        """For each run, True if its mean lies in the interval of the other runs, as if it were the published figure."""
+        """For each run, True if its mean lies in the interval of the other runs, as if it were the
+        published figure.
+        """
         hits = {}
         for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
             rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
@@ -57,7 +69,11 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         return
     for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
         dataset, model, column = line["dataset"], line["model"], line["metric"]
-        measure = next(measure for measure in layout.measures(resolved, dataset, model) if measure.column == column)
+        measure = next(
+            measure
+            for measure in layout.measures(resolved, dataset, model)
+            if measure.column == column
+        )
         if measure.metric in FACTS:
             continue
         entry = tuple(line[name] for name in ENTRY)
@@ -72,24 +88,37 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
 class Agreement:
     """The agreement of one metric of a table with the print, over all its data sets.
 
-    `median_difference` is the median distance of mean and published figure; for times, `median_factor` is the median
-    factor between the measured and the published ratio to the first model. `rank_correlation` is the mean of
-    Spearman's correlation over the rows that have three models or more. `rows` counts the rows (data sets) of two
-    models or more, and `same_best` those on which the same model is the best.
+    `median_difference` is the median distance of mean and published figure; for times,
+    `median_factor` is the median factor between the measured and the published ratio to the first
+    model. `rank_correlation` is the mean of Spearman's correlation over the rows that have three
+    models or more. `rows` counts the rows (data sets) of two models or more, and `same_best` those
+    on which the same model is the best.
 
-    The other numbers test the rule (docs/trust.md). A pairing compares a published figure with the runs of *another*
-    model of its row: `pairings` counts those that the rule decides, `pairings_reproduced` those of them that are
-    `reproduced`, and `pairings_untold` the undecided ones. `left_out` counts our runs that were compared with the
-    other runs of their entry, and `left_out_reproduced` those of them inside the interval.
+    The other numbers test the rule (docs/trust.md). A pairing compares a published figure with the
+    runs of *another* model of its row: `pairings` counts those that the rule decides,
+    `pairings_reproduced` those of them that are `reproduced`, and `pairings_untold` the undecided
+    ones. `left_out` counts our runs that were compared with the other runs of their entry, and
+    `left_out_reproduced` those of them inside the interval.
     """
 
     #: The columns of `texts`, and what they mean.
-    COLUMNS: ClassVar = ("metric", "median apart", "rank corr.", "same best", "wrong pairs", "own runs")
+    COLUMNS: ClassVar = (
+        "metric",
+        "median apart",
+        "rank corr.",
+        "same best",
+        "wrong pairs",
+        "own runs",
+    )
     LEGEND: ClassVar = (
-        "median apart: abs(ours - published); for times, the factor between our ratio to the first model and the "
-        "printed one. rank corr.: Spearman's correlation of the models. same best: data sets on which the best model "
-        "in print is our best one. wrong pairs: published figures compared with another model's runs; those called "
-        "reproduced, of those that the rule decides. own runs: each of our runs compared with the others; the share "
+        "median apart: abs(ours - published); for times, the factor between our ratio to the first "
+        "model and the "
+        "printed one. rank corr.: Spearman's correlation of the models. same best: data sets on "
+        "which the best model "
+        "in print is our best one. wrong pairs: published figures compared with another model's "
+        "runs; those called "
+        "reproduced, of those that the rule decides. own runs: each of our runs compared with the "
+        "others; the share "
         "inside the interval should be near 95 %."
     )
 
@@ -112,7 +141,9 @@ class Agreement:
         part, whole, difference = self.left_out_reproduced, self.left_out, self.median_difference
         return [
             self.metric,
-            f"x {three_figures(self.median_factor or math.nan)}" if difference is None else three_figures(difference),
+            f"x {three_figures(self.median_factor or math.nan)}"
+            if difference is None
+            else three_figures(difference),
             "" if self.rank_correlation is None else f"{self.rank_correlation:.2f}",
             f"{self.same_best}/{self.rows}" if self.rows else "",
             f"{self.pairings_reproduced}/{self.pairings}" if self.pairings else "",
@@ -120,8 +151,12 @@ class Agreement:
         ]
 
 
-def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
-    """Return the agreement of each metric of a table with the print; `figures` has the lines of `summary.csv`."""
+def agreements(
+    compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved
+) -> list[Agreement]:
+    """Return the agreement of each metric of a table with the print; `figures` has the lines of
+    `summary.csv`.
+    """
     by_metric = group_by(compared, lambda figure: figure.measure.metric)
     scores = [_agreement(metric, group) for metric, group in by_metric.items()]
     return [*scores, *_agreements_of_times(figures, resolved)]
@@ -129,20 +164,41 @@ def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolv
 
 def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     """Return the sums of own runs and wrong pairs, under the names of the attributes."""
-    names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
-    return sum((Counter({name: getattr(one, name) for name in names}) for one in agreements), Counter[str]())
+    names = (
+        "pairings",
+        "pairings_reproduced",
+        "pairings_untold",
+        "left_out",
+        "left_out_reproduced",
+    )
+    return sum(
+        (Counter({name: getattr(one, name) for name in names}) for one in agreements),
+        Counter[str](),
+    )
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
-    """Return how far the figures of one metric agree with the print: verdicts, distances, the same best model."""
+    """Return how far the figures of one metric agree with the print: verdicts, distances, the same
+    best model.
+    """
     rows = list(group_by(figures, lambda figure: (figure.dataset, figure.measure.column)).values())
     several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
     pick = min if less_is_better(metric) else max
     # Several models may have the best published value.
-    best = ((pick(row, key=lambda figure: figure.draws.mean), pick(f.printed.value for f in row)) for row in several)
+    best = (
+        (pick(row, key=lambda figure: figure.draws.mean), pick(f.printed.value for f in row))
+        for row in several
+    )
     pairs = (pair for row in rows for pair in permutations(row, 2))
-    wrong = Counter(judge(f.draws, replace(wrong.printed, gap=f.printed.gap)).verdict for f, wrong in pairs)
-    left_out = [hit for figure in figures if len(figure.means) > FEWEST_RUNS for hit in figure.runs_inside.values()]
+    wrong = Counter(
+        judge(f.draws, replace(wrong.printed, gap=f.printed.gap)).verdict for f, wrong in pairs
+    )
+    left_out = [
+        hit
+        for figure in figures
+        if len(figure.means) > FEWEST_RUNS
+        for hit in figure.runs_inside.values()
+    ]
     undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
         metric,
@@ -166,7 +222,9 @@ def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
         first = times.groupby("dataset")[["mean", "published"]].transform("first")
-        ratios = np.log(times["mean"] / first["mean"]) - np.log(times["published"] / first["published"])
+        ratios = np.log(times["mean"] / first["mean"]) - np.log(
+            times["published"] / first["published"]
+        )
         distances = np.abs(ratios[times["dataset"].duplicated()])
         if len(distances):
             rows = times.groupby("dataset", sort=False)
@@ -194,7 +252,9 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
 
 
 def verdict_counts(figures: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of figures and of facts of data sets with each verdict; the empty one does not count."""
+    """Return the numbers of figures and of facts of data sets with each verdict; the empty one does
+    not count.
+    """
     lines = figures[figures["verdict"] != ""]
     is_fact = lines["metric"].isin(FACTS)
     return Counter(lines["verdict"][~is_fact]), Counter(lines["verdict"][is_fact])
@@ -207,18 +267,29 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """
     columns = ["dataset", "model", "reading"]  # a run computes the cells of all selections
     seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns").rename("seconds")
-    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(columns).join(seconds, on=columns)
+    lines = (
+        figures[figures["verdict"] == "too few runs"]
+        .drop_duplicates(columns)
+        .join(seconds, on=columns)
+    )
     runs = lines["runs"].astype(int)
     rest = FEWEST_RUNS - runs
-    return lines[["dataset", "model"]].assign(more_runs=rest, minutes=rest * lines["seconds"].astype(float) / runs / 60)
+    return lines[["dataset", "model"]].assign(
+        more_runs=rest, minutes=rest * lines["seconds"].astype(float) / runs / 60
+    )
 
 
 def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame) -> str:
-    """Return the sentences on the numbers of figures and facts with each verdict, and on `missing_runs`."""
+    """Return the sentences on the numbers of figures and facts with each verdict, and on
+    `missing_runs`.
+    """
     of_facts = facts_sentence(facts)
     if not counts:
         return of_facts or "No published figure to judge."
-    text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {verdict_list(counts, signs=True)}."
+    text = (
+        f"{counts.total()} published figure{'s' * (counts.total() > 1)}: "
+        f"{verdict_list(counts, signs=True)}."
+    )
     if len(missing):
         smallest, largest = missing["more_runs"].min(), missing["more_runs"].max()
         number = str(largest) if smallest == largest else f"{smallest} to {largest}"
@@ -230,8 +301,13 @@ def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
 
 
 def facts_sentence(counts: Mapping[str, int]) -> str:
-    """Return the sentence on the facts of data sets, from their numbers by verdict; empty if none was compared."""
+    """Return the sentence on the facts of data sets, from their numbers by verdict; empty if none
+    was compared.
+    """
     compared = counts["reproduced"] + counts["differs"]
     if not compared:
         return ""
-    return f"{counts['reproduced']} of {compared} facts of the data sets (rows, columns, classes) are as printed."
+    return (
+        f"{counts['reproduced']} of {compared} facts of the data sets (rows, columns, classes) are "
+        "as printed."
+    )

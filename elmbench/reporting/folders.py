@@ -26,19 +26,28 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
 
 @dataclass(frozen=True)
 class ResultsDirs:
-    """The folders that tables are read from: the user's first, then that of the committed results."""
+    """The folders that tables are read from: the user's first, then that of the committed
+    results.
+    """
 
     user: Path
     committed: Path | None = None
 
     def find(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
-        return next((folder for folder in self._folders if has_results(folder, profile, experiment)), self.user)
+        return next(
+            (folder for folder in self._folders if has_results(folder, profile, experiment)),
+            self.user,
+        )
 
     def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
-        """Return the first profile with results of a table: in the user's folder, or else in the committed one."""
+        """Return the first profile with results of a table: in the user's folder, or else in the
+        committed one.
+        """
         pairs = product(self._folders, profiles)
-        return next((profile for folder, profile in pairs if has_results(folder, profile, experiment)), None)
+        return next(
+            (profile for folder, profile in pairs if has_results(folder, profile, experiment)), None
+        )
 
     @property
     def _folders(self) -> list[Path]:
@@ -49,9 +58,14 @@ class ResultsDirs:
         results_dir = self.find(profile, experiment)
         folder = results_folder(results_dir, profile, experiment)
         if results_dir == self.committed:
-            return f"committed results, {folder}; your own: elmbench run {experiment} --profile {profile}"
+            return (
+                f"committed results, {folder}; your own: elmbench run {experiment} --profile "
+                f"{profile}"
+            )
         if self.committed is not None and has_results(self.committed, profile, experiment):
-            command = f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
+            command = (
+                f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
+            )
             return f"your results, {folder}; the committed ones: {command}"
         return f"your results, {folder}"
 
@@ -59,12 +73,17 @@ class ResultsDirs:
         """Return a line with the number of tables, given by profile and id, from each folder."""
         counts = Counter(self.find(profile, experiment) for profile, experiment in tables)
         n_user, total = counts[self.user], counts.total()
-        origins = f"{n_user} from your results ({self.user}), {total - n_user} committed ({self.committed})"
+        origins = (
+            f"{n_user} from your results ({self.user}), {total - n_user} committed "
+            f"({self.committed})"
+        )
         return f"{total} table{'s' * (total != 1)}: {origins}"
 
 
 def committed_results() -> Path | None:
-    """Return the folder of the committed results, relative to the working folder if below it; None in a wheel."""
+    """Return the folder of the committed results, relative to the working folder if below it; None
+    in a wheel.
+    """
     folder = _TOP / "results"
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):
         return None

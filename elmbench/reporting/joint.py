@@ -1,4 +1,6 @@
-"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its test on own runs."""
+"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its
+test on own runs.
+"""
 
 import math
 from collections import Counter
@@ -17,17 +19,26 @@ from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_me
 from elmbench.specs.catalogue import PROFILES
 
 #: All verdicts on a table.
-TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", "too small to judge")
+TABLE_VERDICTS = (
+    "reproduced",
+    "pattern only",
+    "level only",
+    "not reproduced",
+    "too small to judge",
+)
 #: The level of the tests of coverage and pattern.
 ALPHA = 0.05
-#: Fewer independent figures cannot show that coverage holds: of four, three inside would still be accepted.
+#: Fewer independent figures cannot show that coverage holds: of four, three inside would still be
+#: accepted.
 FEWEST_FIGURES = 5
-#: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four of five inside.
+#: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four
+#: of five inside.
 FEWEST_ALL_INSIDE = 3
 #: All permutations are computed up to this number; beyond it, this many are drawn at random.
 SHUFFLES = 10_000
 
-#: The costs |published - ours| of a data set: row i has the published figure of model i, column j our model j.
+#: The costs |published - ours| of a data set: row i has the published figure of model i, column j
+#: our model j.
 _Costs = NDArray[np.float64]
 
 
@@ -35,11 +46,13 @@ _Costs = NDArray[np.float64]
 class JointVerdict:
     """The verdict on one metric of a table.
 
-    `inside` counts the published figures inside the interval, `judged` those that have one (three runs or more).
-    `coverage_p` is the p-value of the binomial test that 95 % of the intervals contain the published figure; None if
-    there are too few independent figures for an answer. `pattern_p` is that of the permutation test; None if there are
-    too few permutations for a p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation
-    between published and measured figures of the models. `profiles` are those of its figures, the most faithful first.
+    `inside` counts the published figures inside the interval, `judged` those that have one (three
+    runs or more). `coverage_p` is the p-value of the binomial test that 95 % of the intervals
+    contain the published figure; None if there are too few independent figures for an answer.
+    `pattern_p` is that of the permutation test; None if there are too few permutations for a
+    p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation between
+    published and measured figures of the models. `profiles` are those of its figures, the most
+    faithful first.
     """
 
     metric: str = ""
@@ -75,31 +88,55 @@ class JointVerdict:
 
 
 def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
-    """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics."""
+    """Return the verdict on the metric of a table with the most figures, and under `metrics` those
+    on all metrics.
+    """
     return main_verdict(verdicts).record() | {"metrics": [verdict.record() for verdict in verdicts]}
 
 
 def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
-    """Return the verdict on the metric of a table with the most figures; without any, it is `too small to judge`."""
+    """Return the verdict on the metric of a table with the most figures; without any, it is `too
+    small to judge`.
+    """
     return max(verdicts, key=lambda verdict: verdict.figures, default=JointVerdict())
 
 
 def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
-    """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed of the shuffles."""
-    return [judge_metric(group, *key) for group in group_by(figures, lambda figure: figure.measure.metric).values()]
+    """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed
+    of the shuffles.
+    """
+    return [
+        judge_metric(group, *key)
+        for group in group_by(figures, lambda figure: figure.measure.metric).values()
+    ]
 
 
 def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     """Return the verdict on one metric of a table from its compared figures."""
     metric = figures[0].measure.metric
     judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
-    inside = sum(judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced" for figure in judged)
+    inside = sum(
+        judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced"
+        for figure in judged
+    )
     rows, datasets = rows_of(figures), len({figure.dataset for figure in figures})
     coverage_p = _coverage_p(judged, inside) if judged else None
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
     spearman = mean_rank_correlation(map(means_and_prints, rows))
-    profiles = tuple(name for name in reversed(PROFILES) if any(figure.profile == name for figure in figures))
-    return JointVerdict(metric, len(figures), datasets, inside, len(judged), coverage_p, pattern_p, spearman, profiles)
+    profiles = tuple(
+        name for name in reversed(PROFILES) if any(figure.profile == name for figure in figures)
+    )
+    return JointVerdict(
+        metric,
+        len(figures),
+        datasets,
+        inside,
+        len(judged),
+        coverage_p,
+        pattern_p,
+        spearman,
+        profiles,
+    )
 
 
 def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
@@ -107,7 +144,9 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     from scipy.special import bdtr
 
     n = len(figures)
-    per_dataset = sum(size**2 for size in Counter(figure.dataset for figure in figures).values()) / n
+    per_dataset = (
+        sum(size**2 for size in Counter(figure.dataset for figure in figures).values()) / n
+    )
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
     p = float(bdtr(round(inside * effective / n), effective, LEVEL))
     fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_FIGURES else FEWEST_FIGURES
@@ -115,16 +154,22 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
-    """Return the correlation between models of one data set of lying inside the interval, from our own runs."""
+    """Return the correlation between models of one data set of lying inside the interval, from our
+    own runs.
+    """
     products, squares = [], []
     for group in group_by(figures, lambda figure: figure.dataset).values():
         hits = [figure.runs_inside for figure in group]
         squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
         for first, second in combinations(hits, 2):
-            products += [(first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()]
+            products += [
+                (first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()
+            ]
     if not products:
         return 0.0
-    return min(1.0, max(0.0, math.fsum(products) / len(products) / (math.fsum(squares) / len(squares))))
+    return min(
+        1.0, max(0.0, math.fsum(products) / len(products) / (math.fsum(squares) / len(squares)))
+    )
 
 
 def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
@@ -132,7 +177,9 @@ def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
 
     If a data set has one model at several values of a hyperparameter, its group has these values.
     """
-    n_models = Counter(dataset for dataset, _ in {(figure.dataset, figure.model) for figure in figures})
+    n_models = Counter(
+        dataset for dataset, _ in {(figure.dataset, figure.model) for figure in figures}
+    )
 
     def row(figure: ComparedFigure) -> tuple[str, str]:
         return figure.dataset, figure.measure.column if n_models[figure.dataset] > 1 else ""
@@ -147,10 +194,11 @@ def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
 
 
 def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
-    """Return the p-value of the order of our models within the data sets; None if it cannot be .05 or less.
+    """Return the p-value of the order of our models within the data sets; None if it cannot be .05
+    or less.
 
-    `costs` are those of each data set, `key` is the seed of the shuffles. `scipy.stats.permutation_test` has no strata:
-    it would also shuffle between data sets.
+    `costs` are those of each data set, `key` is the seed of the shuffles.
+    `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
     """
     costs = [matrix for matrix in costs if len(matrix) > 1]
     orders = math.prod(math.factorial(len(matrix)) for matrix in costs)
@@ -173,13 +221,15 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
 
 
 def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
-    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table.
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a
+    table.
 
-    The result has the number of prints of each kind, and of those that are `reproduced`. `own_runs`: means of as many
-    of our own runs as a published mean is over (at most half of them), judged by the other runs; about 19 in 20 should
-    be reproduced if the models differ by more than they vary. `wrong_models`, `wrong_sets`: the print with the models
-    of each data set, or the data sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of
-    prints of our own runs with each verdict.
+    The result has the number of prints of each kind, and of those that are `reproduced`.
+    `own_runs`: means of as many of our own runs as a published mean is over (at most half of them),
+    judged by the other runs; about 19 in 20 should be reproduced if the models differ by more than
+    they vary. `wrong_models`, `wrong_sets`: the print with the models of each data set, or the data
+    sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of prints of
+    our own runs with each verdict.
     """
 
     def verdicts_on(samples: Iterable[list[ComparedFigure]]) -> list[str]:
@@ -200,7 +250,9 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
 
 
 def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
-    """Yield the figures with the mean of some of our runs in place of the print, compared with the other runs."""
+    """Yield the figures with the mean of some of our runs in place of the print, compared with the
+    other runs.
+    """
     for first in range(max((len(figure.runs) for figure in figures), default=0)):
         prints = []
         for figure in figures:
@@ -211,7 +263,9 @@ def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedF
                 printed = Printed(float(means[:size].mean()), 0.0, size)
                 draws = draws_of_means(means[size:], figure.draws.least_half_width)
                 runs = np.roll(figure.runs, -first)[size:]
-                prints.append(replace(figure, runs=runs, means=means[size:], draws=draws, printed=printed))
+                prints.append(
+                    replace(figure, runs=runs, means=means[size:], draws=draws, printed=printed)
+                )
         if prints:
             yield prints
 

@@ -1,4 +1,6 @@
-"""Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
+"""Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on
+published figures.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,10 +28,16 @@ _UNCORRECTED = (
 
 
 def table_notes(
-    cells: pd.DataFrame, gains: pd.DataFrame, claims: Sequence[ClaimOutcome], datasets: set[str], resolved: Resolved
+    cells: pd.DataFrame,
+    gains: pd.DataFrame,
+    claims: Sequence[ClaimOutcome],
+    datasets: set[str],
+    resolved: Resolved,
 ) -> Iterator[Note]:
     """Yield the notes of a table that shows these data sets."""
-    yield from (Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items())
+    yield from (
+        Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items()
+    )
     yield from layout_of(resolved).notes(cells, resolved)
     yield from added_notes(cells, resolved)
     if CLEAN_TIMES in cells:
@@ -37,7 +45,10 @@ def table_notes(
         clean, total = int(timed.sum()), len(timed)
         share = "all" if clean == total else f"{clean} of {total}"
         others = ", the others beside other work (see clean_times in cells.csv)" * (clean < total)
-        yield Note("clean-times", f"times of fits: {share} measured one by one with nothing beside them{others}")
+        yield Note(
+            "clean-times",
+            f"times of fits: {share} measured one by one with nothing beside them{others}",
+        )
     yield from (Note("claim", claim.text) for claim in claims)
     if any(claim.is_decided for claim in claims):
         yield Note("claim", _UNCORRECTED)
@@ -50,7 +61,9 @@ def table_notes(
 
 
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield the tests of models that were added to a table of a paper, against the best one on the same folds."""
+    """Yield the tests of models that were added to a table of a paper, against the best one on the
+    same folds.
+    """
     columns = set(resolved.spec.models)
     default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
     for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
@@ -59,14 +72,23 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         metric, share = resolved.metric_of(str(dataset)), share_of_test_rows(str(dataset), resolved)
         if metric not in group or share is None:
             continue
-        scores = group.pivot(index=["run", "fold"], columns="model", values=metric).astype(float).dropna()
-        p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
+        scores = (
+            group.pivot(index=["run", "fold"], columns="model", values=metric)
+            .astype(float)
+            .dropna()
+        )
+        p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(
+            ascending=False
+        )
         if len(p) > 1:
             best, *rivals = p.index
             text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
             text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
             unit = "folds" if scores.index.get_level_values("run").has_duplicates else "runs"
-            yield Note("added", f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)")
+            yield Note(
+                "added",
+                f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)",
+            )
 
 
 def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
@@ -74,20 +96,27 @@ def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
     if REMARKS not in cells.columns:
         return {}
     lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
-    return {str(name): "; ".join(map(str, group)) for name, group in lines.groupby("dataset", sort=False)[REMARKS]}
+    return {
+        str(name): "; ".join(map(str, group))
+        for name, group in lines.groupby("dataset", sort=False)[REMARKS]
+    }
 
 
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     """Yield the mean optimism of each model over the data sets, if there is any.
 
-    The mean of all models has an interval of 95 % if there are three data sets or more. Data sets are independent, so
-    the paired t-test needs no correction.
+    The mean of all models has an interval of 95 % if there are three data sets or more. Data sets
+    are independent, so the paired t-test needs no correction.
     """
     if not len(default):
         return
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     smallest, largest = int(means["size"].min()), int(means["size"].max())
-    over = (f"{largest}" if smallest == largest else f"{smallest} to {largest}") + " data set" + "s" * (largest > 1)
+    over = (
+        (f"{largest}" if smallest == largest else f"{smallest} to {largest}")
+        + " data set"
+        + "s" * (largest > 1)
+    )
     listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
     text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
@@ -100,7 +129,9 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the default readings."""
+    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the
+    default readings.
+    """
     if not set(CAPPED) <= set(cells.columns):
         return
     default = cells[(cells["reading"] == "") & cells["capped"].notna()]
@@ -109,15 +140,23 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
         if not (shares > 0).any(axis=None):
             continue
         share, search_share = (float(group[name].astype(float).mean()) for name in CAPPED)
-        text = f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before they had converged"
+        text = (
+            f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before "
+            "they had converged"
+        )
         if search_share == search_share:
             worst = shares["search_capped"]
-            text += f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: {worst.max():.0%})"
+            text += (
+                f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: "
+                f"{worst.max():.0%})"
+            )
         yield Note("capped", text)
 
 
 def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield each warning under the default readings, with the models and the number of cells on each data set."""
+    """Yield each warning under the default readings, with the models and the number of cells on
+    each data set.
+    """
     if WARNING not in cells.columns:
         return
     default = cells[cells["reading"] == ""]
@@ -136,11 +175,15 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     reasons = ((column, *reason) for column, model in models for reason in model.not_run.items())
     for (dataset, why), group in group_by(reasons, lambda reason: reason[1:]).items():
         if dataset in datasets:
-            yield Note("ending", f"{dataset} {', '.join(column for column, *_ in group)} not run: {why}")
+            yield Note(
+                "ending", f"{dataset} {', '.join(column for column, *_ in group)} not run: {why}"
+            )
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield each ending other than ok: the data sets that are missing, and the entries with the first reason."""
+    """Yield each ending other than ok: the data sets that are missing, and the entries with the
+    first reason.
+    """
     bad = cells[cells["status"] != "ok"]
     missing: dict[str, list[str]] = {}
     for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
@@ -160,17 +203,29 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the meaning of the published figures, the remarks on those of these data sets, and misnamed metrics."""
+    """Yield the meaning of the published figures, the remarks on those of these data sets, and
+    misnamed metrics.
+    """
     if any(figure.std is not None for figure in resolved.file.figures):
-        draws = f"a mean over {resolved.mean_of} runs" if resolved.mean_of > 1 else "taken as the mean of one run"
+        draws = (
+            f"a mean over {resolved.mean_of} runs"
+            if resolved.mean_of > 1
+            else "taken as the mean of one run"
+        )
         std = resolved.spec.protocol.std.replace("-", " ")
         yield Note("published", f"a published figure is {draws}; ± is the deviation {std}")
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")
-    remarks = ((" ".join(names), f) for names, f in resolved.published.items() if f.note and names[0] in datasets)
+    remarks = (
+        (" ".join(names), f)
+        for names, f in resolved.published.items()
+        if f.note and names[0] in datasets
+    )
     # The table itself shows when a fit was stopped.
-    by_note = group_by((pair for pair in remarks if pair[1].over_seconds is None), lambda pair: pair[1].note)
+    by_note = group_by(
+        (pair for pair in remarks if pair[1].over_seconds is None), lambda pair: pair[1].note
+    )
     for remark, pairs in by_note.items():
         yield Note("published", f"published {', '.join(names for names, _ in pairs)}: {remark}")
     declared = resolved.file.spec.published

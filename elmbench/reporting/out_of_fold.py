@@ -19,10 +19,11 @@ from elmbench.work.plan import Cell
 def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved) -> pd.DataFrame:
     """Return a line for each test row of each fold and model, from the predictions in the store.
 
-    The columns are `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`, `model`, `true` and
-    `predicted` in the spelling and the units of the file; of a classification `decision` (of the positive class, or
-    `decision_<class>` for each of more than two) and `probability_<class>`, if the model has them. Cells without
-    predictions, and those whose data are missing or have changed, have no lines.
+    The columns are `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`,
+    `model`, `true` and `predicted` in the spelling and the units of the file; of a classification
+    `decision` (of the positive class, or `decision_<class>` for each of more than two) and
+    `probability_<class>`, if the model has them. Cells without predictions, and those whose data
+    are missing or have changed, have no lines.
     """
     parts: list[pd.DataFrame] = []
     for cell in planned:
@@ -40,18 +41,29 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
         test = stored.rows
         if test is None:
             _, test = fold_rows(work.outer_fold, None)
-        columns: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
+        columns: dict[str, Any] = {
+            "dataset": cell.dataset,
+            "row": test if data.rows is None else data.rows[test],
+        }
         columns |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
         if data.classes is None:
-            parts.append(pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted}))
+            parts.append(
+                pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
+            )
             continue
         labels = np.array(data.classes, dtype=object)
         columns |= {"true": labels[stored.true], "predicted": labels[stored.predicted]}
-        for name, values in (("decision", stored.columns("scores")), ("probability", stored.probabilities)):
+        for name, values in (
+            ("decision", stored.columns("scores")),
+            ("probability", stored.probabilities),
+        ):
             # The store rounds to single precision.
             if values is not None and values.ndim == 1:
                 columns[name] = values.astype(np.float32)
             elif values is not None:
-                columns |= {f"{name}_{label}": values[:, i].astype(np.float32) for i, label in enumerate(data.classes)}
+                columns |= {
+                    f"{name}_{label}": values[:, i].astype(np.float32)
+                    for i, label in enumerate(data.classes)
+                }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -19,7 +19,15 @@ from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
 from elmbench.metrics import find_metric
 from elmbench.reporting import figures as published
-from elmbench.reporting.cells import CELL_NAMES, REMARKS, TIMES, cells_frame, provenance, read_cells, write_frame
+from elmbench.reporting.cells import (
+    CELL_NAMES,
+    REMARKS,
+    TIMES,
+    cells_frame,
+    provenance,
+    read_cells,
+    write_frame,
+)
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import PICTURE, results_folder
@@ -60,7 +68,9 @@ class Results:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of a data set."""
+        """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
+        a data set.
+        """
         summary, remarks = summarise(self.measured), remarks_of(self.cells)
         return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
 
@@ -80,11 +90,16 @@ class Results:
     @cached_property
     def table(self) -> ResultTable:
         table = build_table(self.summary, self.cells, self.gains, self.claims, self.resolved)
-        return replace(table, notes=(Note("data", self.left_out), *table.notes)) if self.left_out else table
+        return (
+            replace(table, notes=(Note("data", self.left_out), *table.notes))
+            if self.left_out
+            else table
+        )
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """The line of each published figure in the summary, under the default readings and the first selection.
+        """The line of each published figure in the summary, under the default readings and the
+        first selection.
 
         A data set that stands in for another one counts only without it.
         """
@@ -122,7 +137,8 @@ class Results:
         return path if (path := self.folder / PICTURE).is_file() else None
 
     def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
-        """Return the table as rich prints it in lines of `width` characters, with a last line that counts verdicts.
+        """Return the table as rich prints it in lines of `width` characters, with a last line that
+        counts verdicts.
 
         `hidden`: kinds of notes that are left out.
         """
@@ -152,16 +168,20 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
-    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the store.
+    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the
+    store.
 
-    Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and `claims.csv`, if the paper
-    has claims about the table. Raises WriteError if the folder cannot be written.
+    Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
+    `claims.csv`, if the paper has claims about the table. Raises WriteError if the folder cannot be
+    written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
     planned = store.cells(resolved.profile, experiment)
     known = {name for name in {cell.dataset for cell in planned} if _is_known(name, resolved)}
-    planned = [cell for cell in planned if cell.dataset in known]  # those of another --spec-dir stay in the store
+    planned = [
+        cell for cell in planned if cell.dataset in known
+    ]  # those of another --spec-dir stay in the store
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
@@ -175,7 +195,9 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
     # Of the cells that ended ok under the default readings, read one after the other.
     stored = ((cell, store.result(cell.key)) for cell in planned if cell.key and not cell.reading)
-    outputs = (Outputs(cell, result) for cell, result in stored if result and result["status"] == "ok")
+    outputs = (
+        Outputs(cell, result) for cell, result in stored if result and result["status"] == "ok"
+    )
     _write_table(results, commands, outputs)
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")
@@ -185,15 +207,18 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
-    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions in the store. Cells
-    of unknown data sets are left out, with a warning. Raises ElmbenchError if there is no `cells.csv`, or neither it
-    nor the store has the predictions for a metric.
+    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
+    in the store. Cells of unknown data sets are left out, with a warning. Raises ElmbenchError if
+    there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells, left_out = read_cells(folder / "cells.csv"), ""
     if unknown := [name for name in cells["dataset"].unique() if not _is_known(name, resolved)]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
-        left_out = f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this installation lacks "
+        left_out = (
+            f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this "
+            "installation lacks "
+        )
         left_out += "the data set (elmbench list datasets)"
         warnings.warn(f"{folder}/{left_out}", ElmbenchWarning, stacklevel=2)
     if metrics:
@@ -215,25 +240,34 @@ def _is_known(dataset: str, resolved: Resolved) -> bool:
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
-    """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the `cells.csv` of a run.
+    """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the
+    `cells.csv` of a run.
 
-    The files that come from the store stay: the cells, `environment.json` and a figure of the outputs of models.
+    The files that come from the store stay: the cells, `environment.json` and a figure of the
+    outputs of models.
     """
     results = read_results(resolved, results_dir)
     _write_table(results, results.commands)
     return results
 
 
-def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path) -> pd.DataFrame:
+def _stored_metrics(
+    cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path
+) -> pd.DataFrame:
     """Return metrics of the stored predictions of cells, a column each."""
     store, profile, experiment = Store(results_dir), resolved.profile, resolved.file.id
-    stored = cells_frame(store.cells(profile, experiment) if names else [], store, [*names], resolved)
-    metrics = cells[CELL_NAMES].merge(stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin")
+    stored = cells_frame(
+        store.cells(profile, experiment) if names else [], store, [*names], resolved
+    )
+    metrics = cells[CELL_NAMES].merge(
+        stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin"
+    )
     tasks = cells["dataset"].map(lambda name: resolved.dataset(name).task)
     is_needed = (cells["status"] == "ok") & tasks.isin([find_metric(name).task for name in names])
     if missing := int((is_needed & (metrics["origin"] == "left_only")).sum()):
         raise ElmbenchError(
-            f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and {store.root} lacks the "
+            f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and "
+            f"{store.root} lacks the "
             f"predictions of {missing} of {len(cells)} cells",
             expected="the store of the run that wrote cells.csv",
             next_step=f"{command_for(profile, experiment)}, then this command again",
@@ -241,8 +275,12 @@ def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolve
     return metrics[[*names]].astype(float)
 
 
-def _write_table(results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None) -> None:
-    """Write the files that follow from the cells; with `outputs` of models, also a figure of these."""
+def _write_table(
+    results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None
+) -> None:
+    """Write the files that follow from the cells; with `outputs` of models, also a figure of
+    these.
+    """
     folder, layout = results.folder, layout_of(results.resolved)
     write_frame(results.summary, folder / "summary.csv")
     if len(results.gains):

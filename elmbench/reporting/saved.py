@@ -17,7 +17,20 @@ from elmbench.reporting.summary import COLUMNS, GAINS
 #: Columns of the frames of several tables, before those of their files.
 TABLE_NAMES = ["profile", "paper", "table"]
 #: Columns of text, empty if there is none.
-_TEXT = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
+_TEXT = (
+    "dataset",
+    "model",
+    "metric",
+    "select",
+    "reading",
+    "verdict",
+    "ended",
+    "remark",
+    "than",
+    "is",
+    "test",
+    "of",
+)
 #: Columns of whole numbers; some may be missing.
 _WHOLE = ("n", "runs", "runs_to_tell")
 
@@ -30,7 +43,9 @@ def _read(path: Path, columns: list[str]) -> pd.DataFrame:
         return read_frame(path, _TEXT, _WHOLE)
     except (OSError, ValueError) as error:
         expected, command = "a file as it was written", "elmbench table --update"
-        raise ElmbenchError(f"cannot read {path}: {error}", expected=expected, next_step=command) from error
+        raise ElmbenchError(
+            f"cannot read {path}: {error}", expected=expected, next_step=command
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,13 @@ class SavedTable:
     folder : path
         The folder of the files.
     cells : DataFrame
-        One line for each cell: a model on a data set in one run and one outer fold. `params` is JSON.
+        One line for each cell: a model on a data set in one run and one outer fold. `params` is
+        JSON.
     summary : DataFrame
         One line for each model, data set and metric: the mean beside the published value.
     claims, optimism : DataFrame
-        Tested sentences of the paper, and the gains of a choice on the test folds; empty if the file is missing.
+        Tested sentences of the paper, and the gains of a choice on the test folds; empty if the
+        file is missing.
     figure : DataFrame or None
         The data of the picture, if the table has one.
     environment : dict
@@ -56,7 +73,9 @@ class SavedTable:
     folder: Path
     cells = cached_property(lambda table: read_cells(table.folder / "cells.csv"))
     summary = cached_property(lambda table: _read(table.folder / "summary.csv", COLUMNS))
-    claims = cached_property(lambda table: _read(table.folder / "claims.csv", claim_outcomes.COLUMNS))
+    claims = cached_property(
+        lambda table: _read(table.folder / "claims.csv", claim_outcomes.COLUMNS)
+    )
     optimism = cached_property(lambda table: _read(table.folder / "optimism.csv", GAINS))
     environment = cached_property(lambda table: read_json(table.folder / "environment.json"))
 
@@ -73,7 +92,9 @@ def _joined_frames(name: str) -> cached_property[pd.DataFrame]:
         frames = []
         for id, table in results.items():
             lines = getattr(table, name)
-            names = pd.DataFrame([id.split("/")] * len(lines), columns=TABLE_NAMES, index=lines.index)
+            names = pd.DataFrame(
+                [id.split("/")] * len(lines), columns=TABLE_NAMES, index=lines.index
+            )
             frames.append(pd.concat([names, lines], axis=1))
         return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
@@ -86,7 +107,8 @@ class SavedResults(dict[str, SavedTable]):
     Attributes
     ----------
     cells, summary, claims, optimism : DataFrame
-        The lines of all tables, with the columns profile, paper and table before those of the files.
+        The lines of all tables, with the columns profile, paper and table before those of the
+        files.
     """
 
     cells = _joined_frames("cells")
@@ -99,7 +121,8 @@ class SavedResults(dict[str, SavedTable]):
 
 
 def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
-    """Return the tables that a run, `elmbench compare` or `elmbench merge` has written below a folder.
+    """Return the tables that a run, `elmbench compare` or `elmbench merge` has written below a
+    folder.
 
     Parameters
     ----------
@@ -109,7 +132,8 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     Returns
     -------
     SavedResults
-        `cells`, `summary`, `claims` and `optimism` as data frames over all tables, and each table by its name.
+        `cells`, `summary`, `claims` and `optimism` as data frames over all tables, and each table
+        by its name.
 
     Raises
     ------
@@ -124,9 +148,13 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     """
     top = Path(folder).expanduser().resolve()
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
-    folders = [top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)]
+    folders = [
+        top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)
+    ]
     if not folders:
         problem = f"{folder} holds no table" if top.is_dir() else f"{folder} is not a folder"
-        raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
+        raise ElmbenchError(
+            problem, expected="a folder of results with cells.csv", next_step="elmbench run table4"
+        )
     # The profile, the paper and the table are the names of the folders.
     return SavedResults({"/".join(folder.parts[-3:]): SavedTable(folder) for folder in folders})

@@ -1,4 +1,6 @@
-"""`summary.csv`: the mean of each entry, the published value and the verdict; and the optimism of the selection."""
+"""`summary.csv`: the mean of each entry, the published value and the verdict; and the optimism of
+the selection.
+"""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +34,19 @@ _NEEDED = ["run", "fold", "n_test", REMARKS, FIRST_RUNS]
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
-GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n", "low", "high"]
+GAINS = [
+    "dataset",
+    "model",
+    "metric",
+    "reading",
+    "oracle",
+    "nested",
+    "optimism",
+    "std",
+    "n",
+    "low",
+    "high",
+]
 
 Key = tuple[str, ...]
 
@@ -40,8 +54,8 @@ Key = tuple[str, ...]
 class MeasuredCells:
     """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
 
-    `all_cells` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the numbers of an entry's
-    lines among the cells that ended ok.
+    `all_cells` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the
+    numbers of an entry's lines among the cells that ended ok.
     """
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
@@ -63,18 +77,21 @@ class MeasuredCells:
     def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of an entry, NaN if it has none."""
         if measure not in self._values:
-            self._values[measure] = np.asarray(self.layout.values_of(self._cells, measure), dtype=np.float64)
+            self._values[measure] = np.asarray(
+                self.layout.values_of(self._cells, measure), dtype=np.float64
+            )
         return self._values[measure][self.lines.get(entry, [])]
 
 
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
     """Return one line for each entry and metric, with the columns of `summary.csv`.
 
-    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending that all cells of
-    an entry share, or `incomplete` if some of its cells did not end ok or a run lacks folds, or `not measured` for a
-    model that the suite does not run. `verdict` compares the mean with the published value
-    (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends of the interval.
-    `runs_to_tell` is the number of runs that an interval needs, or that would separate the models.
+    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the
+    ending that all cells of an entry share, or `incomplete` if some of its cells did not end ok or
+    a run lacks folds, or `not measured` for a model that the suite does not run. `verdict` compares
+    the mean with the published value (`elmbench.reporting.verdicts`). It is based on `runs` runs;
+    `low` and `high` are the ends of the interval. `runs_to_tell` is the number of runs that an
+    interval needs, or that would separate the models.
     """
     resolved, layout = measured.resolved, measured.layout
     lines: list[dict[str, Any]] = []
@@ -93,32 +110,63 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
             values = measured.values(entry, measure)
             valid = values[~np.isnan(values)]
             if i == 0 or len(valid) or paper is not None or ending != COMPLETE:
-                spread = run_means(values, runs) if resolved.spec.protocol.std == "of-run-means" else valid
-                line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values)}
-                mean, std = valid.mean() if len(valid) else None, spread.std(ddof=1) if len(spread) > 1 else None
+                spread = (
+                    run_means(values, runs)
+                    if resolved.spec.protocol.std == "of-run-means"
+                    else valid
+                )
+                line = dict(zip(ENTRY, entry, strict=True)) | {
+                    "metric": measure.column,
+                    "n": len(values),
+                }
+                mean, std = (
+                    valid.mean() if len(valid) else None,
+                    spread.std(ddof=1) if len(spread) > 1 else None,
+                )
                 line |= {"ended": ending, "mean": mean, "std": std} | _printed_columns(paper)
                 lines.append(line | _judge_entry(entry, measure, measured, ending, paper))
     lines += _published_lines(measured.all_cells, layout, resolved)
-    return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
+    return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(
+        dict.fromkeys(_WHOLE, "Int64")
+    )
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return lines of summaries without those of a stand-in if the data set that it stands for was measured."""
-    return lines[~lines["dataset"].map(resolved.stand_ins).isin(lines.loc[lines["ended"] == COMPLETE, "dataset"])]
+    """Return lines of summaries without those of a stand-in if the data set that it stands for was
+    measured.
+    """
+    return lines[
+        ~lines["dataset"]
+        .map(resolved.stand_ins)
+        .isin(lines.loc[lines["ended"] == COMPLETE, "dataset"])
+    ]
 
 
-def _published_lines(cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> list[dict[str, Any]]:
-    """Return a line for each cited figure and each of a model that is never measured, on the data sets shown."""
+def _published_lines(
+    cells: pd.DataFrame, layout: Layout, resolved: Resolved
+) -> list[dict[str, Any]]:
+    """Return a line for each cited figure and each of a model that is never measured, on the data
+    sets shown.
+    """
     default = cells[cells["reading"] == ""]
     if not len(default):
         return []
     datasets, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
-        if dataset in datasets and model not in models and (figure.cited or model not in resolved.file.all_columns):
+        if (
+            dataset in datasets
+            and model not in models
+            and (figure.cited or model not in resolved.file.all_columns)
+        ):
             is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
             verdict = "cited" if figure.cited else "no data" if is_judged else ""
-            line = {"dataset": dataset, "model": model, "metric": metric, "select": default["select"].iloc[0]}
+            line = {
+                "dataset": dataset,
+                "model": model,
+                "metric": metric,
+                "select": default["select"].iloc[0],
+            }
             line |= {"reading": "", "n": 0, "ended": NOT_MEASURED, "verdict": verdict}
             lines.append(line | _printed_columns(figure))
     return lines
@@ -132,7 +180,9 @@ def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
 def _judge_entry(
     entry: Key, measure: Measure, measured: MeasuredCells, ending: str, paper: PublishedValue | None
 ) -> dict[str, Any]:
-    """Return the verdict on a published figure and its evidence; an empty verdict if there is nothing to judge."""
+    """Return the verdict on a published figure and its evidence; an empty verdict if there is
+    nothing to judge.
+    """
     resolved, layout = measured.resolved, measured.layout
     columns, values = measured.columns(entry), measured.values(entry, measure)
     dataset, _, _, reading = entry
@@ -143,11 +193,16 @@ def _judge_entry(
     if ending != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
     runs = len(set(columns["run"].tolist()))
-    if resolved.cuts(dataset) or any(choice.leaks for choice in resolved.file.paper.read_label(reading)):
+    if resolved.cuts(dataset) or any(
+        choice.leaks for choice in resolved.file.paper.read_label(reading)
+    ):
         return {"verdict": "not comparable", "runs": runs}
     if measure.metric in FACTS:
         # No random draw changes a fact.
-        return {"verdict": "reproduced" if values.mean() == float(paper.value) else "differs", "runs": runs}
+        return {
+            "verdict": "reproduced" if values.mean() == float(paper.value) else "differs",
+            "runs": runs,
+        }
     if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
         return {"verdict": "not comparable", "runs": runs}
     draws = draws_of(values, columns, measure)
@@ -161,10 +216,11 @@ def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
 
 
 def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:
-    """Return the value of a published figure and its distance to the paper's figures of other models.
+    """Return the value of a published figure and its distance to the paper's figures of other
+    models.
 
-    The other figures are those that any table of the paper prints for the same data set (by the suite's name) and
-    metric, so that a figure has the same verdict in every table that prints it.
+    The other figures are those that any table of the paper prints for the same data set (by the
+    suite's name) and metric, so that a figure has the same verdict in every table that prints it.
     """
     printed = resolved.printed_in_paper.get((dataset, paper.metric), set())
     value = float(paper.value) if paper.value is not None else math.nan
@@ -174,20 +230,28 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the gain of a choice on the outer test folds (oracle) over a choice on inner folds (nested).
+    """Return the gain of a choice on the outer test folds (oracle) over a choice on inner folds
+    (nested).
 
-    There is a line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over
-    the same folds. `optimism` is the first minus the second, for an error the second minus the first, so that a
-    positive value always favours the oracle. `std` is its deviation from fold to fold, `n` the number of folds, `low`
-    and `high` the ends of its interval of 95 % by the corrected resampled t-test, as folds share training rows. An
-    entry is left out if one of its cells did not end ok or if it was run under one selection only: the remaining folds
+    There is a line for each model on each data set, in the order of the cells. `oracle` and
+    `nested` are means over the same folds. `optimism` is the first minus the second, for an error
+    the second minus the first, so that a positive value always favours the oracle. `std` is its
+    deviation from fold to fold, `n` the number of folds, `low` and `high` the ends of its interval
+    of 95 % by the corrected resampled t-test, as folds share training rows. An entry is left out if
+    one of its cells did not end ok or if it was run under one selection only: the remaining folds
     may be the easier ones.
     """
     lines = []
     cells = cells[cells["select"].isin(["oracle", "nested"])]
-    for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):
+    for (dataset, model, reading), group in cells.groupby(
+        ["dataset", "model", "reading"], sort=False
+    ):
         metric = resolved.metric_of(str(dataset))
-        if group["select"].nunique() < 2 or metric not in group or (group["status"] != COMPLETE).any():
+        if (
+            group["select"].nunique() < 2
+            or metric not in group
+            or (group["status"] != COMPLETE).any()
+        ):
             continue
         scores = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
         if scores.isna().any(axis=None):
@@ -196,7 +260,9 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         spread: tuple[float | None, ...] = None, len(gain), None, None
         if len(gain) > 1:
             # On a fixed split the runs are independent.
-            test = corrected_t_test(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
+            test = corrected_t_test(
+                gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region()
+            )
             spread = gain.std(ddof=1), len(gain), test.low, test.high
         means = scores["oracle"].mean(), scores["nested"].mean(), gain.mean()
         lines.append([dataset, model, metric, reading, *means, *spread])

@@ -1,4 +1,6 @@
-"""The table of an experiment, built from its summary and its cells, and its figures in the layout of the paper."""
+"""The table of an experiment, built from its summary and its cells, and its figures in the layout
+of the paper.
+"""
 
 import json
 from collections import Counter
@@ -12,7 +14,16 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
-from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Entry, ResultTable, Section, ending, quantity, three_figures
+from elmbench.layouts.table import (
+    COMPLETE,
+    NOT_MEASURED,
+    Entry,
+    ResultTable,
+    Section,
+    ending,
+    quantity,
+    three_figures,
+)
 from elmbench.metrics import less_is_better
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import LIMITS
@@ -24,18 +35,25 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 
-#: The description of each selection; `nested` may go by a criterion other than the score on inner folds.
+#: The description of each selection; `nested` may go by a criterion other than the score on inner
+#: folds.
 _HOW = {
     "published": "hyperparameters fixed at the paper's",
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
-    "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
-    "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
+    "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training "
+    "rows, as Gaussians",
+    "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, "
+    "by kernel densities",
 }
 
 
 def build_table(
-    summary: pd.DataFrame, cells: pd.DataFrame, gains: pd.DataFrame, claims: Sequence[ClaimOutcome], resolved: Resolved
+    summary: pd.DataFrame,
+    cells: pd.DataFrame,
+    gains: pd.DataFrame,
+    claims: Sequence[ClaimOutcome],
+    resolved: Resolved,
 ) -> ResultTable:
     """Return the table of a summary, the default readings and the table's first selection first."""
     layout = layout_of(resolved)
@@ -50,10 +68,14 @@ def build_table(
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
         entries = tuple(_entries(group, cells, optimism, layout, resolved))
-        sections.append(Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries))
+        sections.append(
+            Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries)
+        )
     spec, paper = resolved.file.spec, resolved.file.paper
     if paper.authors:
-        profile = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+        profile = (
+            _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+        )
         subtitle = f"{paper.citation}. {profile}"
     else:  # a user's data
         subtitle = _protocol(resolved)
@@ -67,10 +89,16 @@ def _protocol(resolved: Resolved) -> str:
     protocol = resolved.spec.protocol
     outer, rows = protocol.outer, resolved.settings.tune_rows
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
-    searched = f"at most {rows} rows of each training part, in " if rows else "each training part, in "
+    searched = (
+        f"at most {rows} rows of each training part, in " if rows else "each training part, in "
+    )
     inner = f"{protocol.inner.folds} inner folds"
     kinds = sorted({outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()})
-    parts = f"{outer.folds} outer folds ({', '.join(kinds)})" if outer.folds > 1 else "one held-out test part"
+    parts = (
+        f"{outer.folds} outer folds ({', '.join(kinds)})"
+        if outer.folds > 1
+        else "one held-out test part"
+    )
     return f"{parts}{runs}; hyperparameters are searched on {searched}{inner}."
 
 
@@ -80,10 +108,16 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."
     smallest, largest = int(runs.min()), int(runs.max())
-    ran = f"{smallest} run{'s' * (smallest != 1)}" if smallest == largest else f"{smallest} to {largest} runs"
+    ran = (
+        f"{smallest} run{'s' * (smallest != 1)}"
+        if smallest == largest
+        else f"{smallest} to {largest} runs"
+    )
     if resolved.profile == "paper":
         planned = resolved.spec.protocol.outer.runs
-        return f"Profile paper: the protocol as printed, {ran}" + ("." if smallest >= planned else f" of {planned}.")
+        return f"Profile paper: the protocol as printed, {ran}" + (
+            "." if smallest >= planned else f" of {planned}."
+        )
     settings = resolved.settings
     departures = {
         f"{', '.join(settings.stand_ins)} in place of the paper's data": settings.stand_ins,
@@ -96,37 +130,71 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 
 
 def _entries(
-    summary: pd.DataFrame, cells: pd.DataFrame, optimism: dict[Any, float], layout: Layout, resolved: Resolved
+    summary: pd.DataFrame,
+    cells: pd.DataFrame,
+    optimism: dict[Any, float],
+    layout: Layout,
+    resolved: Resolved,
 ) -> Iterator[Entry]:
     """Yield the entries of a table: our value beside the published one, a line of the summary each.
 
-    The best of two models or more on a data set is marked, of our complete means and of the published figures.
+    The best of two models or more on a data set is marked, of our complete means and of the
+    published figures.
     """
     params = _common_params(cells) if layout.ranks else {}
-    measures_of = cache(lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)})
+    measures_of = cache(
+        lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)}
+    )
     measures = [
         Measure(column) if ended == NOT_MEASURED else measures_of(dataset, model)[column]
-        for dataset, model, column, ended in summary[[*FIGURE, "ended"]].itertuples(index=False, name=None)
+        for dataset, model, column, ended in summary[[*FIGURE, "ended"]].itertuples(
+            index=False, name=None
+        )
     ]
-    metrics, scorers = [measure.metric for measure in measures], {*resolved.spec.protocol.metrics} - {*MEASURES}
+    metrics, scorers = (
+        [measure.metric for measure in measures],
+        {*resolved.spec.protocol.metrics} - {*MEASURES},
+    )
     signs = [
-        (-1.0 if less_is_better(metric) else 1.0) if is_quality(metric) or metric in scorers else np.nan
+        (-1.0 if less_is_better(metric) else 1.0)
+        if is_quality(metric) or metric in scorers
+        else np.nan
         for metric in metrics
     ]
-    means = summary["mean"].where(summary["ended"] == COMPLETE)  # the other folds may be the easier ones
-    scores = pd.DataFrame({"mean": means, "published": summary["published"]}).astype(float).mul(signs, axis=0)
+    means = summary["mean"].where(
+        summary["ended"] == COMPLETE
+    )  # the other folds may be the easier ones
+    scores = (
+        pd.DataFrame({"mean": means, "published": summary["published"]})
+        .astype(float)
+        .mul(signs, axis=0)
+    )
     rows = scores.groupby([summary["dataset"], summary["metric"]])
-    is_best = ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()
+    is_best = (
+        ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()
+    )
     for line, measure, best in zip(summary.to_dict("records"), measures, is_best, strict=True):
         entry = line["dataset"], line["model"]
         mean = None if pd.isna(line["mean"]) else float(line["mean"])
         shown = _mean_or_ending(line, measure, cells, layout, resolved)
         published, gain = resolved.published.get((*entry, line["metric"])), optimism.get(entry)
-        yield Entry(*entry, measure, mean, shown, published, line["verdict"], gain, params.get(entry, ""), *best)
+        yield Entry(
+            *entry,
+            measure,
+            mean,
+            shown,
+            published,
+            line["verdict"],
+            gain,
+            params.get(entry, ""),
+            *best,
+        )
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
-    """Return the hyperparameters that most folds choose, by data set and model, and their share unless all do."""
+    """Return the hyperparameters that most folds choose, by data set and model, and their share
+    unless all do.
+    """
     texts = {}
     for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
         ((text, count),) = Counter(params).most_common(1)
@@ -141,15 +209,24 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 def _mean_or_ending(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
 ) -> str:
-    """Return the mean of an entry with its digits, or the ending of its cells, if there is either."""
+    """Return the mean of an entry with its digits, or the ending of its cells, if there is
+    either.
+    """
     status = line["ended"]
     if pd.isna(line["mean"]):
         if status in (COMPLETE, NOT_MEASURED):
             return ""
         if status != "timeout":
             return ending(status)
-        entry = cells[(cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)]
-        limits = {name: seconds for name in LIMITS if name in entry for seconds in entry[name].dropna().head(1)}
+        entry = cells[
+            (cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)
+        ]
+        limits = {
+            name: seconds
+            for name in LIMITS
+            if name in entry
+            for seconds in entry[name].dropna().head(1)
+        }
         # A search that was stopped counts as a fit, unless searches may take longer than fits.
         search = "search " * ("fit_limit" not in limits and bool(resolved.spec.search_limit))
         return f"{search}> {next(iter(limits.values())):g} s" if limits else status
@@ -163,8 +240,8 @@ def _mean_or_ending(
 class Grid:
     """A table in the paper's shape.
 
-    All figures share `heading`: a measure, a data set or a model. `corner` is the kind of the rows. Each row has its
-    name and an entry for each column; None if there is none.
+    All figures share `heading`: a measure, a data set or a model. `corner` is the kind of the rows.
+    Each row has its name and an entry for each column; None if there is none.
     """
 
     heading: str
@@ -191,9 +268,9 @@ class Grid:
 def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
     """Return the figures of a section as grids, those with published figures first.
 
-    There is a grid of data sets and models for each measure. A single model has a grid of data sets and measures, a
-    table with a single data set one of models and measures, and models that have few measures in common one of data
-    sets and the measures of each model.
+    There is a grid of data sets and models for each measure. A single model has a grid of data sets
+    and measures, a table with a single data set one of models and measures, and models that have
+    few measures in common one of data sets and the measures of each model.
     """
     entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
     axes = ("model", "measure", "dataset", "pair")
@@ -216,20 +293,39 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
     groups = group_by(entries, grid_of)
     order = list(dict.fromkeys(name for name, _ in groups))
     keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
-    return sorted((_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed)
+    return sorted(
+        (_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed
+    )
 
 
 def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
-    """Return a grid of entries. `shape` names the axis of its rows, of its columns and of its heading."""
+    """Return a grid of entries. `shape` names the axis of its rows, of its columns and of its
+    heading.
+    """
     row, column, heading_axis = shape
     by_names = {(_name(entry, row), _name(entry, column)): entry for entry in entries}
-    rows, columns = (list(dict.fromkeys(_name(entry, axis) for entry in entries)) for axis in (row, column))
-    lines = tuple((_spell(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows)
-    heading, titles = _spell(heading_axis, _name(entries[0], heading_axis), resolved), tuple(columns)
+    rows, columns = (
+        list(dict.fromkeys(_name(entry, axis) for entry in entries)) for axis in (row, column)
+    )
+    lines = tuple(
+        (_spell(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows
+    )
+    heading, titles = (
+        _spell(heading_axis, _name(entries[0], heading_axis), resolved),
+        tuple(columns),
+    )
     metrics = {entry.measure.metric for entry in entries}
-    if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:
+    if (
+        column == "measure"
+        and len(columns) > 1
+        and all("@" in title for title in titles)
+        and len(metrics) == 1
+    ):
         # For one metric at many values of a hyperparameter, the columns are the values alone.
-        heading, titles = f"{heading}, {metrics.pop()}", tuple(title.partition("@")[2] for title in titles)
+        heading, titles = (
+            f"{heading}, {metrics.pop()}",
+            tuple(title.partition("@")[2] for title in titles),
+        )
     return Grid(heading, "data set" if row == "dataset" else row, titles, lines)
 
 
@@ -238,7 +334,12 @@ def _name(entry: Entry, axis: str) -> str:
     if axis == "dataset":
         return entry.dataset
     model, measure = entry.model, entry.measure.column
-    return {"model": model, "measure": measure, "pair": f"{model} {measure}", "all": "measures by model"}[axis]
+    return {
+        "model": model,
+        "measure": measure,
+        "pair": f"{model} {measure}",
+        "all": "measures by model",
+    }[axis]
 
 
 def _spell(axis: str, name: str, resolved: Resolved) -> str:

@@ -1,4 +1,6 @@
-"""The rule of the verdicts: a published figure against the prediction interval of our own runs (docs/verdicts.md)."""
+"""The rule of the verdicts: a published figure against the prediction interval of our own runs
+(docs/verdicts.md).
+"""
 
 import math
 from bisect import bisect_left
@@ -31,9 +33,9 @@ ROUND_OFF = 1e-6
 class Draws:
     """The mean and the deviation of the means of our runs of an entry.
 
-    If the first stage fixed the number of runs, `first` is its number of runs, and `deviation` is that of its runs. The
-    deviation of a single run is NaN. `least` is the least half width: the weight of one test row in a run mean, or
-    round-off.
+    If the first stage fixed the number of runs, `first` is its number of runs, and `deviation` is
+    that of its runs. The deviation of a single run is NaN. `least` is the least half width: the
+    weight of one test row in a run mean, or round-off.
     """
 
     mean: float
@@ -43,7 +45,8 @@ class Draws:
     first: int | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
-        """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same deviation.
+        """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same
+        deviation.
 
         By default, R is the number of our runs. The half width is NaN after one run.
         """
@@ -51,15 +54,17 @@ class Draws:
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
         quantile = t_quantile((self.first or runs) - 1, (1 + LEVEL) / 2)
-        return max(quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width)
+        return max(
+            quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width
+        )
 
 
 @dataclass(frozen=True)
 class Printed:
     """A published figure, a mean over `mean_of` draws.
 
-    `rounding` is half of the last printed digit, `gap` the median distance to the figures of other models; None if
-    the paper prints no other.
+    `rounding` is half of the last printed digit, `gap` the median distance to the figures of other
+    models; None if the paper prints no other.
     """
 
     value: float
@@ -69,11 +74,12 @@ class Printed:
 
 
 class Judgement(NamedTuple):
-    """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few runs`.
+    """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few
+    runs`.
 
-    `low` and `high` are the ends of the interval with the rounding; None if there are too few runs. `runs_to_tell` is
-    the fewest runs that an interval needs (`too few runs`) or that would separate the models (`consistent`); None if no
-    number of runs would.
+    `low` and `high` are the ends of the interval with the rounding; None if there are too few runs.
+    `runs_to_tell` is the fewest runs that an interval needs (`too few runs`) or that would separate
+    the models (`consistent`); None if no number of runs would.
     """
 
     verdict: str
@@ -86,9 +92,13 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published figure that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
-    # Decimal numbers at an end of the interval are inside even if their binary approximations are not.
+    # Decimal numbers at an end of the interval are inside even if their binary approximations are
+    # not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
-    distance, ends = abs(printed.value - draws.mean), (draws.mean - half_width, draws.mean + half_width)
+    distance, ends = (
+        abs(printed.value - draws.mean),
+        (draws.mean - half_width, draws.mean + half_width),
+    )
     if distance > half_width:
         return Judgement("close" if distance <= 2 * half_width else "differs", *ends)
     if printed.gap is not None and 2 * half_width >= printed.gap:
@@ -97,8 +107,13 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
-    """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if there are none."""
-    numbers, gap = range(FEWEST_RUNS, MOST_RUNS + 1), math.inf if printed.gap is None else printed.gap
+    """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if
+    there are none.
+    """
+    numbers, gap = (
+        range(FEWEST_RUNS, MOST_RUNS + 1),
+        math.inf if printed.gap is None else printed.gap,
+    )
 
     def tells(runs: int) -> bool:
         return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < gap
@@ -108,11 +123,17 @@ def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
 
 
 def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of their runs."""
+    """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of
+    their runs.
+    """
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
-    cells = zip(np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True)
+    cells = zip(
+        np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True
+    )
     by_run = group_by((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
-    return np.array([math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)])
+    return np.array(
+        [math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)]
+    )
 
 
 def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
@@ -135,7 +156,9 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     return draws_of_means(means, least_half_width, first)
 
 
-def draws_of_means(means: NDArray[np.float64], least_half_width: float, first: int | None = None) -> Draws:
+def draws_of_means(
+    means: NDArray[np.float64], least_half_width: float, first: int | None = None
+) -> Draws:
     """Return the mean of some run means and the deviation of the first ones, of all by default."""
     stage = means[:first]
     deviation = float(stage.std(ddof=1)) if len(stage) > 1 else math.nan

@@ -32,7 +32,9 @@ def preload(work: Work, context: Context) -> None:
         return
     data, spec = load_rows(work.data, context.data_dir), work.data.spec
     if spec is None or spec.redraw is None:
-        _check_unchanged(data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}")
+        _check_unchanged(
+            data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}"
+        )
     model = getattr(work, "model", None)
     if isinstance(model, ModelRef) and spec is not None:
         entry = find_model(model.name)
@@ -42,40 +44,59 @@ def preload(work: Work, context: Context) -> None:
         if model.name in BUILT_IN:
             X = np.random.default_rng(0).random((40, 3))
             y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
-            warm_up(factory, {}, X, y)  # no search is timed while the model is imported and compiled
+            warm_up(
+                factory, {}, X, y
+            )  # no search is timed while the model is imported and compiled
 
 
 def _check_unchanged(name: str, state: str, planned: str) -> None:
-    """Raise ElmbenchError unless a model or data set is in the state in which the run was planned."""
+    """Raise ElmbenchError unless a model or data set is in the state in which the run was
+    planned.
+    """
     if state != planned:
         problem = f"{name} has changed since the run was planned ({state})"
         raise ElmbenchError(problem, expected=planned, next_step="run again")
 
 
-def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
+def attempt(
+    work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
+) -> Result:
     """Run some work in this process.
 
-    `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear algebra library
-    meanwhile. The result: `status` and `reason`; with status "ok" also the values of the work; `warnings`, each once;
-    `solvers`, the number of uses of each solver and of failed bounds, if there were any.
+    `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear
+    algebra library meanwhile. The result: `status` and `reason`; with status "ok" also the values
+    of the work; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
+    bounds, if there were any.
     """
     failure = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failure is not None:
         # One prefix is enough for a chain of searches and choices.
-        return {"status": failure["status"], "reason": SEARCH_FAILED + failure["reason"].removeprefix(SEARCH_FAILED)}
+        return {
+            "status": failure["status"],
+            "reason": SEARCH_FAILED + failure["reason"].removeprefix(SEARCH_FAILED),
+        }
     threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
     # What a model changes here, such as the working folder, does not reach the work after it.
-    with warnings.catch_warnings(record=True) as caught, threads, folder, np.errstate(all="warn", under="ignore"):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        threads,
+        folder,
+        np.errstate(all="warn", under="ignore"),
+    ):
         warnings.simplefilter("default")
         result = catch_failures(lambda: work.run(inputs, context), context)
-    messages = sorted({printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)})
+    messages = sorted(
+        {printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)}
+    )
     # A plug-in's model may count with the integers of numpy.
     solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
     return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
 
 
 def catch_failures(action: Callable[[], Result], context: Context) -> Result:
-    """Return the result of an action in the types of JSON, or the failure of an action without such a result."""
+    """Return the result of an action in the types of JSON, or the failure of an action without such
+    a result.
+    """
     try:
         result: Result = json.loads(json.dumps({"status": "ok", "reason": ""} | action()))
         if result.get("status") not in STATUSES or not isinstance(result.get("reason"), str):
@@ -95,5 +116,7 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
 
 
 def printable(text: str, longest: int = 500) -> str:
-    """Return the beginning of a text, with a question mark for each character that is unsafe in a file or terminal."""
+    """Return the beginning of a text, with a question mark for each character that is unsafe in a
+    file or terminal.
+    """
     return _UNPRINTABLE.sub("?", text[:longest])

@@ -1,4 +1,6 @@
-"""Running a plan: work starts as soon as its inputs exist, and each result is stored; and how long that will take."""
+"""Running a plan: work starts as soon as its inputs exist, and each result is stored; and how long
+that will take.
+"""
 
 import heapq
 import math
@@ -32,8 +34,8 @@ _OVERDUE = 0.3
 class Event:
     """An event of a run, for its display.
 
-    Its kind is "no-workers" if work is started and there is no worker. The end of work has a `result`,
-    unless the end of the run stopped it.
+    Its kind is "no-workers" if work is started and there is no worker. The end of work has a
+    `result`, unless the end of the run stopped it.
     """
 
     kind: Literal["start", "end", "no-workers"]
@@ -45,12 +47,17 @@ OnEvent = Callable[[Event], None]
 
 
 def find_pending(
-    works: Mapping[str, Work], limits: Mapping[str, Limits], store: Store, *, retry: bool = False, force: bool = False
+    works: Mapping[str, Work],
+    limits: Mapping[str, Limits],
+    store: Store,
+    *,
+    retry: bool = False,
+    force: bool = False,
 ) -> list[str]:
     """Return the keys of the work to be done, in the order of the plan.
 
-    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work that did not end ok.
-    `force`: repeat all work.
+    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work
+    that did not end ok. `force`: repeat all work.
     """
     if force:
         return list(works)
@@ -70,13 +77,17 @@ def find_pending(
 class Estimates:
     """Estimated seconds of each piece of work.
 
-    `works`: by key. `limits`: by key; work ends at its time limit, or at once if its model needs more memory than the
-    limit. `formula`: seconds by the formula of the model alone, by key; for the order of work and for shares.
+    `works`: by key. `limits`: by key; work ends at its time limit, or at once if its model needs
+    more memory than the limit. `formula`: seconds by the formula of the model alone, by key; for
+    the order of work and for shares.
     """
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
-        self.formula = {key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()}
-        #: The formula is wrong by much the same factor for all work of a kind, a model and a data set.
+        self.formula = {
+            key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()
+        }
+        #: The formula is wrong by much the same factor for all work of a kind, a model and a data
+        #: set.
         self._groups = {
             key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
             for key, work in works.items()
@@ -93,7 +104,8 @@ class Estimates:
             self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
 
     def seconds(self, key: str) -> float | None:
-        """Return the estimated seconds of some work: by its formula, corrected by the ended work of its group or model.
+        """Return the estimated seconds of some work: by its formula, corrected by the ended work of
+        its group or model.
 
         None if its model has no formula and no such work has ended.
         """
@@ -103,11 +115,14 @@ class Estimates:
             return self.formula[key] * actual / formula
         return None if group in self._unknown else self.formula[key]
 
-    def remaining(self, waiting: Iterable[str], running: Mapping[str, float], workers: int) -> tuple[float, bool]:
-        """Return the remaining seconds of a run, and False if models of unknown duration are left out.
+    def remaining(
+        self, waiting: Iterable[str], running: Mapping[str, float], workers: int
+    ) -> tuple[float, bool]:
+        """Return the remaining seconds of a run, and False if models of unknown duration are left
+        out.
 
-        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by key. `workers`: their
-        number; if there is none yet, the seconds are those of one.
+        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by
+        key. `workers`: their number; if there is none yet, the seconds are those of one.
         """
         total, is_complete = 0.0, True
         for key, spent in chain(((key, 0.0) for key in waiting), running.items()):
@@ -131,10 +146,10 @@ def _limited_seconds(work: Work, limits: Limits) -> float:
 class Run:
     """The work to be done, and the store of its results.
 
-    `works`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations to the estimates.
-    `on_event` is called in this thread at the start and end of all work. The caller ends its `executor`; by default,
-    workers of this machine do the work, and end with the run. `until`: time of `time.monotonic` at which the run ends,
-    even if work is left.
+    `works`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations
+    to the estimates. `on_event` is called in this thread at the start and end of all work. The
+    caller ends its `executor`; by default, workers of this machine do the work, and end with the
+    run. `until`: time of `time.monotonic` at which the run ends, even if work is left.
     """
 
     works: Mapping[str, Work]
@@ -149,15 +164,19 @@ class Run:
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and store its results.
 
-        `clean`: keys of fits to be timed one by one after all other work, unless the store has such times. Raises
-        KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises WriteError if a result cannot be
-        stored; the run stops.
+        `clean`: keys of fits to be timed one by one after all other work, unless the store has such
+        times. Raises KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises
+        WriteError if a result cannot be stored; the run stops.
         """
         if not todo and not self._fits_to_time(clean):
             return
         environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
         self._environment = self.store.put_environment(environment)
-        with nullcontext(self.executor) if self.executor else LocalExecutor(self.settings) as executor:
+        with (
+            nullcontext(self.executor)
+            if self.executor
+            else LocalExecutor(self.settings) as executor
+        ):
             is_single = bool(clean) and executor.fixed and executor.workers == 1
             self._do(executor, todo, clean if is_single else (), 1 if is_single else None)
             if repeats := self._fits_to_time(clean):
@@ -166,17 +185,29 @@ class Run:
     def _fits_to_time(self, fits: Iterable[str]) -> list[str]:
         """Return the fits that ended ok, but ran beside other work."""
         results = ((key, self.store.result(key)) for key in fits)
-        return [key for key, result in results if result and result["status"] == "ok" and CLEAN not in result]
+        return [
+            key
+            for key, result in results
+            if result and result["status"] == "ok" and CLEAN not in result
+        ]
 
     def _do(
-        self, executor: Executor, todo: list[str], clean: Collection[str], at_most: int | None, only_ok: bool = False
+        self,
+        executor: Executor,
+        todo: list[str],
+        clean: Collection[str],
+        at_most: int | None,
+        only_ok: bool = False,
     ) -> None:
-        """Do the work of these keys, at most so many pieces at a time; the times of the fits in `clean` are clean.
+        """Do the work of these keys, at most so many pieces at a time; the times of the fits in
+        `clean` are clean.
 
         `only_ok`: store no other result, because the one in the store is ok.
         """
         # A single worker follows the order of the plan, because neighbours share their data.
-        in_order = at_most == 1 or (executor.fixed and executor.workers == 1) or self.until < math.inf
+        in_order = (
+            at_most == 1 or (executor.fixed and executor.workers == 1) or self.until < math.inf
+        )
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
         running: dict[Future[Answer], Work] = {}
         clean = frozenset(clean)
@@ -207,12 +238,19 @@ class Run:
                     if work.immediate:
                         finish(work, Answer(attempt(work, inputs, Context(self.settings.data_dir))))
                     else:
-                        rest = Limits() if math.isinf(self.until) else Limits(max(self.until - time.monotonic(), 0.1))
-                        running[executor.submit(work, inputs, self.limits[key].narrower(rest))] = work
+                        rest = (
+                            Limits()
+                            if math.isinf(self.until)
+                            else Limits(max(self.until - time.monotonic(), 0.1))
+                        )
+                        running[executor.submit(work, inputs, self.limits[key].narrower(rest))] = (
+                            work
+                        )
                 if running and not executor.workers:
                     self.on_event(Event("no-workers", next(iter(running.values()))))
                 for future in wait(running, _LOOK_EVERY, FIRST_COMPLETED).done:
-                    # Work counts as running until it is stored, so an interrupt in between loses nothing.
+                    # Work counts as running until it is stored, so an interrupt in between loses
+                    # nothing.
                     finish(running[future], future.result())
                     del running[future]
         except (KeyboardInterrupt, ElmbenchError):
@@ -223,20 +261,28 @@ class Run:
 
     def _put(self, work: Work, answer: Answer) -> None:
         """Store the answer to some work."""
-        environment = self.store.put_environment(dict(answer.environment)) if answer.environment else self._environment
+        environment = (
+            self.store.put_environment(dict(answer.environment))
+            if answer.environment
+            else self._environment
+        )
         self.store.put(work, answer.result, environment, answer.seconds)
 
 
 class WorkQueue:
     """The work that has not ended, by key; `pop` returns work whose inputs are ready.
 
-    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of dependent work comes
-    first. With None, work comes in the order of `todo`.
+    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of
+    dependent work comes first. With None, work comes in the order of `todo`.
     """
 
-    def __init__(self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None) -> None:
+    def __init__(
+        self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None
+    ) -> None:
         self._number = {key: i for i, key in enumerate(todo)}
-        graph = {key: [name for name in works[key].needs if name in self._number] for key in self._number}
+        graph = {
+            key: [name for name in works[key].needs if name in self._number] for key in self._number
+        }
         #: The duration of each piece of work together with the longest chain that depends on it.
         self._lengths = dict.fromkeys(graph, 0.0)
         if seconds is not None:

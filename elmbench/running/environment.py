@@ -11,13 +11,24 @@ from typing import Any
 
 from elmbench.running.processes import machine_memory
 
-_PACKAGES = ("elmbench", "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "threadpoolctl")
+_PACKAGES = (
+    "elmbench",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pandas",
+    "joblib",
+    "threadpoolctl",
+)
 
 
 def describe_environment() -> dict[str, Any]:
     """Return the known versions, BLAS, processor, memory and commit of the code."""
     cpuinfo = Path("/proc/cpuinfo")
-    processors = re.findall(r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M)
+    processors = re.findall(
+        r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M
+    )
     return {
         "python": platform.python_version(),
         "packages": {name: version(name) for name in _PACKAGES},
@@ -43,21 +54,28 @@ def _blas() -> list[dict[str, Any]]:
 
     libraries: list[dict[str, Any]] = []
     for entry in threadpool_info():
-        library = {key: entry.get(key) for key in ("internal_api", "version", "architecture", "threading_layer")}
+        library = {
+            key: entry.get(key)
+            for key in ("internal_api", "version", "architecture", "threading_layer")
+        }
         if entry.get("user_api") == "blas" and library not in libraries:
             libraries.append(library)
     return libraries
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that the code runs from, with `+changes` if it is not clean."""
+    """Return the commit of the checkout that the code runs from, with `+changes` if it is not
+    clean.
+    """
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None
 
     def git(*words: str) -> str:
         command, silent = ["git", "-C", str(top), *words], subprocess.DEVNULL
-        return subprocess.run(command, capture_output=True, text=True, check=True, stdin=silent).stdout.strip()
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, stdin=silent
+        ).stdout.strip()
 
     try:
         commit = git("rev-parse", "HEAD")

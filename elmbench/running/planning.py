@@ -30,7 +30,9 @@ def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None)
 
 
 def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
-    """Return the requested data sets, which may be any for the task of the table; by default those of the profile."""
+    """Return the requested data sets, which may be any for the task of the table; by default those
+    of the profile.
+    """
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
     datasets = {dataset.name: dataset for dataset in map(resolved.dataset, request.datasets)}
@@ -39,7 +41,8 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
     for dataset in datasets.values():
         if dataset.name not in table_names and dataset.task not in tasks:
             raise ElmbenchError(
-                f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is for {dataset.task}",
+                f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is "
+                f"for {dataset.task}",
                 expected=f"one of {', '.join(table_names)}, or another data set for the task",
                 next_step=f"elmbench show {resolved.file.id}",
             )
@@ -47,21 +50,35 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
 
 
 def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
-    """Return the columns to fill: those of the table, and extra ones from the registry with their default grids."""
+    """Return the columns to fill: those of the table, and extra ones from the registry with their
+    default grids.
+    """
     columns = resolved.spec.models
-    extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
+    extra = (
+        [entry.name for entry in registry().values() if entry.baseline]
+        if request.with_baselines
+        else []
+    )
     table_columns: dict[str, Model] = {} if request.models else dict(columns)
     for name in request.models:
-        matches = {c: model for c, model in columns.items() if name.lower() == c.lower() or name == model.model}
+        matches = {
+            c: model
+            for c, model in columns.items()
+            if name.lower() == c.lower() or name == model.model
+        }
         table_columns |= matches
         if not matches:
             extra.append(find_model(name).name)
     tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
-    suitable = [name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)]
+    suitable = [
+        name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)
+    ]
     extra_columns = {name: extra_column(name, request.grids.get(name)) for name in suitable}
     for name in request.grids:
         if name not in extra_columns:
-            has = any(name.lower() == c.lower() or name == model.model for c, model in columns.items())
+            has = any(
+                name.lower() == c.lower() or name == model.model for c, model in columns.items()
+            )
             kind = "a model" if has else "not an added model"
             problem = f"a grid is given for {name!r}, which is {kind} of this table"
             expected = f"an added model: {', '.join(extra_columns) or 'none is added'}"
@@ -72,7 +89,9 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
-    """Return a column for a model that the table does not have, by default with the grid of the registry."""
+    """Return a column for a model that the table does not have, by default with the grid of the
+    registry.
+    """
     if grid is None:
         grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
     return Model.model_validate({"model": name, "search": grid})

@@ -1,7 +1,8 @@
 """Processes and their descendants: the memory that they hold, and their end.
 
-A model may start processes, which may outlive it and leave its session. The system lists the descendants of a process.
-A process whose parents have ended is recognised by an environment variable that each one inherits.
+A model may start processes, which may outlive it and leave its session. The system lists the
+descendants of a process. A process whose parents have ended is recognised by an environment
+variable that each one inherits.
 """
 
 import atexit
@@ -29,30 +30,43 @@ def machine_memory() -> int:
 
 
 def descendant_ids(process: int) -> list[int]:
-    """Return the ids of the descendants of a process, without psutil if possible, which looks at every process."""
+    """Return the ids of the descendants of a process, without psutil if possible, which looks at
+    every process.
+    """
     if sys.platform == "linux":
         from elmbench.running import linux
 
         with contextlib.suppress(OSError):
             children = linux.children(process)
-            return children + [grandchild for child in children for grandchild in descendant_ids(child)]
+            return children + [
+                grandchild for child in children for grandchild in descendant_ids(child)
+            ]
     with contextlib.suppress(psutil.Error):
-        return [child.pid for child in psutil.Process(process).children(recursive=True) if lives(child)]
+        return [
+            child.pid for child in psutil.Process(process).children(recursive=True) if lives(child)
+        ]
     return []
 
 
 def held_bytes(process: int, enough: int) -> int:
     """Return the memory that a process and its descendants hold.
 
-    `enough`: shared pages count for each process unless the sum exceeds this, because attributing them is slow.
+    `enough`: shared pages count for each process unless the sum exceeds this, because attributing
+    them is slow.
     """
     family = [process, *descendant_ids(process)]
     total = sum(map(_bytes_of, family))
-    return total if total <= enough or len(family) == 1 else sum(_bytes_of(pid, proportional=True) for pid in family)
+    return (
+        total
+        if total <= enough or len(family) == 1
+        else sum(_bytes_of(pid, proportional=True) for pid in family)
+    )
 
 
 def _bytes_of(process: int, *, proportional: bool = False) -> int:
-    """Return the memory of a process; `proportional`: with its share of shared pages, if the system reports it."""
+    """Return the memory of a process; `proportional`: with its share of shared pages, if the system
+    reports it.
+    """
     with contextlib.suppress(psutil.Error):
         if not proportional:
             return int(psutil.Process(process).memory_info().rss)
@@ -69,7 +83,9 @@ def end_marked(mark: str) -> None:
     give_up = time.monotonic() + _PATIENCE
     while time.monotonic() < give_up:
         marks = {process: _mark_of(process) for process in psutil.process_iter()}
-        survivors = [process for process, its_mark in marks.items() if its_mark and its_mark.startswith(mark)]
+        survivors = [
+            process for process, its_mark in marks.items() if its_mark and its_mark.startswith(mark)
+        ]
         if not survivors and None not in marks.values():
             return
         for process in survivors:
@@ -80,7 +96,8 @@ def end_marked(mark: str) -> None:
 
 
 def _mark_of(process: psutil.Process) -> str | None:
-    """Return the mark of a live process, "" if it has none, or None if it can be read only once its program runs.
+    """Return the mark of a live process, "" if it has none, or None if it can be read only once its
+    program runs.
 
     While a process replaces its program (exec), its environment and its command line are empty.
     """
@@ -102,7 +119,8 @@ def lives(process: psutil.Process) -> bool:
 
 @cache
 def guarded_mark() -> str:
-    """Start a guard and return a mark: processes with this mark are killed when this process ends, even by SIGKILL.
+    """Start a guard and return a mark: processes with this mark are killed when this process ends,
+    even by SIGKILL.
 
     The guard is a separate process, so a model that holds the interpreter lock cannot block it.
     """
@@ -112,8 +130,10 @@ def guarded_mark() -> str:
         [sys.executable, "-P", "-m", __name__, mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
-        start_new_session=True,  # what ends the processes of a terminal does not end the guard before them
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
+        # what ends the processes of a terminal does not end the guard before them
+        start_new_session=True,
     )
     owner = os.getpid()
     # The guard is told, because the end of its input alone might wait for a fork of the owner.
@@ -122,7 +142,9 @@ def guarded_mark() -> str:
 
 
 def end_in_words(code: int) -> str:
-    """Return the end of a process in words, from its exit code, which is negative after a signal."""
+    """Return the end of a process in words, from its exit code, which is negative after a
+    signal.
+    """
     if code >= 0:
         return f"the worker process ended by itself with exit code {code}"
     names = {member.value: f" ({member.name})" for member in signal.Signals}

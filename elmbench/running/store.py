@@ -1,12 +1,14 @@
 """The store of results, and of the cells that were requested of each table.
 
-It is a log of JSON lines and not a database: a result is written once and read whole, never queried. Each process
-appends to its own file, so simultaneous runs, even on several machines, and kills do not affect other runs. SQLite's
-write-ahead log needs shared memory, which cluster file systems lack. Reading it never runs code.
+It is a log of JSON lines and not a database: a result is written once and read whole, never
+queried. Each process appends to its own file, so simultaneous runs, even on several machines, and
+kills do not affect other runs. SQLite's write-ahead log needs shared memory, which cluster file
+systems lack. Reading it never runs code.
 
-Layout below the root: `records/*.log`, the log; a lock. A line is a SHA-256 of its rest, a name and JSON. A kill loses
-at most the current line, and logs are merged by copying files. The last record of a name counts: files are numbered in
-the order of their creation. Their names also contain the format of their records.
+Layout below the root: `records/*.log`, the log; a lock. A line is a SHA-256 of its rest, a name and
+JSON. A kill loses at most the current line, and logs are merged by copying files. The last record
+of a name counts: files are numbered in the order of their creation. Their names also contain the
+format of their records.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
     from elmbench.work.plan import Cell
 
-#: Format of the records. Increase it when this version cannot read the records of the version before, or the reverse.
+#: Format of the records. Increase it when this version cannot read the records of the version
+#: before, or the reverse.
 FORMAT = 2
 #: Key in the result of a fit that was timed alone.
 CLEAN = "clean"
@@ -45,8 +48,8 @@ _FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
 class Store:
     """The results and the tables of one results folder; the store is its `.store`.
 
-    `n_damaged`: number of damaged lines, which are ignored. An incomplete last line is not damaged: its writer was
-    killed, or is still writing. `refresh` shows what other processes have appended.
+    `n_damaged`: number of damaged lines, which are ignored. An incomplete last line is not damaged:
+    its writer was killed, or is still writing. `refresh` shows what other processes have appended.
     """
 
     def __init__(self, results_dir: Path) -> None:
@@ -56,7 +59,8 @@ class Store:
         self._path: Path | None = None
         self._descriptor = -1
         self.n_damaged = 0
-        #: The file, first byte and length (without the end of the line) of the records of each name, the oldest first.
+        #: The file, first byte and length (without the end of the line) of the records of each
+        #: name, the oldest first.
         self._lines: dict[str, list[tuple[str, int, int]]] = {}
         #: Number of bytes by file that `_lines` covers.
         self._read: dict[str, int] = {}
@@ -78,14 +82,18 @@ class Store:
                         if name is None:
                             self.n_damaged += 1
                         else:
-                            insort(self._lines.setdefault(name, []), (path.name, start, len(line) - 1))
+                            insort(
+                                self._lines.setdefault(name, []), (path.name, start, len(line) - 1)
+                            )
                         start += len(line)
             except OSError as error:
                 raise cannot_read(path, error) from error
             self._read[path.name] = start
 
     def _files(self) -> list[Path]:
-        """Return the files of the log in the order of their numbers; warn about files of other formats."""
+        """Return the files of the log in the order of their numbers; warn about files of other
+        formats.
+        """
         try:
             names = sorted(os.listdir(self.folder))
         except FileNotFoundError:
@@ -98,8 +106,15 @@ class Store:
             if match and int(match[2]) == FORMAT:
                 files.append(self.folder / name)
             elif match:
-                remedy = "Update elmbench" if int(match[2]) > FORMAT else "Run again: its results are computed again"
-                text = f"{self.folder / name} is ignored: it has format {match[2]}, this version of elmbench reads"
+                remedy = (
+                    "Update elmbench"
+                    if int(match[2]) > FORMAT
+                    else "Run again: its results are computed again"
+                )
+                text = (
+                    f"{self.folder / name} is ignored: it has format {match[2]}, this version of "
+                    "elmbench reads"
+                )
                 warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
         return files
 
@@ -119,7 +134,8 @@ class Store:
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record. It survives the death of this process at once, and a failure of the machine after `close`.
+        """Append a record. It survives the death of this process at once, and a failure of the
+        machine after `close`.
 
         Raises WriteError if it cannot be written; the log is unchanged then.
         """
@@ -144,14 +160,18 @@ class Store:
         path = self.folder / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
+            self._descriptor = os.open(
+                path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666
+            )
         except OSError as error:
             raise cannot_write(path, error) from error
         self._path = path
         return path
 
     def close(self) -> None:
-        """Write all records to the disk and close the file of this process; the next record starts a new file."""
+        """Write all records to the disk and close the file of this process; the next record starts
+        a new file.
+        """
         if self._path is None:
             return
         path, self._path = self._path, None
@@ -178,7 +198,12 @@ class Store:
 
         It survives the death of the process at once. Raises WriteError if it cannot be written.
         """
-        record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
+        record = {
+            "key": work.key,
+            "unit": work.content(),
+            "result": result,
+            "environment": environment,
+        }
         self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
 
     def put_environment(self, environment: dict[str, Any]) -> str:
@@ -210,7 +235,9 @@ class Store:
 
     def has_command(self, command: str) -> bool:
         """Return True if this command line has requested some table."""
-        return any(command in self.commands(profile, experiment) for experiment, profile in self.tables())
+        return any(
+            command in self.commands(profile, experiment) for experiment, profile in self.tables()
+        )
 
     def tables(self) -> list[tuple[str, str]]:
         """Return the experiment and profile of every requested table, in no order."""
@@ -229,20 +256,28 @@ class Store:
         return requests[::-1]
 
     def add_cells(
-        self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
+        self,
+        profile: str,
+        experiment: str,
+        cells: Iterable[Cell],
+        command: str,
+        whole: bool = False,
     ) -> None:
         """Record a request for cells of a table, with its command.
 
-        They replace the same cells with another key, and cells of the same entry with another protocol, grid, data or
-        model version. A request is one record, so requests of other runs stay. A `whole` request hides all requests
-        before it.
+        They replace the same cells with another key, and cells of the same entry with another
+        protocol, grid, data or model version. A request is one record, so requests of other runs
+        stay. A `whole` request hides all requests before it.
         """
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
         updated = _merge({} if whole else previous, cells)
         if updated == previous and self.commands(profile, experiment)[-1:] == [command]:
             return
-        content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
+        content: dict[str, Any] = {
+            "command": command,
+            "cells": [list(asdict(cell).values()) for cell in cells],
+        }
         if whole:
             content["whole"] = True
         # Stored twice: results can be recomputed, but one damaged line must not lose a request.
@@ -251,7 +286,9 @@ class Store:
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
-        """Lock the tables against other runs and read their results, so that the last writer has everything."""
+        """Lock the tables against other runs and read their results, so that the last writer has
+        everything.
+        """
         with lock_file(self.root / "tables.lock"):
             self.refresh()
             yield
@@ -265,7 +302,9 @@ def _name_of(line: bytes) -> str | None:
     return body.split(b" ", 1)[0].decode()
 
 
-def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:
+def _merge(
+    present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
+) -> dict[tuple[Any, ...], Cell]:
     """Return the cells of a table, by position, with those of a new request."""
     # Cells whose data are missing now may have results from before; these stay.
     cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]
@@ -274,7 +313,8 @@ def _merge(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[
     others = {
         position: cell
         for position, cell in present.items()
-        if current.get(_entry(cell), cell.family) == cell.family and not (cell.unavailable and cell.dataset in datasets)
+        if current.get(_entry(cell), cell.family) == cell.family
+        and not (cell.unavailable and cell.dataset in datasets)
     }
     return others | {_position(cell): cell for cell in cells}
 

@@ -31,7 +31,9 @@ class ExperimentFile:
 
     @cached_property
     def spec(self) -> Experiment:
-        """The printed protocol, with default readings, validated on first use: a command needs few of the tables."""
+        """The printed protocol, with default readings, validated on first use: a command needs few
+        of the tables.
+        """
         return parse_spec(Experiment, self.content, self.path)
 
     @property
@@ -45,17 +47,23 @@ class ExperimentFile:
 
     @property
     def all_columns(self) -> set[str]:
-        """The columns of all tables of the paper; the suite never measures another model that the paper prints."""
+        """The columns of all tables of the paper; the suite never measures another model that the
+        paper prints.
+        """
         return {column for table in self.tables for column in raw_names(table.content, "models")}
 
     @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
-        """The published figures of this table; a metric that the paper misnames has the name that the spec gives it."""
+        """The published figures of this table; a metric that the paper misnames has the name that
+        the spec gives it.
+        """
         published = self.spec.published
         if published is None or not published.values:
             return ()
         figures, meant = read_published(self.path.parent / published.values), published.meant
-        return tuple(replace(figure, metric=meant.get(figure.metric, figure.metric)) for figure in figures)
+        return tuple(
+            replace(figure, metric=meant.get(figure.metric, figure.metric)) for figure in figures
+        )
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -73,11 +81,18 @@ class ExperimentFile:
     @property
     def choices(self) -> list[dict[str, str]]:
         """Each reading with each of its values, apart from the default one."""
-        return [{name: value} for name in self.spec.readings for value in [*self.paper.readings[name].values][1:]]
+        return [
+            {name: value}
+            for name in self.spec.readings
+            for value in [*self.paper.readings[name].values][1:]
+        ]
 
     def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
         """Return the table with these values of readings, by id."""
-        changes = {name: self.paper.readings[name].values[value].set for name, value in sorted(readings.items())}
+        changes = {
+            name: self.paper.readings[name].values[value].set
+            for name, value in sorted(readings.items())
+        }
         if not any(changes.values()):
             return self.spec
         content = reduce(overlay, changes.values(), self.content)
@@ -88,14 +103,17 @@ class ExperimentFile:
 #: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
-#: Keys of a reading whose entries each change one of the table's, and the keys with the names of these.
+#: Keys of a reading whose entries each change one of the table's, and the keys with the names of
+#: these.
 _BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
 #: Tables of a user's own, by id.
 _user_specs: dict[str, ExperimentFile] = {}
 
 
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
-    """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with the same id."""
+    """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with
+    the same id.
+    """
     later = _user_specs | {file.id: file for file in files}
     others = [file for file in load_catalogue().values() if file.id not in _user_specs]
     _check_names([*others, *later.values()])
@@ -105,7 +123,8 @@ def add_experiments(files: Iterable[ExperimentFile]) -> None:
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id: those of the suite and those that were added, or those below `root`.
+    """Return every experiment by its id: those of the suite and those that were added, or those
+    below `root`.
 
     The suite's own tables are not checked, because the check takes as long as everything else.
     """
@@ -125,44 +144,67 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             problem = f"{stray} holds experiments but no paper.yaml"
-            raise invalid(problem, "a paper.yaml with key, title, authors, year and doi (see experiments/kos-elm)")
+            raise invalid(
+                problem,
+                "a paper.yaml with key, title, authors, year and doi (see experiments/kos-elm)",
+            )
     _check_names(files.values())
     return files | ({} if root else _user_specs)
 
 
 def check_table(file: ExperimentFile) -> None:
-    """Check a table, that its readings are defined, that its CSV files exist, and what its readings change."""
+    """Check a table, that its readings are defined, that its CSV files exist, and what its readings
+    change.
+    """
     folder, published = file.path.parent, file.spec.published
     for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
         if not (folder / csv).is_file():
-            raise invalid(f"{file.path}: {csv} does not exist", f"a CSV file of published figures at {folder / csv}")
+            raise invalid(
+                f"{file.path}: {csv} does not exist",
+                f"a CSV file of published figures at {folder / csv}",
+            )
     for name in file.spec.readings:
         if name not in file.paper.readings:
-            expected = f"one that {folder / 'paper.yaml'} defines: {', '.join(file.paper.readings) or 'none'}"
+            expected = (
+                f"one that {folder / 'paper.yaml'} defines: "
+                f"{', '.join(file.paper.readings) or 'none'}"
+            )
             raise invalid(f"{file.path}: unknown reading {name!r}", expected)
-        for value, (key, section) in product(file.paper.readings[name].values.values(), _BY_NAME.items()):
+        for value, (key, section) in product(
+            file.paper.readings[name].values.values(), _BY_NAME.items()
+        ):
             allowed = {name for table in file.tables for name in raw_names(table.content, section)}
             for unknown in sorted({*raw_names(value.set, key)} - allowed):
-                problem = f"{folder / 'paper.yaml'}: the reading {name} changes {key}.{unknown}, which no table has"
+                problem = (
+                    f"{folder / 'paper.yaml'}: the reading {name} changes {key}.{unknown}, which "
+                    "no table has"
+                )
                 raise invalid(problem, f"one of {', '.join(sorted(allowed))}")
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
-        raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
+        raise invalid(
+            f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called"
+        )
     tables: list[ExperimentFile] = []
     for file in sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)):
         if file.name != path.name:
             content, expected = _merge_base(file), f"{paper.key}/{file.stem}"
             if content.get("id") != expected:
-                raise invalid(f"{file}: the id is {content.get('id')!r}", f"{expected!r}, as the file is called")
+                raise invalid(
+                    f"{file}: the id is {content.get('id')!r}",
+                    f"{expected!r}, as the file is called",
+                )
             tables.append(ExperimentFile(file, content, paper, tables))
     return {table.id: table for table in tables}
 
 
 def read_own_table(path: Path) -> ExperimentFile:
-    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its name."""
+    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its
+    name.
+    """
     content = _merge_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
@@ -172,7 +214,9 @@ def read_own_table(path: Path) -> ExperimentFile:
 
 
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
+    """Return a file's content; keys that it does not have come from the file that it is
+    `based-on`.
+    """
     content = _read_file(path)
     if not isinstance(content, dict):
         raise invalid(f"{path}: not a mapping", "keys with their values (id, title, ...)")
@@ -181,10 +225,17 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
-    others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", "datasets", path.stem))
+    others = sorted(
+        p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", "datasets", path.stem)
+    )
     if base not in others or base_path in ancestors:
-        problem = f"{path}: based on {base!r}, which is not another table of this folder, or is based on this one"
-        raise invalid(problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}")
+        problem = (
+            f"{path}: based on {base!r}, which is not another table of this folder, or is based on "
+            "this one"
+        )
+        raise invalid(
+            problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}"
+        )
     base_content = _merge_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
         base_content.pop(name, None)
@@ -218,10 +269,17 @@ def find_experiment(name: str) -> ExperimentFile:
         if name in file.names:
             return file
     if tables := [file.id for file in files.values() if file.paper.key == name]:
-        all_tables = f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
-        raise ElmbenchError(f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables)
+        all_tables = (
+            f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
+        )
+        raise ElmbenchError(
+            f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables
+        )
     if name.startswith("own/"):
-        problem, step = f"{name!r} is not an experiment", f"elmbench table {name} shows a comparison"
+        problem, step = (
+            f"{name!r} is not an experiment",
+            f"elmbench table {name} shows a comparison",
+        )
         raise ElmbenchError(problem, expected="one of `elmbench list experiments`", next_step=step)
     raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
 
@@ -231,18 +289,23 @@ def table_names() -> list[str]:
     return [name for file in load_catalogue().values() for name in file.names]
 
 
-def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
-    """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they are.
+def overlay(
+    content: dict[str, Any], change: dict[str, Any], *, add: bool = False
+) -> dict[str, Any]:
+    """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they
+    are.
 
-    Changes to models, grids or data sets that the experiment does not have are ignored unless `add`, so that one
-    reading fits every table of a paper.
+    Changes to models, grids or data sets that the experiment does not have are ignored unless
+    `add`, so that one reading fits every table of a paper.
     """
     if not add:
         change = dict(change)
         for key, section in _BY_NAME.items():
             if isinstance(change.get(key), dict):
                 present = raw_names(content, section)
-                change[key] = {name: value for name, value in change[key].items() if name in present}
+                change[key] = {
+                    name: value for name, value in change[key].items() if name in present
+                }
         change = {key: value for key, value in change.items() if value != {}}
     merged = dict(content)
     for key, value in change.items():

@@ -1,4 +1,6 @@
-"""The contents of an experiment file: protocol, models and grids, readings, published values, profiles."""
+"""The contents of an experiment file: protocol, models and grids, readings, published values,
+profiles.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def _check_names(statement: str, names: Iterable[str], allowed: Collection[str])
     """Raise ValueError if a name is not allowed; the message begins with `statement`."""
     for name in names:
         if name not in allowed:
-            raise ValueError(f"{statement} {name!r}; expected one of {', '.join(allowed) or 'none'}")
+            raise ValueError(
+                f"{statement} {name!r}; expected one of {', '.join(allowed) or 'none'}"
+            )
 
 
 #: Names of the table's grids, or the column's own grids.
@@ -61,16 +65,16 @@ class Model(Spec):
     like: str | None = None
     search: Searched = ()
     params: dict[str, JsonValue] = Field(default_factory=dict)
-    #: The printed name of each hyperparameter, if it has another name or is the inverse: `gamma: 1/sigma`.
-    #: A hyperparameter that is not searched has the printed value under every selection.
+    #: The printed name of each hyperparameter, if it has another name or is the inverse: `gamma:
+    #: 1/sigma`. A hyperparameter that is not searched has the printed value under every selection.
     printed: dict[str, PrintedName] = Field(default_factory=dict)
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
     #: The data sets with published figures that are not run, and the reasons.
     not_run: dict[str, str] = Field(default_factory=dict)
-    #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so it has seen test
-    #: rows.
+    #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so
+    #: it has seen test rows.
     carry_over: Literal["none", "folds"] = "none"
 
     def adapt(self, dataset: str) -> Model:
@@ -78,8 +82,13 @@ class Model(Spec):
         override = self.overrides.get(dataset)
         if override is None:
             return self
-        change = {"params": self.params | override.params, "printed": self.printed | override.printed}
-        return self.model_copy(update=change | ({} if override.search is None else {"search": override.search}))
+        change = {
+            "params": self.params | override.params,
+            "printed": self.printed | override.printed,
+        }
+        return self.model_copy(
+            update=change | ({} if override.search is None else {"search": override.search})
+        )
 
     def runs_on(self, dataset: str) -> bool:
         """Return True if the column is run on a data set."""
@@ -88,7 +97,8 @@ class Model(Spec):
     def thin(self, step: int) -> Model:
         """Return the column with every `step`-th value of its own grids."""
         overrides = {
-            name: part.model_copy(update={"search": thin(part.search, step)}) for name, part in self.overrides.items()
+            name: part.model_copy(update={"search": thin(part.search, step)})
+            for name, part in self.overrides.items()
         }
         return self.model_copy(update={"search": thin(self.search, step), "overrides": overrides})
 
@@ -109,8 +119,8 @@ class OtherComparison(Spec):
 class Claim(Spec):
     """A sentence of the paper about a table, and the figures that confirm or contradict it.
 
-    The claim is that `metric` of `model` is `is` the same metric (or `than-metric`) of every column in `than`, or of
-    all `others`. docs/claims.md defines the relations and how each is tested.
+    The claim is that `metric` of `model` is `is` the same metric (or `than-metric`) of every column
+    in `than`, or of all `others`. docs/claims.md defines the relations and how each is tested.
     """
 
     #: The wording of the paper; [...] marks omissions.
@@ -119,14 +129,17 @@ class Claim(Spec):
     dataset: str
     metric: WrittenMeasure
     model: str
-    relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = Field(alias="is")
+    relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = Field(
+        alias="is"
+    )
     than: tuple[str, ...] | Literal["others"]
     than_metric: WrittenMeasure | None = None
     #: The margin of `close`, `no-worse` and `no-better`.
     within: float = Field(default=0.0, ge=0)
     #: Both ends of the ratio of the two figures.
     between: tuple[float, float] | None = None
-    #: On `most` data sets: count those on which it is true, instead of Wilcoxon's test of the differences.
+    #: On `most` data sets: count those on which it is true, instead of Wilcoxon's test of the
+    #: differences.
     test: Literal["sign"] | None = None
     #: The other comparisons of the sentence; all must be true.
     also: tuple[OtherComparison, ...] = ()
@@ -137,13 +150,17 @@ class Claim(Spec):
     def comparisons(self) -> tuple[Claim, ...]:
         """The comparisons of the claim, each as a separate claim."""
         first = self.model_copy(update={"also": ()})
-        changes = ({name: value for name, value in entry if value is not None} for entry in self.also)
+        changes = (
+            {name: value for name, value in entry if value is not None} for entry in self.also
+        )
         return (first, *(first.model_copy(update=change) for change in changes))
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Claim:
         if self.test is not None and self.dataset != MOST:
-            raise ValueError(f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}")
+            raise ValueError(
+                f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}"
+            )
         if (self.relation in MARGINS) != (self.within > 0):
             margins = f"expected a margin for {', '.join(MARGINS)} only"
             raise ValueError(f"is: {self.relation} with within: {self.within:g}; {margins}")
@@ -153,9 +170,18 @@ class Claim(Spec):
             raise ValueError(f"is: {self.relation} with between: {self.between}; {ends}")
         is_time = self.metric.metric.endswith("_seconds")
         if is_time and self.relation in MARGINS:
-            raise ValueError(f"{self.metric.column} is a time; expected is: above, below or between")
-        if self.relation == "between" and not is_time and self.metric.metric not in ("nrmse", "rmse"):
-            raise ValueError(f"is: between of {self.metric.column}; expected a time or an error, which have ratios")
+            raise ValueError(
+                f"{self.metric.column} is a time; expected is: above, below or between"
+            )
+        if (
+            self.relation == "between"
+            and not is_time
+            and self.metric.metric not in ("nrmse", "rmse")
+        ):
+            raise ValueError(
+                f"is: between of {self.metric.column}; expected a time or an error, which have "
+                "ratios"
+            )
         return self
 
 
@@ -163,7 +189,8 @@ class Profile(Spec):
     """Changes of a profile to the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
-    #: Replace the table's data sets: for the regression check of profile `ci`, if the suite contains none of them.
+    #: Replace the table's data sets: for the regression check of profile `ci`, if the suite
+    #: contains none of them.
     stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
     runs: Count | None = None
@@ -198,8 +225,8 @@ class Experiment(Spec):
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
     options: dict[str, JsonValue] = Field(default_factory=dict)
     readings: tuple[str, ...] = ()
-    #: The data sets whose rows in the paper differ from the public files, and how. Their printed figures are shown, but
-    #: not compared.
+    #: The data sets whose rows in the paper differ from the public files, and how. Their printed
+    #: figures are shown, but not compared.
     other_rows: dict[str, str] = Field(default_factory=dict)
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
@@ -216,13 +243,21 @@ class Experiment(Spec):
 
     def grid_of(self, model: Model) -> dict[str, list[GridValue]]:
         """Return the values of each hyperparameter that a column searches."""
-        grids = model.search if isinstance(model.search, dict) else {name: self.grids[name] for name in model.search}
+        grids = (
+            model.search
+            if isinstance(model.search, dict)
+            else {name: self.grids[name] for name in model.search}
+        )
         return {name: grid.expand() for name, grid in grids.items()}
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
-        protocol, profiles = self.protocol, {key: profile for key, profile in self.profiles.items() if profile}
-        # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the others.
+        protocol, profiles = (
+            self.protocol,
+            {key: profile for key, profile in self.profiles.items() if profile},
+        )
+        # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the
+        # others.
         sizes = set(protocol.outer.sizes)
         others = sizes.union(*(profile.stand_ins for profile in profiles.values()))
         names_in: dict[str, Iterable[str]] = {
@@ -232,7 +267,8 @@ class Experiment(Spec):
             "other-rows": set(self.other_rows) - sizes,
             "protocol.scale-except": set(protocol.scale_except) - sizes,
             "published.stand-ins": self.published.stand_ins if self.published else (),
-            "claims": {part.dataset for claim in self.claims for part in claim.comparisons} - {MOST, ALL_OF_THEM},
+            "claims": {part.dataset for claim in self.claims for part in claim.comparisons}
+            - {MOST, ALL_OF_THEM},
         }
         for column, model in self.models.items():
             names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - others
@@ -248,13 +284,19 @@ class Experiment(Spec):
         for column, model in self.models.items():
             if model.like is not None and model.like not in previous:
                 allowed = ", ".join(previous) or "there is none"
-                raise ValueError(f"{column} is like {model.like!r}; expected a column before it: {allowed}")
+                raise ValueError(
+                    f"{column} is like {model.like!r}; expected a column before it: {allowed}"
+                )
             previous.append(column)
             for variant in (model, *map(model.adapt, model.overrides)):
                 if isinstance(variant.search, tuple):
-                    _check_names(f"models.{column}.search names the grid", variant.search, self.grids)
+                    _check_names(
+                        f"models.{column}.search names the grid", variant.search, self.grids
+                    )
                 for name in set(variant.search).intersection(variant.params):
-                    raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
+                    raise ValueError(
+                        f"models.{column} both searches and fixes {name!r}; expected one of the two"
+                    )
         for index, claim in enumerate(self.claims):
             for part in claim.comparisons:
                 columns = (part.model, *(() if part.than == "others" else part.than))
@@ -266,12 +308,19 @@ class Experiment(Spec):
         _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in ((key, profile) for key, profile in self.profiles.items() if profile):
             if profile.stand_ins and (key != "ci" or profile.datasets is not None):
-                raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
+                raise ValueError(
+                    f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets"
+                )
             for name in set(profile.stand_ins).intersection(self.datasets):
-                raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
+                raise ValueError(
+                    f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see "
+                    "datasets"
+                )
             columns = profile.models or ()
             _check_names(f"profiles.{key}.models names", columns, self.models)
             for column in columns:
                 if (base := self.models[column].like) not in (None, *columns):
-                    raise ValueError(f"profiles.{key}.models names {column!r} without {base!r}, which it is like")
+                    raise ValueError(
+                        f"profiles.{key}.models names {column!r} without {base!r}, which it is like"
+                    )
         return self

@@ -30,7 +30,8 @@ _refuse = partial(yaml.constructor.ConstructorError, None, None)
 class SpecPart(BaseModel):
     """A part of a spec: immutable, without unknown keys."""
 
-    # Built on first use: a command needs few of the models, and building them all takes longer than it does.
+    # Built on first use: a command needs few of the models, and building them all takes longer than
+    # it does.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @model_validator(mode="before")
@@ -39,7 +40,9 @@ class SpecPart(BaseModel):
         allowed = _keys_of(cls)
         for key in content if isinstance(content, dict) else ():
             if key not in allowed:
-                raise PydanticCustomError("unknown_key", "", {"key": str(key), "allowed": ", ".join(allowed) or "none"})
+                raise PydanticCustomError(
+                    "unknown_key", "", {"key": str(key), "allowed": ", ".join(allowed) or "none"}
+                )
         return content
 
 
@@ -51,12 +54,16 @@ def _keys_of(model: type[BaseModel]) -> dict[str, None]:
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
     """Build the error for an invalid spec."""
-    return ElmbenchError(problem, expected=expected, next_step="correct it, then: elmbench validate")
+    return ElmbenchError(
+        problem, expected=expected, next_step="correct it, then: elmbench validate"
+    )
 
 
 @cache
 def spec_root() -> Path:
-    """Return the folder of `datasets.yaml` and `experiments/`: `elmbench/share` in a wheel, the top of a checkout."""
+    """Return the folder of `datasets.yaml` and `experiments/`: `elmbench/share` in a wheel, the top
+    of a checkout.
+    """
     package = Path(__file__).resolve().parent.parent
     for root in (package / "share", package.parent):
         if (root / "datasets.yaml").is_file():
@@ -69,13 +76,17 @@ def spec_root() -> Path:
 
 
 class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in another base."""
+    """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in
+    another base.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[Any, Any] = {}
         is_merged = False
         for key_node, value_node in node.value:
-            if key_node.tag == _MERGE:  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
+            if (
+                key_node.tag == _MERGE
+            ):  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
                 is_merged = True
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
@@ -87,15 +98,21 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         return super().construct_mapping(node, deep) if is_merged else mapping
 
     def construct_decimal(self, node: yaml.ScalarNode) -> int:
-        """Return a decimal integer; raise an error for 010 and 1:30, which YAML 1.1 reads as 8 and 90."""
+        """Return a decimal integer; raise an error for 010 and 1:30, which YAML 1.1 reads as 8 and
+        90.
+        """
         if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
-            raise _refuse(f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark)
+            raise _refuse(
+                f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark
+            )
         return int(node.value)
 
 
 SpecLoader.add_constructor(_INT, SpecLoader.construct_decimal)
 # YAML 1.1 takes 1e-3 and 1.5e3 for words: its floats need a point and a sign.
-SpecLoader.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789"))
+SpecLoader.add_implicit_resolver(
+    _FLOAT, re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
 
 
 def read_yaml(path: Path) -> Any:
@@ -107,13 +124,19 @@ def read_yaml(path: Path) -> Any:
         raise invalid(f"cannot read {path}: {reason}", "a text file in UTF-8") from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
-    except Exception as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
+    except (
+        Exception
+    ) as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
         mark = getattr(error, "problem_mark", None)
         location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        unreadable = f"a value that cannot be read ({type(error).__name__}: {first_line(error)[:100]})"
+        unreadable = (
+            f"a value that cannot be read ({type(error).__name__}: {first_line(error)[:100]})"
+        )
         problem = f"{path}{location}: {getattr(error, 'problem', None) or unreadable}"
         next_step = "correct the line, then: elmbench validate"
-        raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
+        raise ElmbenchError(
+            problem, expected="valid YAML, each key once", next_step=next_step
+        ) from error
 
 
 def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
@@ -122,20 +145,32 @@ def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
     return [str(name) for name in names] if isinstance(names, list | tuple | dict) else []
 
 
-def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:
-    """Return `content` as `model`; an error names the file, and each invalid key with the allowed values."""
+def parse_spec(
+    model: type[SpecModel], content: Any, source: Path | str, prefix: str = ""
+) -> SpecModel:
+    """Return `content` as `model`; an error names the file, and each invalid key with the allowed
+    values.
+    """
     try:
         return model.model_validate(content)
     except OverflowError as error:
-        raise invalid(f"{source}: a number that is too large ({error})", "numbers of usual size") from error
+        raise invalid(
+            f"{source}: a number that is too large ({error})", "numbers of usual size"
+        ) from error
     except ValidationError as error:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
             location = tuple(str(part) for part in item["loc"] if not _TYPE.match(str(part)))
-            problems.setdefault(location, _describe(item, ".".join(filter(None, (prefix, *location)))))
+            problems.setdefault(
+                location, _describe(item, ".".join(filter(None, (prefix, *location))))
+            )
         # If several forms are allowed, the error inside the intended form is more helpful.
         parents = {location[:length] for location in problems for length in range(len(location))}
-        lines = [f"{source}: {problem}" for location, problem in problems.items() if location not in parents]
+        lines = [
+            f"{source}: {problem}"
+            for location, problem in problems.items()
+            if location not in parents
+        ]
         omission = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
         text = "\n".join(lines[:_NAMED] + omission)
         raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
@@ -150,7 +185,9 @@ def _describe(item: Any, key: str) -> str:
         return f"the key '{key}' is missing"
     message = item["msg"].removeprefix("Value error, ")
     message = re.sub("^(Input should be|[A-Z][a-z]+ should have)", "expected", message)
-    message = _EXPECTED.get(item["type"], re.sub("^expected (?=greater|less)", "expected a number ", message))
+    message = _EXPECTED.get(
+        item["type"], re.sub("^expected (?=greater|less)", "expected a number ", message)
+    )
     if not key:
         return message
     if isinstance(item["input"], str | int | float | bool) or item["input"] is None:

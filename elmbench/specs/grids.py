@@ -31,8 +31,9 @@ GridValue = Value | list[JsonValue] | None
 class Grid(Spec):
     """The values of one hyperparameter: a range, powers of a base, or a list.
 
-    `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`; a plain list is
-    short for the last. Both ends belong to the range if the step reaches them. A value may be a list itself.
+    `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`;
+    a plain list is short for the last. Both ends belong to the range if the step reaches them. A
+    value may be a list itself.
     """
 
     start: float | None = Field(default=None, alias="from")
@@ -52,7 +53,12 @@ class Grid(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> Grid:
         span = self.start is not None or self.stop is not None
-        forms = [span, self.powers_of_2 is not None, self.powers_of_10 is not None, self.values is not None]
+        forms = [
+            span,
+            self.powers_of_2 is not None,
+            self.powers_of_10 is not None,
+            self.values is not None,
+        ]
         if sum(forms) != 1:
             raise ValueError(f"expected {_FORMS}")
         if span and (self.start is None or self.stop is None or self.step is None):
@@ -63,20 +69,30 @@ class Grid(Spec):
             raise ValueError("the step between powers is a whole number")
         for value in self.values or ():
             if isinstance(value, str) and _NUMBER.fullmatch(value):
-                raise ValueError(f"{value!r} is text; expected a number, and powers as {{powers-of-2: [-8, 13]}}")
+                raise ValueError(
+                    f"{value!r} is text; expected a number, and powers as {{powers-of-2: [-8, 13]}}"
+                )
         count = self._span()[2] if self.values is None else len(self.values)
         if not 1 <= count <= _MOST:
-            raise ValueError("the grid holds no value" if count < 1 else f"the grid holds more than {_MOST:,} values")
+            raise ValueError(
+                "the grid holds no value"
+                if count < 1
+                else f"the grid holds more than {_MOST:,} values"
+            )
         return self
 
     def _span(self) -> tuple[float, float, int]:
-        """Return first value, step and number of values of a range, or of exponents; at most `_MOST` + 1 count."""
+        """Return first value, step and number of values of a range, or of exponents; at most
+        `_MOST` + 1 count.
+        """
         start, stop = self.powers_of_2 or self.powers_of_10 or (self.start or 0.0, self.stop or 0.0)
         step = self.step or 1.0
         return start, step, math.floor(max(-1.0, min((stop - start) / step + 1e-9, _MOST))) + 1
 
     def expand(self) -> list[GridValue]:
-        """Return the values. The first of several equally good ones wins, so their order matters."""
+        """Return the values. The first of several equally good ones wins, so their order
+        matters.
+        """
         if self.values is not None:
             return list(self.values)
         start, step, count = self._span()
@@ -85,7 +101,9 @@ class Grid(Spec):
         if self.start is None:
             base = 2.0 if self.powers_of_2 else 10.0
             return [base ** int(exponent) for exponent in values]
-        return [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
+        return (
+            [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
+        )
 
     def thin(self, step: int) -> Grid:
         """Return the grid of every `step`-th value, the first included."""
@@ -93,7 +111,9 @@ class Grid(Spec):
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by model."""
+    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by
+    model.
+    """
     import yaml
 
     error_for = partial(
@@ -110,7 +130,9 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         except yaml.YAMLError as error:
             reason = getattr(error, "problem", None) or error
             raise error_for(f"the grid {text!r} is not valid YAML: {reason}") from error
-        if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
+        if not isinstance(content, dict) or not all(
+            isinstance(grid, dict) for grid in content.values()
+        ):
             raise error_for(f"the grid {text!r} does not give a model its hyperparameters")
         for model, grid in content.items():
             for name, values in grid.items():
@@ -124,12 +146,20 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def thin(search: Any, step: int) -> Any:
-    """Return grids by name with every `step`-th value, the first included; names of grids alone stay as they are."""
-    return {name: grid.thin(step) for name, grid in search.items()} if isinstance(search, dict) else search
+    """Return grids by name with every `step`-th value, the first included; names of grids alone
+    stay as they are.
+    """
+    return (
+        {name: grid.thin(step) for name, grid in search.items()}
+        if isinstance(search, dict)
+        else search
+    )
 
 
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
-    """Return every combination of the grids' values, at most a million, the last name varying fastest."""
+    """Return every combination of the grids' values, at most a million, the last name varying
+    fastest.
+    """
     if (count := math.prod(map(len, grids.values()))) > _MOST_COMBINATIONS:
         raise ElmbenchError(
             f"the grids of {', '.join(grids)} have {count:,} combinations",
@@ -137,4 +167,7 @@ def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
             next_step="make them coarser, or search fewer hyperparameters at once",
         )
     names = list(grids)
-    return [dict(zip(names, combination, strict=True)) for combination in itertools.product(*grids.values())]
+    return [
+        dict(zip(names, combination, strict=True))
+        for combination in itertools.product(*grids.values())
+    ]

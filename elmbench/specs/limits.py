@@ -34,7 +34,10 @@ class Limits:
 
     def narrower(self, other: Limits) -> Limits:
         """Return the smaller of both, of time and of memory."""
-        return self._combine(other, lambda *values: min((value for value in values if value is not None), default=None))
+        return self._combine(
+            other,
+            lambda *values: min((value for value in values if value is not None), default=None),
+        )
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
         """Return a limit of time and one of memory, each computed by `choose` from both."""
@@ -47,10 +50,20 @@ def parse_limits(text: str) -> Limits:
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)
         units = _TIME if match and match[1] == "time" else _MEMORY
-        if match is None or match[1] in limits or match[3].lower() not in units or float(match[2]) <= 0:
-            forms = "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma"
+        if (
+            match is None
+            or match[1] in limits
+            or match[3].lower() not in units
+            or float(match[2]) <= 0
+        ):
+            forms = (
+                "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a "
+                "comma"
+            )
             example = wording("--limit time=600s,memory=4GB", "limit='time=600s,memory=4GB'")
-            raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
+            raise ElmbenchError(
+                f"the limit {part!r} cannot be read", expected=forms, next_step=example
+            )
         limits[match[1]] = float(match[2]) * units[match[3].lower()]
     memory = limits.get("memory")
     return Limits(limits.get("time"), None if memory is None else int(memory), text)
@@ -61,7 +74,9 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:
         forms, example = "NUMBER[s|min|h]", wording("--budget 30min", "budget='30min'")
-        raise ElmbenchError(f"the duration {text!r} cannot be read", expected=forms, next_step=example)
+        raise ElmbenchError(
+            f"the duration {text!r} cannot be read", expected=forms, next_step=example
+        )
     return float(match[1]) * _TIME[match[2]]
 
 

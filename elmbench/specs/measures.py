@@ -76,19 +76,28 @@ def log2_of(value: Value | None) -> int | None:
 
 
 def _from_yaml(text: Any) -> Measure:
-    """Return the measure that a text names, such as "accuracy" or "gmean@h=50" (see `Measure.column`)."""
+    """Return the measure that a text names, such as "accuracy" or "gmean@h=50" (see
+    `Measure.column`).
+    """
     if isinstance(text, Measure):
         return text
     name, at, point = str(text).partition("@")
     parameter, _, value = point.partition("=")
     with contextlib.suppress(ValueError, OverflowError):
-        number = math.ldexp(1.0, int(value[2:])) if value.startswith("2^") else float(value or "nan")
+        number = (
+            math.ldexp(1.0, int(value[2:])) if value.startswith("2^") else float(value or "nan")
+        )
         if is_measure(name) and not at:
             return Measure(name)
         if is_measure(name) and parameter and math.isfinite(number):
             return Measure(name, parameter, int(value) if value.isdigit() else number)
-    raise ValueError(f"expected one of {', '.join(MEASURES)}, or one at a value such as gmean@h=50 or accuracy@C=2^-20")
+    raise ValueError(
+        f"expected one of {', '.join(MEASURES)}, or one at a value such as gmean@h=50 or "
+        "accuracy@C=2^-20"
+    )
 
 
 #: A measure as an experiment file writes it: `gmean`, `gmean@h=500`, `accuracy@C=2^-20`.
-WrittenMeasure = Annotated[Measure, PlainValidator(_from_yaml), PlainSerializer(lambda measure: measure.column)]
+WrittenMeasure = Annotated[
+    Measure, PlainValidator(_from_yaml), PlainSerializer(lambda measure: measure.column)
+]

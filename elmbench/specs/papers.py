@@ -1,4 +1,6 @@
-"""The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims and the readings."""
+"""The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims and the
+readings.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,7 +13,9 @@ from elmbench.specs.files import SpecPart
 class Spec(SpecPart):
     """A part of a paper's specs, whose keys have hyphens."""
 
-    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False)
+    model_config = ConfigDict(
+        alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False
+    )
 
 
 class ReadingValue(Spec):
@@ -35,7 +39,10 @@ class Reading(Spec):
     def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
         first = next(iter(values))
         if values[first].set:
-            raise ValueError(f"the first value, {first!r}, sets something; expected nothing, as it is the default")
+            raise ValueError(
+                f"the first value, {first!r}, sets something; expected nothing, as it is the "
+                "default"
+            )
         return values
 
     @property
@@ -90,12 +97,16 @@ class Paper(Spec):
         return cls(key=key, title="", authors="", year=0)
 
     def choose(self, id: str, value: str) -> ChosenReading:
-        """Return a reading with one of its values. A reading that the paper no longer declares does not leak."""
+        """Return a reading with one of its values. A reading that the paper no longer declares does
+        not leak.
+        """
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
         return ChosenReading(id, value, declared is not None and declared.leaks)
 
     def read_label(self, text: str) -> tuple[ChosenReading, ...]:
-        """Return the readings that the column `reading` of a CSV file names, `id=value;id=value`."""
+        """Return the readings that the column `reading` of a CSV file names,
+        `id=value;id=value`.
+        """
         pairs = (part.partition("=") for part in text.split(";") if part)
         return tuple(self.choose(id, value) for id, _, value in pairs)

@@ -1,4 +1,6 @@
-"""An experiment under one profile and one choice of readings, and comparisons as recorded with their results."""
+"""An experiment under one profile and one choice of readings, and comparisons as recorded with
+their results.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,7 +13,12 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import read_json
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
-from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, load_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets import (
+    DatasetSpec,
+    add_dataset_specs,
+    load_dataset_specs,
+    parse_dataset_specs,
+)
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import thin
@@ -49,7 +56,9 @@ class Resolved:
     @cached_property
     def datasets(self) -> Mapping[str, DatasetSpec]:
         """Every data set of the table by its name, including those that this profile leaves out."""
-        names = dict.fromkeys((*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins))
+        names = dict.fromkeys(
+            (*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins)
+        )
         try:
             return {name: load_dataset_specs().find(name) for name in names}
         except ElmbenchError as error:
@@ -57,17 +66,24 @@ class Resolved:
             raise
 
     def dataset(self, name: str) -> DatasetSpec:
-        """Return a data set, which may be one that the table only had when its results were computed."""
+        """Return a data set, which may be one that the table only had when its results were
+        computed.
+        """
         return self.datasets.get(name) or load_dataset_specs().find(name)
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
         """The paper's figures of this table by data set (the suite's name), column and measure."""
-        return {(name, figure.model, figure.metric): figure for name, figure in self._suite_figures(self.file.figures)}
+        return {
+            (name, figure.model, figure.metric): figure
+            for name, figure in self._suite_figures(self.file.figures)
+        }
 
     @cached_property
     def printed_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """The models and values, without cited ones, that all tables of the paper print, by data set and metric."""
+        """The models and values, without cited ones, that all tables of the paper print, by data
+        set and metric.
+        """
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         figures = (figure for table in self.file.tables or [self.file] for figure in table.figures)
         for name, figure in self._suite_figures(figures):
@@ -76,10 +92,20 @@ class Resolved:
         return printed
 
     def _suite_figures(self, figures: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
-        """Return figures with the suite's names of their data sets; those of a data set also with its stand-ins."""
+        """Return figures with the suite's names of their data sets; those of a data set also with
+        its stand-ins.
+        """
         find = load_dataset_specs().find
-        pairs = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in figures]
-        return pairs + [(new, figure) for new, old in self.stand_ins.items() for name, figure in pairs if name == old]
+        pairs = [
+            (ALL if figure.dataset == ALL else find(figure.dataset).name, figure)
+            for figure in figures
+        ]
+        return pairs + [
+            (new, figure)
+            for new, old in self.stand_ins.items()
+            for name, figure in pairs
+            if name == old
+        ]
 
     @property
     def mean_of(self) -> int:
@@ -87,10 +113,14 @@ class Resolved:
         return self.file.spec.published.mean_of if self.file.spec.published else 1
 
     def cuts(self, dataset: str) -> bool:
-        """Return True if the profile uses fewer rows of a data set than the paper, or other folds."""
+        """Return True if the profile uses fewer rows of a data set than the paper, or other
+        folds.
+        """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
-        folds, printed = (spec.protocol.outer.folds_of(dataset) for spec in (self.spec, self.file.spec))
+        folds, printed = (
+            spec.protocol.outer.folds_of(dataset) for spec in (self.spec, self.file.spec)
+        )
         rows = self.dataset(dataset).public.instances
         return (self.settings.rows or rows) < rows or folds != printed
 
@@ -106,10 +136,15 @@ class Resolved:
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
-        """Return a data set's name as the paper spells it, or the suite's name if the paper does not print it."""
+        """Return a data set's name as the paper spells it, or the suite's name if the paper does
+        not print it.
+        """
         if dataset in self.stand_ins:
             return dataset
-        return next((figure.dataset for (name, _, _), figure in self.published.items() if name == dataset), dataset)
+        return next(
+            (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset),
+            dataset,
+        )
 
     def metric_of(self, dataset: str) -> str:
         """Return the metric of searches on a data set."""
@@ -119,8 +154,8 @@ class Resolved:
 def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
     """Return the experiment under a profile and readings.
 
-    `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol. `readings`: values of
-    readings, by id; other readings have their defaults.
+    `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
+    `readings`: values of readings, by id; other readings have their defaults.
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
@@ -132,15 +167,24 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             raise ElmbenchError(unknown, expected=declared, next_step="elmbench list readings")
         values = list(file.paper.readings[name].values)
         if value not in values:
-            raise unknown_name(f"value of the reading {name}:", value, values, "elmbench list readings")
+            raise unknown_name(
+                f"value of the reading {name}:", value, values, "elmbench list readings"
+            )
     spec = file.apply_readings(readings)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
-        problem = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
+        problem = (
+            f"{file.id} has nothing to show under profile {profile}: its data do not come with the "
+            "suite"
+        )
         others = f"one of {', '.join(file.profiles)}"
         raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
-    changed = sorted(item for item in readings.items() if item[1] != file.paper.readings[item[0]].default)
-    return Resolved(file, _apply(spec, settings), profile, settings, tuple(starmap(file.paper.choose, changed)))
+    changed = sorted(
+        item for item in readings.items() if item[1] != file.paper.readings[item[0]].default
+    )
+    return Resolved(
+        file, _apply(spec, settings), profile, settings, tuple(starmap(file.paper.choose, changed))
+    )
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
@@ -151,7 +195,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
         printed = outer.overrides.get(name, OuterOverride())
         override = profile.overrides.get(name, OuterOverride())
         overrides[name] = OuterOverride(
-            runs=override.runs or profile.runs or printed.runs, folds=override.folds or profile.folds or printed.folds
+            runs=override.runs or profile.runs or printed.runs,
+            folds=override.folds or profile.folds or printed.folds,
         )
     runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
@@ -160,8 +205,13 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     datasets, grids = profile.stand_ins or profile.datasets or spec.datasets, spec.grids
     models = {column: spec.models[column] for column in profile.models or spec.models}
     if step := profile.thin_grids:
-        grids, models = thin(grids, step), {column: model.thin(step) for column, model in models.items()}
-    return spec.model_copy(update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models})
+        grids, models = (
+            thin(grids, step),
+            {column: model.thin(step) for column, model in models.items()},
+        )
+    return spec.model_copy(
+        update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models}
+    )
 
 
 def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
@@ -181,29 +231,42 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
-    """Return a table, by its id or alias, under a profile, or the comparison `own/<name>` in a results folder."""
+    """Return a table, by its id or alias, under a profile, or the comparison `own/<name>` in a
+    results folder.
+    """
     if name.startswith("own/") and name not in load_catalogue():
         return recorded_comparison(name, results_dir)
     return resolve(find_experiment(name), profile)
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` in a results folder, and add its data sets to the suite."""
+    """Return the comparison `own/<name>` in a results folder, and add its data sets to the
+    suite.
+    """
     folder = results_dir / COMPARE
     path = folder / name / "environment.json"
     record = _record(path)
     if not record:
-        names = [f"own/{path.parent.name}" for path in sorted(folder.glob("own/*/environment.json"))]
+        names = [
+            f"own/{path.parent.name}" for path in sorted(folder.glob("own/*/environment.json"))
+        ]
         if not names:
-            problem, compare = f"{results_dir} holds no comparison {name!r}", f"elmbench compare FILE --name {name[4:]}"
-            raise ElmbenchError(problem, expected="one that `elmbench compare` wrote", next_step=compare)
+            problem, compare = (
+                f"{results_dir} holds no comparison {name!r}",
+                f"elmbench compare FILE --name {name[4:]}",
+            )
+            raise ElmbenchError(
+                problem, expected="one that `elmbench compare` wrote", next_step=compare
+            )
         raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME")
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)
 
 
 def replaced_files(resolved: Resolved, results_dir: Path) -> list[str]:
-    """Return the user's files in a comparison's results folder that the comparison itself does not have."""
+    """Return the user's files in a comparison's results folder that the comparison itself does not
+    have.
+    """
     earlier = _record(results_dir / COMPARE / resolved.file.id / "environment.json")
     return sorted(_data_files(earlier) - _data_files(comparison_record(resolved)["spec"]))
 

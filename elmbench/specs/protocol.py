@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from elmbench.metrics import COUNTS, PREQUENTIAL, REGISTRY, counts_rows, find_metric, is_metric, metric_names
+from elmbench.metrics import (
+    COUNTS,
+    PREQUENTIAL,
+    REGISTRY,
+    counts_rows,
+    find_metric,
+    is_metric,
+    metric_names,
+)
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
@@ -16,16 +24,25 @@ Selection = Literal["nested", "oracle", "published"]
 Selections = Annotated[tuple[Selection, ...], Field(min_length=1)]
 #: The accuracy on the training rows.
 TRAIN_ACCURACY = "train_accuracy"
-#: Measures of quality that are not of test rows, with their tasks. Tables may show them; they never choose
-#: hyperparameters.
-OF_LEARNT_ROWS = {TRAIN_ACCURACY: ("classification",), PREQUENTIAL: ("classification", "regression")}
+#: Measures of quality that are not of test rows, with their tasks. Tables may show them; they never
+#: choose hyperparameters.
+OF_LEARNT_ROWS = {
+    TRAIN_ACCURACY: ("classification",),
+    PREQUENTIAL: ("classification", "regression"),
+}
 #: Measures of every fit.
 _OF_FITS = ("fit_seconds", "predict_seconds", "n_units")
-MEASURES = (*(name for name, metric in REGISTRY.items() if not metric.counts_rows), *OF_LEARNT_ROWS, *_OF_FITS)
+MEASURES = (
+    *(name for name, metric in REGISTRY.items() if not metric.counts_rows),
+    *OF_LEARNT_ROWS,
+    *_OF_FITS,
+)
 
 
 def is_measure(name: str) -> bool:
-    """Return True if a table can show a measure of this name: a metric, or another fact of a model."""
+    """Return True if a table can show a measure of this name: a metric, or another fact of a
+    model.
+    """
     return name in MEASURES or (is_metric(name) and not counts_rows(name))
 
 
@@ -38,7 +55,9 @@ def _check_metric(name: str) -> str:
     if is_measure(name):
         return name
     others = ", ".join((*OF_LEARNT_ROWS, *_OF_FITS))
-    raise ValueError(f"expected a name of `elmbench list metrics` except {', '.join(COUNTS)}, or one of {others}")
+    raise ValueError(
+        f"expected a name of `elmbench list metrics` except {', '.join(COUNTS)}, or one of {others}"
+    )
 
 
 #: A measure by name.
@@ -46,7 +65,9 @@ MeasureName = Annotated[str, AfterValidator(_check_metric)]
 
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
-FoldKind = Literal["stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"]
+FoldKind = Literal[
+    "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"
+]
 Rows = Annotated[int, Field(ge=1)]
 #: Folds and runs.
 Count = Annotated[int, Field(ge=1, le=10_000)]
@@ -56,9 +77,9 @@ Folds = Annotated[Count, Field(ge=2)]
 class Scale(Spec):
     """Linear scaling of each column of the inputs.
 
-    `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to 0 and the deviation
-    to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides each row by its length, as is usual for
-    texts. The last two preserve sparsity.
+    `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to
+    0 and the deviation to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides
+    each row by its length, as is usual for texts. The last two preserve sparsity.
     """
 
     kind: Literal["range", "standard", "max-abs", "unit-rows"] = "range"
@@ -74,12 +95,16 @@ class Scale(Spec):
 
     def content(self) -> dict[str, Any]:
         """Return the content of the scaling in the key of a stored result."""
-        scaling: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
+        scaling: dict[str, Any] = (
+            {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
+        )
         return scaling | {"fit-on": self.fit_on}
 
 
 class TargetScale(Scale):
-    """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the papers) or the file's."""
+    """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the
+    papers) or the file's.
+    """
 
     #: Not `unit-rows`, which would leave only the sign of a target.
     kind: Literal["range", "standard", "max-abs"] = "range"
@@ -115,11 +140,12 @@ def _for_task(kind: str, task: str) -> str:
 
 
 class Splitter(Spec):
-    """k folds of shuffled rows; `stratified-kfold` preserves the proportions of classes, if there are any.
+    """k folds of shuffled rows; `stratified-kfold` preserves the proportions of classes, if there
+    are any.
 
-    `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also preserves the proportions of
-    classes as far as possible. `ordered-kfold` takes the rows in their order, and tests each fold with a model that has
-    learnt all rows before it.
+    `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also preserves the
+    proportions of classes as far as possible. `ordered-kfold` takes the rows in their order, and
+    tests each fold with a model that has learnt all rows before it.
     """
 
     kind: FoldKind
@@ -156,13 +182,16 @@ class OuterOverride(Spec):
 class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
-    The kinds of folds are those of `Splitter`, and `predefined-kfold`, with folds numbered in a column of the data set;
-    `holdout` shuffles the rows into a training and a test part of the printed `sizes`, and `stratified-holdout` keeps
-    the proportions of the classes in both; `official` takes the two parts of the public source; `in-order` takes the
-    first rows of a series for training and the next ones for the test.
+    The kinds of folds are those of `Splitter`, and `predefined-kfold`, with folds numbered in a
+    column of the data set; `holdout` shuffles the rows into a training and a test part of the
+    printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both;
+    `official` takes the two parts of the public source; `in-order` takes the first rows of a series
+    for training and the next ones for the test.
     """
 
-    kind: Literal[FoldKind, "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order"]
+    kind: Literal[
+        FoldKind, "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order"
+    ]
     folds: Count = 1
     runs: Count = 1
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
@@ -173,9 +202,13 @@ class Outer(Spec):
     def _fits_the_kind(self) -> Outer:
         if (self.folds > 1) != self.kind.endswith("kfold"):
             expected = "no folds" if self.folds > 1 else "folds of 2 or more"
-            raise ValueError(f"{self.kind} has {self.folds} fold{'s' * (self.folds > 1)}; expected {expected}")
+            raise ValueError(
+                f"{self.kind} has {self.folds} fold{'s' * (self.folds > 1)}; expected {expected}"
+            )
         if bool(self.sizes) != (self.kind in SIZED):
-            raise ValueError(f"{self.kind}: expected {'no sizes' if self.sizes else 'sizes, by data set'}")
+            raise ValueError(
+                f"{self.kind}: expected {'no sizes' if self.sizes else 'sizes, by data set'}"
+            )
         return self
 
     def folds_of(self, dataset: str) -> int:
@@ -213,17 +246,21 @@ class Protocol(Spec):
     outer: Outer
     inner: Splitter
     select: Selection | Selections
-    #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of test rows.
+    #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of
+    #: test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)
     #: The unit of the deviations, both of the printed ones and of ours.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which a sequential model learns the training rows.
     order: Literal["shuffled", "stored"] = "shuffled"
-    #: The criterion of `nested` selection: `score` on inner folds, or a divergence of the projected training rows.
+    #: The criterion of `nested` selection: `score` on inner folds, or a divergence of the projected
+    #: training rows.
     criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
 
     def metric_for(self, task: str) -> str:
-        """Return the metric that chooses hyperparameters: the first for the task that needs test rows."""
+        """Return the metric that chooses hyperparameters: the first for the task that needs test
+        rows.
+        """
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
@@ -233,7 +270,11 @@ class Protocol(Spec):
     def metrics_for(self, task: str) -> list[str]:
         """Return the metrics of the table for a task that compare models, in the table's order."""
         names = (name for name in self.metrics if name not in _OF_FITS)
-        return [name for name in names if task in (OF_LEARNT_ROWS.get(name) or (find_metric(name).task,))]
+        return [
+            name
+            for name in names
+            if task in (OF_LEARNT_ROWS.get(name) or (find_metric(name).task,))
+        ]
 
     def scale_of(self, dataset: str) -> Scale | None:
         """Return the scaling of the inputs of a data set."""

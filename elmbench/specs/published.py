@@ -59,8 +59,8 @@ class Published(Spec):
     parameters: str | tuple[str, ...] = ()
     #: Data sets that stand in for another one, such as draws from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)
-    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One, which gives the
-    #: widest interval for a verdict, if the paper does not say.
+    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One,
+    #: which gives the widest interval for a verdict, if the paper does not say.
     mean_of: int = Field(default=1, ge=1)
     #: The meaning of metrics that the paper prints under another metric's name.
     meant: dict[str, str] = Field(default_factory=dict)
@@ -72,7 +72,9 @@ class Published(Spec):
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One figure of a paper: data set and model as the paper spells them, the metric by the suite's name."""
+    """One figure of a paper: data set and model as the paper spells them, the metric by the suite's
+    name.
+    """
 
     dataset: str
     model: str
@@ -102,8 +104,9 @@ class PublishedValue:
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
     """Return the figures of a table.
 
-    `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
-    column dataset and a column for each fact (a word has no value, an empty field is skipped).
+    `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of
+    data sets, with a column dataset and a column for each fact (a word has no value, an empty field
+    is skipped).
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
@@ -112,7 +115,9 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
             if "dataset" in names and "metric" not in names:
                 return tuple(_facts(reader))
             if missing := sorted(set(_COLUMNS) - names):
-                raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
+                raise invalid(
+                    f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS)
+                )
             return tuple(_figures(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
@@ -128,7 +133,11 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
             raise invalid(problem, "six fields, a field with a comma in double quotes")
         name = row["metric"].removesuffix("_percent")
         metric, factor = _METRICS.get(name, name), Decimal(1) if name == row["metric"] else _PERCENT
-        value, std, note = _number(row["value"], factor, location), _number(row["std"], factor, location), row["note"]
+        value, std, note = (
+            _number(row["value"], factor, location),
+            _number(row["std"], factor, location),
+            row["note"],
+        )
         if value is not None and value > 1 and metric in shares:
             percent = "at most 1; percentages have a metric such as test_accuracy_percent"
             raise invalid(f"{location}: {row['metric']} is {row['value']}", percent)
@@ -138,7 +147,9 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         match = _STOPPED.fullmatch(note) if value is None else None
         over = float(match[1]) if match else None
         cited = row["model"].endswith(_CITED)
-        yield PublishedValue(row["dataset"], row["model"], metric, value, std, note, row["value"], over, cited)
+        yield PublishedValue(
+            row["dataset"], row["model"], metric, value, std, note, row["value"], over, cited
+        )
 
 
 def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
@@ -175,5 +186,7 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
         name, value = entry.metric, entry.value
         if value is not None and (name == "n_units" or name not in MEASURES):
             whole = value == value.to_integral_value() and (name.startswith("n_") or name in _WHOLE)
-            table.setdefault((entry.dataset, entry.model), {})[name] = int(value) if whole else float(value)
+            table.setdefault((entry.dataset, entry.model), {})[name] = (
+                int(value) if whole else float(value)
+            )
     return table

@@ -1,7 +1,8 @@
 """Kinds of work, one file each: its key, its inputs, its execution, its cost, its label.
 
-A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in `_BUILT_IN`; a plug-in
-file declares kinds in a dictionary `WORK`, from kind to class. A kind is imported when it is first used.
+A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in
+`_BUILT_IN`; a plug-in file declares kinds in a dictionary `WORK`, from kind to class. A kind is
+imported when it is first used.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _BUILT_IN: dict[str, Any] = {
 
 
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
-    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run or estimate it.
+    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run
+    or estimate it.
 
     Raises ElmbenchError if there is no such kind of work.
     """
@@ -44,6 +46,8 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     kind, kinds = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
     if kind not in kinds:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
-        raise unknown_name("kind of work", kind, list(kinds), f"load the plug-in that declares it: {plugin}")
+        raise unknown_name(
+            "kind of work", kind, list(kinds), f"load the plug-in that declares it: {plugin}"
+        )
     work: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
     return read_content(work, content, spec=spec)

@@ -21,14 +21,17 @@ from elmbench.specs.limits import byte_text
 
 Result = dict[str, Any]
 
-#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
+#: Floating-point operations a second that the dense part of these models reaches on one core of a
+#: desk machine.
 RATE = 3e10
 #: The least seconds of a fit, or of a candidate of a path.
 OVERHEAD = 5e-4
 
 
 def key_of(content: Any) -> str:
-    """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical JSON."""
+    """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical
+    JSON.
+    """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -37,8 +40,9 @@ def key_of(content: Any) -> str:
 class Context:
     """Settings of work that do not determine its value.
 
-    `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the model's own estimate is
-    refused. `solvers`: the number of uses of each solver, updated during the work, so that failed work has them too.
+    `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the
+    model's own estimate is refused. `solvers`: the number of uses of each solver, updated during
+    the work, so that failed work has them too.
     """
 
     data_dir: str | None = None
@@ -47,10 +51,12 @@ class Context:
 
 
 class Work(ABC):
-    """One unit of work. A concrete class is a frozen dataclass of what determines the value of its result.
+    """One unit of work. A concrete class is a frozen dataclass of what determines the value of its
+    result.
 
-    The key is a hash of `content()`, so two tables that need the same work share its result, and a reading recomputes
-    only the work that it changes. A result is stored as JSON; its `status` is "ok" unless the work says otherwise.
+    The key is a hash of `content()`, so two tables that need the same work share its result, and a
+    reading recomputes only the work that it changes. A result is stored as JSON; its `status` is
+    "ok" unless the work says otherwise.
     """
 
     kind: ClassVar[str]
@@ -58,13 +64,17 @@ class Work(ABC):
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content that determines the value; for a plug-in's kind, also the version of its code."""
+        """Return the JSON content that determines the value; for a plug-in's kind, also the version
+        of its code.
+        """
         code = {} if self._is_built_in else {"code": type(self).__module__}
         return content_of_fields(self) | {"kind": self.kind} | code
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Do the work and return its result, which the store keeps. `inputs`: the results that it needs, by key."""
+        """Do the work and return its result, which the store keeps. `inputs`: the results that it
+        needs, by key.
+        """
 
     def seconds(self) -> float:
         """Return a rough duration on one core, by the formula of its model."""
@@ -76,7 +86,9 @@ class Work(ABC):
         return not self.model_name or find_model(self.model_name).cost is not None
 
     def exceeds_memory(self, limit: int) -> bool:
-        """Return True if the model, by its own estimate, needs more than a limit of memory in bytes."""
+        """Return True if the model, by its own estimate, needs more than a limit of memory in
+        bytes.
+        """
         return False
 
     @property
@@ -125,8 +137,8 @@ class Work(ABC):
 class ModelRef:
     """A model of the registry.
 
-    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters use the stream of the
-    first one.
+    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters
+    use the stream of the first one.
     """
 
     name: str = field(metadata=content_name("model"))
@@ -150,7 +162,9 @@ class Grid:
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:
         """Return the grid with this content."""
-        return cls({name: content["grid"][name] for name in content.get("grid_order", content["grid"])})
+        return cls(
+            {name: content["grid"][name] for name in content.get("grid_order", content["grid"])}
+        )
 
     def candidates(self) -> list[dict[str, GridValue]]:
         """Return every combination of the values, the last name varying fastest."""
@@ -183,8 +197,15 @@ class FoldWork(Work):
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
         """Return the rough duration of one fit, by default to all training rows."""
-        n, d, cost = n_rows or self.outer_fold.n_train, self.data.n_features, find_model(self.model.name).cost
-        return OVERHEAD + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
+        n, d, cost = (
+            n_rows or self.outer_fold.n_train,
+            self.data.n_features,
+            find_model(self.model.name).cost,
+        )
+        return (
+            OVERHEAD
+            + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
+        )
 
     def exceeds_memory(self, limit: int) -> bool:
         n = self.outer_fold.n_train
@@ -192,12 +213,17 @@ class FoldWork(Work):
             return False
         factory, params = self.factory_with(self.estimated_params)
         shape = n, self.data.n_features
-        return isinstance(factory, MemoryEstimate) and factory.memory_estimate(*shape, **params) > limit
+        return (
+            isinstance(factory, MemoryEstimate)
+            and factory.memory_estimate(*shape, **params) > limit
+        )
 
     def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and the parameters that it accepts, with its seed on this fold.
+        """Return the factory of the model, and the parameters that it accepts, with its seed on
+        this fold.
 
-        The seed does not depend on the grid or the reading, so these are compared on the same random nodes.
+        The seed does not depend on the grid or the reading, so these are compared on the same
+        random nodes.
         """
         factory = find_model(self.model.name).factory(self.outer_fold.task)
         names = parameter_names(factory)
@@ -211,16 +237,23 @@ class FoldWork(Work):
 
 
 def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a model that a result records: all but the seed of its random stream."""
+    """Return the parameters of a model that a result records: all but the seed of its random
+    stream.
+    """
     return {name: value for name, value in fixed.items() if name != "random_state"}
 
 
 def check_memory(
-    factory: Any, shape: tuple[int, int], labels: list[int] | None, params: dict[str, Any], limit: int | None
+    factory: Any,
+    shape: tuple[int, int],
+    labels: list[int] | None,
+    params: dict[str, Any],
+    limit: int | None,
 ) -> None:
     """Raise MemoryError if a fit to rows of this shape needs more bytes than the limit.
 
-    The model itself estimates them, for one output or, with more than two `labels`, for an output for each.
+    The model itself estimates them, for one output or, with more than two `labels`, for an output
+    for each.
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
@@ -236,7 +269,9 @@ def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
 
 
 def finish_result(result: Result, choice: Result) -> Result:
-    """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of their search."""
+    """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of
+    their search.
+    """
     params = {"params": choice["params"] | result["params"]} if "params" in result else {}
     return {**result, **params, "seconds": result["seconds"] + choice["seconds"]}
 
@@ -245,7 +280,8 @@ def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) ->
     """Raise ElmbenchError unless a data set has two classes, as the divergence requires."""
     if labels is None or len(labels) != 2:
         raise ElmbenchError(
-            f"{dataset} has {'no' if labels is None else len(labels)} classes, so there is no divergence of two",
+            f"{dataset} has {'no' if labels is None else len(labels)} classes, so there is no "
+            "divergence of two",
             expected="data of two classes",
             next_step=next_step,
         )

@@ -1,12 +1,14 @@
-"""The rank correlation of the optimised term with the Cauchy-Schwarz divergence over random operators.
+"""The rank correlation of the optimised term with the Cauchy-Schwarz divergence over random
+operators.
 
-Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlation between the divergence of the two
-classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-), over random hidden layers and random linear
-operators on each. The text leaves open:
+Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlation between the
+divergence of the two classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-),
+over random hidden layers and random linear operators on each. The text leaves open:
 
-* The correlation is over all pairs of a layer and an operator at once, not the mean of a correlation for each layer.
-  With one hidden node, the projections of all operators of a layer differ only in scale, which affects neither
-  quantity. So there is no correlation within a layer, but the table has values there.
+* The correlation is over all pairs of a layer and an operator at once, not the mean of a
+  correlation for each layer. With one hidden node, the projections of all operators of a layer
+  differ only in scale, which affects neither quantity. So there is no correlation within a layer,
+  but the table has values there.
 * The Gaussians have the empirical means and variances of the projected rows, all of the data set.
 * The components of an operator are normal: no direction is preferred.
 """
@@ -28,11 +30,22 @@ from elmbench.protocol.content import FLAT, content_name
 from elmbench.protocol.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
-from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
+from elmbench.work.base import (
+    OVERHEAD,
+    RATE,
+    Context,
+    Grid,
+    ModelRef,
+    Result,
+    Work,
+    check_two_classes,
+)
 
 NOTHING_VARIES = (
-    "nothing varies over the random layers and operators for {}, so there is no correlation; with activation='sigmoid' "
-    "this happens when <w, x> is large, as it is for many features: every node yields 1 for every row"
+    "nothing varies over the random layers and operators for {}, so there is no correlation; with "
+    "activation='sigmoid' "
+    "this happens when <w, x> is large, as it is for many features: every node yields 1 for every "
+    "row"
 )
 
 
@@ -45,11 +58,12 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Correlation(Work):
-    """The rank correlation between the divergence and its leading term, for each size of the hidden layer.
+    """The rank correlation between the divergence and its leading term, for each size of the hidden
+    layer.
 
-    `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the sizes, `n_hidden`.
-    `draws`: the numbers of random hidden layers, `projections`, and of linear `operators` on each. `dcs` ({"corrected",
-    "as-printed"}): form of the divergence.
+    `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the
+    sizes, `n_hidden`. `draws`: the numbers of random hidden layers, `projections`, and of linear
+    `operators` on each. `dcs` ({"corrected", "as-printed"}): form of the divergence.
     """
 
     kind = "correlation"
@@ -72,13 +86,16 @@ class Correlation(Work):
         return float(self.draws["projections"] * (OVERHEAD + operations / RATE))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same holds for operators.
+        """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same
+        holds for operators.
 
         The result: `measured` with `spearman@h=1` and so on, not a number where nothing varies.
         """
         data = load_rows(self.dataset, context.data_dir)
         check_two_classes(data.name, labels_of(data), "take the data set out of the experiment")
-        X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y)))
+        X = scaled_inputs(
+            self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y))
+        )
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
         drawn = generator("operators", *key).normal(size=(max(sizes), self.draws["operators"]))
@@ -87,22 +104,32 @@ class Correlation(Work):
         for projection in range(self.draws["projections"]):
             random_state = check_random_state(integer_seed("projection", *key, projection))
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
-            projected = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
+            projected = projected_classes(
+                X, data.y > 0, *nodes, self.params["activation"], operators
+            )
             for i, (means, variances) in enumerate(zip(*projected, strict=True)):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
         values = {
-            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*group, strict=True)))
+            Measure.at("spearman", "n_hidden", size).column: spearman(
+                *map(np.concatenate, zip(*group, strict=True))
+            )
             for size, group in zip(sizes, pairs, strict=True)
         }
-        undefined = [f"h={size}" for size, value in zip(sizes, values.values(), strict=True) if np.isnan(value)]
+        undefined = [
+            f"h={size}"
+            for size, value in zip(sizes, values.values(), strict=True)
+            if np.isnan(value)
+        ]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one side does not vary."""
+    """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one
+    side does not vary.
+    """
     has_both = ~(np.isnan(x) | np.isnan(y))
     ranks = np.array([rankdata(x[has_both]), rankdata(y[has_both])])
     if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:

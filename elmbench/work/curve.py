@@ -1,4 +1,6 @@
-"""A metric at every value of one hyperparameter on the test rows of one outer fold, without a choice."""
+"""A metric at every value of one hyperparameter on the test rows of one outer fold, without a
+choice.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,8 +26,14 @@ class Curve(GridEvaluation):
         """Measure `gmean@h=5` and so on, as a fit does; NaN if predictions are not finite."""
         evaluation = super().run(inputs, context)
         scores = np.array(evaluation["scores"])
-        values = np.where(np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan)
+        values = np.where(
+            np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan
+        )
         ((name, grid),) = self.grid.values.items()
         columns = [Measure.at(self.metric, name, value).column for value in grid]
         values_by_column = dict(zip(columns, values.tolist(), strict=True))
-        return {"params": self.params, "measured": values_by_column, "search_seconds": evaluation["seconds"]}
+        return {
+            "params": self.params,
+            "measured": values_by_column,
+            "search_seconds": evaluation["seconds"],
+        }

@@ -1,7 +1,9 @@
-"""The choice of hyperparameters by the Cauchy-Schwarz divergence of the two classes' projected training rows.
+"""The choice of hyperparameters by the Cauchy-Schwarz divergence of the two classes' projected
+training rows.
 
-Nothing is held out: each candidate is fitted to the whole training part and judged by the distance between its
-projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, section 7.4).
+Nothing is held out: each candidate is fitted to the whole training part and judged by the distance
+between its projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, section
+7.4).
 """
 
 import time
@@ -22,18 +24,25 @@ from elmbench.work.search import TrainingWork
 
 @dataclass(frozen=True)
 class Projections(TrainingWork):
-    """The training rows projected by every candidate, as the divergences of their two classes need them."""
+    """The training rows projected by every candidate, as the divergences of their two classes need
+    them.
+    """
 
     kind = "divergence"
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Project the training rows by every candidate, and describe the projections of the two classes.
+        """Project the training rows by every candidate, and describe the projections of the two
+        classes.
 
-        The result, by candidate: `means` and `variances`, pairs of the negative and of the positive class (the variance
-        divides by the number of rows), and `kde`, the divergence of the kernel density estimates, which is NaN if a
-        projection is not finite; `seconds`.
+        The result, by candidate: `means` and `variances`, pairs of the negative and of the positive
+        class (the variance divides by the number of rows), and `kde`, the divergence of the kernel
+        density estimates, which is NaN if a projection is not finite; `seconds`.
         """
-        check_two_classes(self.data.name, data.labels, "give the experiment `criterion: score`, or another data set")
+        check_two_classes(
+            self.data.name,
+            data.labels,
+            "give the experiment `criterion: score`, or another data set",
+        )
         rows = self.rows_of(data)
         X, y = data.X_train[rows], data.y_train[rows]
         all_rows = np.arange(len(y))
@@ -44,22 +53,31 @@ class Projections(TrainingWork):
         for i, _, projections, _ in problem.projections():
             values = np.asarray(projections, dtype=np.float64)
             if values.shape != (len(y),):
-                raise ValueError(f"expected one projection a row, of shape {(len(y),)}, got {values.shape} instead")
+                raise ValueError(
+                    f"expected one projection a row, of shape {(len(y),)}, got {values.shape} "
+                    "instead"
+                )
             if np.isfinite(values).all():
                 sides = values[y < 0], values[y > 0]
                 means[i] = [np.mean(side) for side in sides]
                 variances[i] = [np.var(side) for side in sides]
                 kde[i] = kde_divergence(*sides)
         seconds = time.perf_counter() - start_time
-        return {"means": means.tolist(), "variances": variances.tolist(), "kde": kde.tolist(), "seconds": seconds}
+        return {
+            "means": means.tolist(),
+            "variances": variances.tolist(),
+            "kde": kde.tolist(),
+            "seconds": seconds,
+        }
 
 
 @dataclass(frozen=True)
 class DivergenceChoice(Choice):
     """The choice of the largest divergence.
 
-    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are modelled by a Gaussian or by their kernel
-    density estimate. `dcs` ({"corrected", "as-printed"}): form of the formula of two Gaussians; else None.
+    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are modelled by a
+    Gaussian or by their kernel density estimate. `dcs` ({"corrected", "as-printed"}): form of the
+    formula of two Gaussians; else None.
     """
 
     criterion: str = "dcs-kde"
@@ -68,8 +86,8 @@ class DivergenceChoice(Choice):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose the candidate of the largest divergence; the first of several equally good ones.
 
-        A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
-        The result: `params`, `scores` (the divergences) and `seconds`.
+        A candidate whose divergence is not finite, such as one that projects a class onto one
+        point, is never chosen. The result: `params`, `scores` (the divergences) and `seconds`.
         """
         parent, evaluation = choice_result(self.given, inputs), inputs[self.evaluated[0]]
         if self.dcs is None:
@@ -84,4 +102,6 @@ class DivergenceChoice(Choice):
                 next_step="widen the grid, or choose with `criterion: score`",
             )
         params = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
-        return finish_result({"params": params, "scores": values.tolist(), "seconds": evaluation["seconds"]}, parent)
+        return finish_result(
+            {"params": params, "scores": values.tolist(), "seconds": evaluation["seconds"]}, parent
+        )

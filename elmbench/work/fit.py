@@ -1,4 +1,6 @@
-"""The fit of one model on one outer fold with the chosen hyperparameters, timed apart, and its predictions."""
+"""The fit of one model on one outer fold with the chosen hyperparameters, timed apart, and its
+predictions.
+"""
 
 import contextlib
 import math
@@ -14,10 +16,24 @@ from numpy.typing import NDArray
 from elmbench.metrics import find_metric
 from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data, fold_rows
-from elmbench.protocol.predictions import Calibrated, check_predictions, class_numbers, metric_of, sigmoids
+from elmbench.protocol.predictions import (
+    Calibrated,
+    check_predictions,
+    class_numbers,
+    metric_of,
+    sigmoids,
+)
 from elmbench.protocol.stored import packed_rows, stored_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
-from elmbench.work.base import Context, FoldWork, Grid, Result, check_memory, choice_result, shown_parameters
+from elmbench.work.base import (
+    Context,
+    FoldWork,
+    Grid,
+    Result,
+    check_memory,
+    choice_result,
+    shown_parameters,
+)
 from elmbench.work.scoring import fit_model
 from elmbench.work.search import Search
 
@@ -29,12 +45,12 @@ _warm: set[Callable[..., Any]] = set()
 class Fit(FoldWork):
     """A fit and its predictions for the test rows.
 
-    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds", a sequential model first learns the
-    training rows of the earlier folds of the run. `chosen`: key of the choice of the other hyperparameters.
-    `train_accuracy`: also predict the training rows of a classification; the time that this takes is not counted.
-    `calibrate`: inner folds, on which a classifier without `predict_proba` is fitted again: its decision values there
-    determine the sigmoid for those of the test rows, and the label is the likeliest one. This is part of the fit's
-    time.
+    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds", a sequential model
+    first learns the training rows of the earlier folds of the run. `chosen`: key of the choice of
+    the other hyperparameters. `train_accuracy`: also predict the training rows of a classification;
+    the time that this takes is not counted. `calibrate`: inner folds, on which a classifier without
+    `predict_proba` is fitted again: its decision values there determine the sigmoid for those of
+    the test rows, and the label is the likeliest one. This is part of the fit's time.
     """
 
     kind = "cell"
@@ -58,8 +74,9 @@ class Fit(FoldWork):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.
 
-        The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and those of `extra_values`.
+        The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`,
+        `predict_seconds`, `n_units`, `condition`, `n_train`, `n_test`; `predictions`, see
+        `stored_predictions`, and those of `extra_values`.
         """
         choice = choice_result(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
@@ -67,14 +84,16 @@ class Fit(FoldWork):
         check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
         sample = np.arange(min(40, len(data.y_train)))
         if data.labels is not None:
-            sample = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
+            sample = np.concatenate(
+                [np.flatnonzero(data.y_train == label)[:20] for label in data.labels]
+            )
         warm_up(factory, fixed, data.X_train[sample], data.y_train[sample])
 
         estimator = factory(**fixed)
         start_time = time.perf_counter()
         if self.carry_over == "folds":
-            # The authors' toolbox never cleared its dictionary. Rows of this test part were learnt in the folds before,
-            # so the figure leaks, which this option demonstrates.
+            # The authors' toolbox never cleared its dictionary. Rows of this test part were learnt
+            # in the folds before, so the figure leaks, which this option demonstrates.
             for fold in range(self.outer_fold.fold + 1):
                 part = fold_data(replace(self.outer_fold, fold=fold), context.data_dir)
                 estimator.partial_fit(part.X_train, part.y_train)
@@ -91,32 +110,51 @@ class Fit(FoldWork):
 
         condition = getattr(estimator, "condition_", None)
         if condition is not None and math.isfinite(condition):
-            condition = float(f"{condition:.6g}")  # the last bits depend on the addresses of arrays in memory
+            condition = float(
+                f"{condition:.6g}"
+            )  # the last bits depend on the addresses of arrays in memory
         result = {
             "params": shown_parameters(fixed),
             "fit_seconds": seconds,
             "search_seconds": choice["seconds"],
             "predict_seconds": predict_seconds,
             "n_units": model_size(estimator),
-            "condition": None if condition is None else math.inf if math.isnan(condition) else condition,
+            "condition": None
+            if condition is None
+            else math.inf
+            if math.isnan(condition)
+            else condition,
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
         true, predicted = data.in_units(data.y_test), data.in_units(predicted)
         predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
-            return result | {"status": "diverged", "reason": "a prediction or its squared error is not finite"}
+            return result | {
+                "status": "diverged",
+                "reason": "a prediction or its squared error is not finite",
+            }
         predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
         return result | {"predictions": predictions} | self.extra_values(classifier, data)
 
     def _calibrate(self, estimator: Any, choice: Result, data: FoldData, context: Context) -> Any:
-        """Return a fitted classifier with probabilities: the model itself if it has them or they are not requested."""
-        lacks_probabilities = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        """Return a fitted classifier with probabilities: the model itself if it has them or they
+        are not requested.
+        """
+        lacks_probabilities = hasattr(estimator, "decision_function") and not hasattr(
+            estimator, "predict_proba"
+        )
         if self.calibrate is None or data.labels is None or not lacks_probabilities:
             return estimator
-        search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
+        search = Search(
+            self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate
+        )
         parts = [
-            (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))
+            (
+                outputs,
+                class_numbers(problem.y[rows := problem.folds[j][1]], data.labels),
+                problem.weights_of(rows),
+            )
             for problem in search.problems(data, search.problem(data, choice["params"], context))
             for _, j, outputs, _ in problem.outputs(find_metric("roc_auc"))
         ]
@@ -126,7 +164,9 @@ class Fit(FoldWork):
         return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
-        """Return further values of a fitted model for the store: `measured`, by the name of the measure."""
+        """Return further values of a fitted model for the store: `measured`, by the name of the
+        measure.
+        """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
         accuracy = metric_of("accuracy", estimator, data.X_train, data.y_train, data.labels)
@@ -134,7 +174,9 @@ class Fit(FoldWork):
 
 
 def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]) -> None:
-    """Fit and predict once in this process on few rows, so that neither compilation nor a first import is timed."""
+    """Fit and predict once in this process on few rows, so that neither compilation nor a first
+    import is timed.
+    """
     if factory in _warm:
         return
     # Warnings and errors here come from too few rows; the fit that counts follows.
@@ -145,10 +187,14 @@ def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDAr
 
 
 def model_size(estimator: Any) -> int | None:
-    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves."""
+    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or
+    leaves.
+    """
     from elmbench.models.baselines import n_units
 
     size = n_units(estimator)
     if size is not None and not 0 <= size < 2**63:
-        raise ValueError(f"expected an n_units_ of at least 0 that fits into 64 bits, got {size} instead")
+        raise ValueError(
+            f"expected an n_units_ of at least 0 that fits into 64 bits, got {size} instead"
+        )
     return size

@@ -1,4 +1,6 @@
-"""The scores of all candidates of a grid on the test rows of one outer fold, for `oracle` selection."""
+"""The scores of all candidates of a grid on the test rows of one outer fold, for `oracle`
+selection.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +26,11 @@ class GridEvaluation(GridWork):
         n, parts = len(data.y_train), [data.X_train, data.X_test]
         X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
         y = np.concatenate([data.y_train, data.y_test])
-        weights = None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
+        weights = (
+            None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
+        )
         folds = [(np.arange(n), np.arange(n, len(y)))]
-        scores, seconds = grid_scores([replace(problem, X=X, y=y, folds=folds, weights=weights)], self.metric)
+        scores, seconds = grid_scores(
+            [replace(problem, X=X, y=y, folds=folds, weights=weights)], self.metric
+        )
         return {"scores": scores[:, 0].tolist(), "seconds": seconds}

@@ -26,7 +26,9 @@ class Importance(Fit):
     metric: str = ""
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of `predictions`."""
+        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of
+        `predictions`.
+        """
         result = super().run(inputs, context)
         result.pop("predictions", None)
         return result
@@ -37,10 +39,16 @@ class Importance(Fit):
         from sklearn.inspection import permutation_importance
 
         metric, sources = find_metric(self.metric), np.arange(data.X_test.shape[1])
-        if data.raw is not None:  # the encoded columns are numbers, then the indicators of each nominal column
+        if (
+            data.raw is not None
+        ):  # the encoded columns are numbers, then the indicators of each nominal column
             numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
-            widths = [encoder([], [column]).fit_transform(data.raw).shape[1] for column in data.nominal]
-            sources = np.array([*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp)
+            widths = [
+                encoder([], [column]).fit_transform(data.raw).shape[1] for column in data.nominal
+            ]
+            sources = np.array(
+                [*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp
+            )
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
@@ -49,12 +57,18 @@ class Importance(Fit):
             scores.finish()
             return float(scores.scores[0])
 
-        # Numbers of rows are shuffled, so that all indicators of a column of words move together. The first argument
-        # must have `fit`, which a calibrated model lacks.
+        # Numbers of rows are shuffled, so that all indicators of a column of words move together.
+        # The first argument must have `fit`, which a calibrated model lacks.
         n, d = len(data.y_test), int(sources.max()) + 1
         rows = np.tile(np.arange(n)[:, None], d)
         share = min(1.0, MOST_ROWS / n)
         losses = permutation_importance(
-            DummyClassifier(), rows, data.y_test, scoring=score, n_repeats=REPEATS, random_state=0, max_samples=share
+            DummyClassifier(),
+            rows,
+            data.y_test,
+            scoring=score,
+            n_repeats=REPEATS,
+            random_state=0,
+            max_samples=share,
         )
         return {"measured": {}, "importances": losses["importances_mean"].tolist()}

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 class Cell:
     """One model on one data set in one run and one outer fold, as a table shows it.
 
-    `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0. `key`: of the work
-    that computes it; empty for a cell that cannot run. `family`: hash of the settings that all cells of a table entry
-    share; cells of another family are stale. `unavailable`: the reason why it cannot run. `remarks`: assumptions about
-    the data, or that they are not the public file; mostly empty. `first_runs`: the number of runs in the first of two
+    `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0.
+    `key`: of the work that computes it; empty for a cell that cannot run. `family`: hash of the
+    settings that all cells of a table entry share; cells of another family are stale.
+    `unavailable`: the reason why it cannot run. `remarks`: assumptions about the data, or that they
+    are not the public file; mostly empty. `first_runs`: the number of runs in the first of two
     stages; mostly 0.
     """
 
@@ -51,9 +52,13 @@ class Plan:
         return work.key
 
     def update(self, other: Plan) -> None:
-        """Add a plan with the same selections and readings; its cells replace those of the same entries."""
+        """Add a plan with the same selections and readings; its cells replace those of the same
+        entries.
+        """
         entries = {(cell.dataset, cell.model) for cell in other.cells}
-        self.cells = [cell for cell in self.cells if (cell.dataset, cell.model) not in entries] + other.cells
+        self.cells = [
+            cell for cell in self.cells if (cell.dataset, cell.model) not in entries
+        ] + other.cells
         self.works |= other.works
 
 
@@ -61,10 +66,11 @@ class Plan:
 class Request:
     """A user's request, besides the experiment, profile and readings.
 
-    `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the registry, which adds a
-    column. `select`, `runs`: replace those of the profile. `first_runs`: the number of runs in the first of two stages,
-    or 0. `with_baselines`: add the registry's baselines as columns. `grids`: grids of added models,
-    as in an experiment file. `other_data`: accept files whose rows are not those of the public file.
+    `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the
+    registry, which adds a column. `select`, `runs`: replace those of the profile. `first_runs`: the
+    number of runs in the first of two stages, or 0. `with_baselines`: add the registry's baselines
+    as columns. `grids`: grids of added models, as in an experiment file. `other_data`: accept files
+    whose rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()

@@ -1,4 +1,6 @@
-"""The cells of one data set of a table, for the kinds of table to add, and the work that they need."""
+"""The cells of one data set of a table, for the kinds of table to add, and the work that they
+need.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -27,11 +29,12 @@ from elmbench.work.search import Search
 class DatasetPlanner:
     """Adds the cells of one data set to a plan, and the work that they need.
 
-    `resolved`: the experiment under a profile and readings. `columns`: the columns to fill; afterwards, those of them
-    that are run on this data set. `models`: every column by name, also those that the user adds, as they are on this
-    data set, with printed values for the hyperparameters that are not searched. `missing`: the reason why the data are
-    missing; empty if they are here. `remarks`: assumptions about the rows, that they are not those of the public file,
-    or rare classes.
+    `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
+    afterwards, those of them that are run on this data set. `models`: every column by name, also
+    those that the user adds, as they are on this data set, with printed values for the
+    hyperparameters that are not searched. `missing`: the reason why the data are missing; empty if
+    they are here. `remarks`: assumptions about the rows, that they are not those of the public
+    file, or rare classes.
     """
 
     def __init__(
@@ -52,7 +55,10 @@ class DatasetPlanner:
             for (spelling, column), params in resolved.file.printed_parameters.items()
             if resolved.dataset(spelling).name == name
         }
-        self.models = {column: model.adapt(dataset.name) for column, model in (resolved.spec.models | columns).items()}
+        self.models = {
+            column: model.adapt(dataset.name)
+            for column, model in (resolved.spec.models | columns).items()
+        }
         self.models = {column: self._fix_printed_params(column) for column in self.models}
         self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
         self.protocol = resolved.spec.protocol
@@ -65,59 +71,92 @@ class DatasetPlanner:
         self._checksums: list[str] = []
         try:
             redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
-            identities = [identify(self.dataset, data_dir, run, request.other_data) for run in redrawn]
-            self._checksums = [identity.checksum for identity in identities] * (self.runs // len(redrawn))
+            identities = [
+                identify(self.dataset, data_dir, run, request.other_data) for run in redrawn
+            ]
+            self._checksums = [identity.checksum for identity in identities] * (
+                self.runs // len(redrawn)
+            )
             remarks = *identities[0].remarks, rare_class_remark(self.dataset, self.split)
             self.remarks = "; ".join(filter(None, remarks))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 
     def printed_params(self, column: str) -> dict[str, Any]:
-        """Return the paper's hyperparameters of a column for this data set, under the names of its model.
+        """Return the paper's hyperparameters of a column for this data set, under the names of its
+        model.
 
-        Without `printed`, a column has the paper's names. With it, a column without printed values has those of the
-        nearest column that it inherits from.
+        Without `printed`, a column has the paper's names. With it, a column without printed values
+        has those of the nearest column that it inherits from.
         """
         names = self.models[column].printed
         if not names:
             return dict(self._printed.get(column, {}))
-        values = next((self._printed[name] for name in reversed(self.chain(column)) if name in self._printed), {})
-        values = values | {f"1/{word}": 1 / value for word, value in values.items() if f"1/{word}" in names.values()}
+        values = next(
+            (self._printed[name] for name in reversed(self.chain(column)) if name in self._printed),
+            {},
+        )
+        values = values | {
+            f"1/{word}": 1 / value
+            for word, value in values.items()
+            if f"1/{word}" in names.values()
+        }
         return {name: values[word] for name, word in names.items() if word in values}
 
     def _fix_printed_params(self, column: str) -> Model:
-        """Return a column with the printed values of the hyperparameters that neither it nor its chain searches."""
+        """Return a column with the printed values of the hyperparameters that neither it nor its
+        chain searches.
+        """
         model, dataset = self.models[column], self.dataset.name
         search_names = {name for link in self.chain(column) for name in self.models[link].search}
-        names = [name for name in model.printed if name not in search_names and name not in model.params]
+        names = [
+            name for name in model.printed if name not in search_names and name not in model.params
+        ]
         if not names or not model.runs_on(dataset):
             return model
         printed = self.printed_params(column)
         if missing := [name for name in names if name not in printed]:
             raise ElmbenchError(
-                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of {column} for {dataset}",
-                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: {{{missing[0]}: ...}}}}}}",
+                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of "
+                f"{column} for {dataset}",
+                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: "
+                f"{{{missing[0]}: ...}}}}}}",
                 next_step="elmbench validate",
             )
-        return model.model_copy(update={"params": {name: printed[name] for name in names} | model.params})
+        return model.model_copy(
+            update={"params": {name: printed[name] for name in names} | model.params}
+        )
 
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
         spec, redrawn = self.dataset, run if self.dataset.redraw == "run" else 0
-        return DatasetRef(spec.name, self._checksums[run], redrawn, self.options, self.resolved.settings.rows, spec)
+        return DatasetRef(
+            spec.name,
+            self._checksums[run],
+            redrawn,
+            self.options,
+            self.resolved.settings.rows,
+            spec,
+        )
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
         outer_protocol = self.protocol
-        targets = None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
-        protocol = FoldProtocol(outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets)
+        targets = (
+            None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
+        )
+        protocol = FoldProtocol(
+            outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets
+        )
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
         """Return a column's model; all columns of a chain share the random stream of the first."""
         entry = find_model(self.models[column].model)
         first = self.models[self.chain(column)[0]].model
-        check_parameters(entry, self.dataset.task, {*self.models[column].params, *self.models[column].search})
+        check_parameters(
+            entry, self.dataset.task, {*self.models[column].params, *self.models[column].search}
+        )
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:
@@ -125,7 +164,9 @@ class DatasetPlanner:
         return getattr(find_model(self.models[column].model), self.dataset.task) is not None
 
     def chain(self, column: str) -> list[str]:
-        """Return the columns that a column inherits hyperparameters from, in order, and the column itself."""
+        """Return the columns that a column inherits hyperparameters from, in order, and the column
+        itself.
+        """
         base = self.models[column].like
         return [*(self.chain(base) if base else []), column]
 
@@ -133,7 +174,9 @@ class DatasetPlanner:
         """Return the values that the column itself searches, by name; empty if it searches none."""
         return self.resolved.spec.grid_of(self.models[column])
 
-    def grid_fields(self, column: str, run: int, fold: int, parent: str | None = None) -> dict[str, Any]:
+    def grid_fields(
+        self, column: str, run: int, fold: int, parent: str | None = None
+    ) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""
         return {
             "outer_fold": self.outer_fold(run, fold),
@@ -146,11 +189,14 @@ class DatasetPlanner:
     def calibration(self, column: str) -> Split | None:
         """Return the inner folds that a model is calibrated on; None if it need not be.
 
-        It must be if it has only decision values, and a metric of the table's file needs probabilities. A metric that a
-        user adds later does not count: it must not change the keys of stored results.
+        It must be if it has only decision values, and a metric of the table's file needs
+        probabilities. A metric that a user adds later does not count: it must not change the keys
+        of stored results.
         """
         names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
-        takes = any(is_metric(name) and find_metric(name).takes == "probabilities" for name in names)
+        takes = any(
+            is_metric(name) and find_metric(name).takes == "probabilities" for name in names
+        )
         if not takes:
             return None
         factory = find_model(self.models[column].model).factory(self.dataset.task)
@@ -162,32 +208,48 @@ class DatasetPlanner:
         return self.protocol.metric_for(self.dataset.task)
 
     def add_searches(self, column: str, run: int, fold: int) -> str | None:
-        """Add the searches on the training part of one outer fold; return the key of the last one."""
+        """Add the searches on the training part of one outer fold; return the key of the last
+        one.
+        """
         last: str | None = None
         criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
         for name in self.search_columns(column):
             fields = self.grid_fields(name, run, fold, last)
             if criterion == "score":
-                last = self.plan.add(Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows))
+                last = self.plan.add(
+                    Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows)
+                )
             else:
                 projections = Projections(**fields, tune_rows=tune_rows)
                 evaluations = (self.plan.add(projections),)
-                last = self.plan.add(DivergenceChoice(projections.grid, last, evaluations, criterion, self.dcs))
+                last = self.plan.add(
+                    DivergenceChoice(projections.grid, last, evaluations, criterion, self.dcs)
+                )
         return last
 
     @property
     def dcs(self) -> str | None:
-        """The form of the divergence of Gaussians that the experiment names; None for another criterion."""
+        """The form of the divergence of Gaussians that the experiment names; None for another
+        criterion.
+        """
         options = self.resolved.spec.options
-        return str(options.get("dcs", "corrected")) if self.protocol.criterion == "dcs-gaussians" else None
+        return (
+            str(options.get("dcs", "corrected"))
+            if self.protocol.criterion == "dcs-gaussians"
+            else None
+        )
 
     def add_choice(self, column: str) -> str | None:
-        """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
+        """Add the evaluations of every candidate on the outer folds; return the key of the choice
+        over all of them.
+        """
         last: str | None = None
         for name in self.search_columns(column):
             outer = product(range(self.runs), range(self.folds))
             all_fields = (self.grid_fields(name, *fold, last) for fold in outer)
-            keys = tuple(self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields)
+            keys = tuple(
+                self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields
+            )
             last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
         return last
 
@@ -198,15 +260,17 @@ class DatasetPlanner:
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
-        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with them. `kind`: the
-        kind of work.
+        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
+        them. `kind`: the kind of work.
         """
         entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
                 printed = self._chain_params(column) if select == "published" else None
                 # If the paper prints no hyperparameters for a column, they are searched.
-                selection: Selection = "nested" if select == "published" and printed is None else select
+                selection: Selection = (
+                    "nested" if select == "published" and printed is None else select
+                )
                 if not self.does_task(column) or (column, selection) in entries:
                     continue
                 entries.add((column, selection))
@@ -221,11 +285,17 @@ class DatasetPlanner:
         """The selections of the table. If the user adds a model, all models are searched."""
         selections = self.resolved.spec.protocol.selections
         if self.request.models and not set(self.columns) <= set(self.resolved.spec.models):
-            return list(dict.fromkeys("nested" if select == "published" else select for select in selections))
+            return list(
+                dict.fromkeys(
+                    "nested" if select == "published" else select for select in selections
+                )
+            )
         return list(selections)
 
     def _chain_params(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and its chain; None unless all are printed."""
+        """Return the printed hyperparameters of a column and its chain; None unless all are
+        printed.
+        """
         params: dict[str, Any] = {}
         for name in self.chain(column):
             values = self.printed_params(name)
@@ -235,14 +305,22 @@ class DatasetPlanner:
         return params
 
     def _add_column(
-        self, column: str, select: Selection, printed: dict[str, Any] | None, choices_only: bool, kind: type[Fit]
+        self,
+        column: str,
+        select: Selection,
+        printed: dict[str, Any] | None,
+        choices_only: bool,
+        kind: type[Fit],
     ) -> None:
         """Add the cells of a column under one selection, and the work that they need."""
         model = self.models[column]
         train_accuracy = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
         calibrate = self.calibration(column)
         choice = self.add_choice(column) if select == "oracle" else None
-        criterion: dict[str, Any] = {"criterion": self.protocol.criterion, **({"dcs": self.dcs} if self.dcs else {})}
+        criterion: dict[str, Any] = {
+            "criterion": self.protocol.criterion,
+            **({"dcs": self.dcs} if self.dcs else {}),
+        }
         if self.protocol.criterion == "score":
             criterion = {"inner": self.inner.content(), "metric": self.metric}
         family = key_of(
@@ -250,13 +328,19 @@ class DatasetPlanner:
                 content_of(self.outer_fold(0, 0)),
                 # What determines the hyperparameters, apart from data and folds.
                 [
-                    [content_of(self.model_ref(col)), self.models[col].params, *Grid(self.grid(col)).content().values()]
+                    [
+                        content_of(self.model_ref(col)),
+                        self.models[col].params,
+                        *Grid(self.grid(col)).content().values(),
+                    ]
                     for col in self.chain(column)
                 ],
                 model.carry_over,
                 select,
                 printed,
-                criterion | {"tune_rows": self.resolved.settings.tune_rows} if select == "nested" else None,
+                criterion | {"tune_rows": self.resolved.settings.tune_rows}
+                if select == "nested"
+                else None,
                 # The choice is over the outer folds of every run, so more runs make another choice.
                 choice,
                 *([content_of(calibrate)] if calibrate else []),
@@ -275,17 +359,24 @@ class DatasetPlanner:
             self._add_cell(column, run, fold, select, self.plan.add(fit), family)
 
     def add_works(
-        self, column: str, outer: Sequence[tuple[int, int]], work: Callable[[int, int], Work], select: str
+        self,
+        column: str,
+        outer: Sequence[tuple[int, int]],
+        work: Callable[[int, int], Work],
+        select: str,
     ) -> None:
         """Add the independent cells of a column, without a choice of hyperparameters.
 
-        `outer`: their runs and folds. `work`: of a run and fold; the first one determines the family of the cells.
+        `outer`: their runs and folds. `work`: of a run and fold; the first one determines the
+        family of the cells.
         """
         family = "unavailable" if self.missing else work(*outer[0]).key
         for run, fold in outer:
             key = "" if self.missing else self.plan.add(work(run, fold))
             self._add_cell(column, run, fold, select, key, family)
 
-    def _add_cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> None:
+    def _add_cell(
+        self, column: str, run: int, fold: int, select: str, key: str, family: str
+    ) -> None:
         entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
         self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))

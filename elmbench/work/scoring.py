@@ -1,4 +1,6 @@
-"""The evaluation of a grid of candidates on folds: by the model's path over the grid, or by one fit each."""
+"""The evaluation of a grid of candidates on folds: by the model's path over the grid, or by one fit
+each.
+"""
 
 import time
 import warnings
@@ -20,7 +22,9 @@ from elmbench.work.base import Context, check_memory
 
 
 def weight_argument(model: Any) -> str | None:
-    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes none."""
+    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes
+    none.
+    """
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
@@ -32,7 +36,9 @@ def weight_argument(model: Any) -> str | None:
 
 
 def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
-    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes none."""
+    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes
+    none.
+    """
     if weights is None:
         return model.fit(X, y)
     argument = weight_argument(model)
@@ -45,9 +51,10 @@ def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
 class GridProblem:
     """A grid of candidates of one model, and the folds that they are evaluated on.
 
-    `factory`: the estimator class or factory. `folds`: row numbers. `fixed`: the other parameters. `labels`: every
-    label; None for regression. `paths`: False fits every candidate separately, even if the model has a path. `weights`
-    (ndarray of shape (n_samples,) or None): weights of the rows; with weights, every candidate is fitted separately.
+    `factory`: the estimator class or factory. `folds`: row numbers. `fixed`: the other parameters.
+    `labels`: every label; None for regression. `paths`: False fits every candidate separately, even
+    if the model has a path. `weights` (ndarray of shape (n_samples,) or None): weights of the rows;
+    with weights, every candidate is fitted separately.
     """
 
     factory: Callable[..., Any]
@@ -66,22 +73,28 @@ class GridProblem:
         return np.ones(len(rows)) if self.weights is None else self.weights[rows]
 
     def projections(self) -> Iterator[Evaluated]:
-        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see `outputs`."""
+        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see
+        `outputs`.
+        """
         if hasattr(self.factory, "project_grid") or hasattr(self.factory, "project"):
             return self._evaluations("project_grid", lambda model, X: model.project(X))
         return self._evaluations("decision_grid", lambda model, X: model.decision_function(X))
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield the outputs that a metric takes, of every candidate for the test rows of every fold, in any order.
+        """Yield the outputs that a metric takes, of every candidate for the test rows of every
+        fold, in any order.
 
-        For probabilities, every candidate is fitted separately; a model without them yields decision values.
+        For probabilities, every candidate is fitted separately; a model without them yields
+        decision values.
 
         Raises MemoryError before any fit if one would need more than the limit.
         """
         if self.calibrates(metric):
             metric = find_metric("roc_auc")
         path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
-        has_all_classes = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
+        has_all_classes = all(
+            len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds
+        )
         if metric.takes == "scores" and has_all_classes:
             methods = filter(self.has_method, metric.methods(len(self.labels or ())))
             path = "decision_grid" if next(methods, "") == "decision_function" else ""
@@ -97,14 +110,20 @@ class GridProblem:
         return hasattr(self.factory(**self.fixed, **self.candidates[0]), name)
 
     def _evaluations(self, path: str, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
-        """Yield the outputs of a path of the model, by its name, or of separate fits if the model does not have it."""
+        """Yield the outputs of a path of the model, by its name, or of separate fits if the model
+        does not have it.
+        """
         shape = max(len(train) for train, _ in self.folds), self.X.shape[1]
         for candidate in self.candidates:
-            check_memory(self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit)
+            check_memory(
+                self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit
+            )
         run = getattr(self.factory, path, None) if self.paths and self.weights is None else None
         done: set[tuple[int, int]] = set()
         try:
-            for evaluation in run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else ():
+            for evaluation in (
+                run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else ()
+            ):
                 done.add(evaluation[:2])
                 self.context.solvers.update(evaluation.solvers)
                 yield evaluation
@@ -119,7 +138,8 @@ class GridProblem:
         outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
         done: Container[tuple[int, int]] = (),
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold that are not done; every path must agree with these.
+        """Yield the outputs of one fit for each candidate and fold that are not done; every path
+        must agree with these.
 
         Candidates whose fit fails are left out, with a warning, unless all of them fail.
         """
@@ -130,30 +150,44 @@ class GridProblem:
                     continue
                 weights = None if self.weights is None else self.weights[train]
                 try:
-                    model = fit_model(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
+                    model = fit_model(
+                        self.factory(**self.fixed, **candidate),
+                        self.X[train],
+                        self.y[train],
+                        weights,
+                    )
                     result = outputs(model, self.X[test])
                 except (ArithmeticError, ValueError) as error:
                     failures[i] = error
                     break
-                yield Evaluated(i, j, result, Counter(getattr(model, "solvers_", {})) + Counter({"clone and fit": 1}))
+                yield Evaluated(
+                    i,
+                    j,
+                    result,
+                    Counter(getattr(model, "solvers_", {})) + Counter({"clone and fit": 1}),
+                )
         if failures:
             number, failure = next(iter(failures.items()))
             if len(failures) == len(self.candidates):
                 raise failure
             warnings.warn(
-                f"{len(failures)} of {len(self.candidates)} candidates fail and are not chosen, such as "
+                f"{len(failures)} of {len(self.candidates)} candidates fail and are not chosen, "
+                "such as "
                 f"{self.candidates[number]}: {type(failure).__name__}: {failure}",
                 ElmbenchWarning,
                 stacklevel=2,
             )
 
 
-def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDArray[np.float64], float]:
+def grid_scores(
+    problems: Iterable[GridProblem], metric_name: str
+) -> tuple[NDArray[np.float64], float]:
     """Return the score of every candidate on every fold, and the seconds that this takes.
 
-    `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds); larger is better, NaN
-    where a path yields nothing. If a metric needs probabilities and the model has none, one sigmoid for each candidate
-    calibrates its decision values on all folds, as in the fit of the chosen one.
+    `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds);
+    larger is better, NaN where a path yields nothing. If a metric needs probabilities and the model
+    has none, one sigmoid for each candidate calibrates its decision values on all folds, as in the
+    fit of the chosen one.
     """
     metric = find_metric(metric_name)
     all_folds: list[FoldScores] = []
@@ -161,7 +195,10 @@ def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDAr
     start_time = time.perf_counter()
     for grid in problems:
         calibrates = grid.calibrates(metric)
-        folds = [FoldScores(metric, grid.y[test], grid.labels, len(grid.candidates)) for _, test in grid.folds]
+        folds = [
+            FoldScores(metric, grid.y[test], grid.labels, len(grid.candidates))
+            for _, test in grid.folds
+        ]
         for i, j, outputs, _ in grid.outputs(metric):
             if calibrates:
                 weights = grid.weights_of(grid.folds[j][1])
@@ -177,7 +214,9 @@ def grid_scores(problems: Iterable[GridProblem], metric_name: str) -> tuple[NDAr
 
 
 def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:
-    """Add the probabilities of a candidate to the scores of its folds, from its decision values there."""
+    """Add the probabilities of a candidate to the scores of its folds, from its decision values
+    there.
+    """
     folds, outputs, weights = zip(*parts, strict=True)
     values = np.concatenate(outputs)
     if np.isfinite(values).all():
@@ -188,6 +227,8 @@ def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array
 
 
 def best(scores: NDArray[np.float64]) -> int:
-    """Return the candidate with the best mean over folds; the first of several equally good ones."""
+    """Return the candidate with the best mean over folds; the first of several equally good
+    ones.
+    """
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))

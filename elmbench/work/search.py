@@ -1,4 +1,6 @@
-"""The search for hyperparameters on inner folds of the training part of one outer fold (`nested` selection)."""
+"""The search for hyperparameters on inner folds of the training part of one outer fold (`nested`
+selection).
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -13,7 +15,15 @@ from elmbench.protocol.folds import FoldData, fold_data, prepared_inputs
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
-from elmbench.work.base import OVERHEAD, Context, FoldWork, Grid, Result, choice_result, finish_result
+from elmbench.work.base import (
+    OVERHEAD,
+    Context,
+    FoldWork,
+    Grid,
+    Result,
+    choice_result,
+    finish_result,
+)
 from elmbench.work.scoring import GridProblem, best, grid_scores
 
 INNER = Split("kfold", 3)
@@ -23,8 +33,8 @@ INNER = Split("kfold", 3)
 class GridWork(FoldWork):
     """Work that goes through a grid of hyperparameters of one model on one outer fold.
 
-    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each candidate separately, even
-    if the model can share work between candidates.
+    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each
+    candidate separately, even if the model can share work between candidates.
     """
 
     grid: Grid = field(metadata=FLAT)
@@ -41,7 +51,9 @@ class GridWork(FoldWork):
 
     @property
     def estimated_params(self) -> dict[str, Any]:
-        return self.params | {name: values[len(values) // 2] for name, values in self.grid.values.items()}
+        return self.params | {
+            name: values[len(values) // 2] for name, values in self.grid.values.items()
+        }
 
     @property
     def n_rows(self) -> int:
@@ -53,15 +65,26 @@ class GridWork(FoldWork):
         return self.number_of_fits * (OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        parent, data = choice_result(self.given, inputs), fold_data(self.outer_fold, context.data_dir)
-        return finish_result(self.evaluate(data, self.problem(data, parent["params"], context)), parent)
+        parent, data = (
+            choice_result(self.given, inputs),
+            fold_data(self.outer_fold, context.data_dir),
+        )
+        return finish_result(
+            self.evaluate(data, self.problem(data, parent["params"], context)), parent
+        )
 
-    def problem(self, data: FoldData, inherited_params: dict[str, Any], context: Context) -> GridProblem:
-        """Return the problem of the grid on the training rows without folds; it replaces inherited parameters."""
+    def problem(
+        self, data: FoldData, inherited_params: dict[str, Any], context: Context
+    ) -> GridProblem:
+        """Return the problem of the grid on the training rows without folds; it replaces inherited
+        parameters.
+        """
         factory, fixed = self.factory_with(inherited_params | self.params)
         fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
         X, y, candidates = data.X_train, data.y_train, self.grid.candidates()
-        return GridProblem(factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights)
+        return GridProblem(
+            factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights
+        )
 
     @abstractmethod
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
@@ -113,7 +136,9 @@ class Search(TrainingWork):
         return {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
 
     def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
-        """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its own inputs."""
+        """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its
+        own inputs.
+        """
         X, y, folds = self.inner_folds(data)
         weights = None if data.weights is None else data.weights[self.rows_of(data)]
         problem = replace(problem, X=X, y=y, folds=folds, weights=weights)
@@ -125,7 +150,9 @@ class Search(TrainingWork):
             inputs = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
             yield replace(problem, X=inputs, folds=[fold])
 
-    def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
+    def inner_folds(
+        self, data: FoldData
+    ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
         rows = self.rows_of(data)
         X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]

@@ -1,4 +1,6 @@
-"""A model that learns the training rows of one outer fold in chunks and is measured after each chunk."""
+"""A model that learns the training rows of one outer fold in chunks and is measured after each
+chunk.
+"""
 
 import time
 import warnings
@@ -24,8 +26,8 @@ from elmbench.work.fit import model_size
 class Stream(FoldWork):
     """A model that learns chunk by chunk.
 
-    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer. `prequential`: predict
-    each chunk but the first before it is learnt.
+    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer.
+    `prequential`: predict each chunk but the first before it is learnt.
     """
 
     kind = "stream"
@@ -37,11 +39,12 @@ class Stream(FoldWork):
         return sum(map(self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of learning alone.
+        """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of
+        learning alone.
 
-        `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows), `train_accuracy@rows=40` (of the rows
-        learnt so far), `prequential_error@rows=80` (of all chunks so far but the first, each predicted before it was
-        learnt) and `n_units@rows=40`.
+        `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
+        `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all
+        chunks so far but the first, each predicted before it was learnt) and `n_units@rows=40`.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, fixed = self.factory_with(self.params)
@@ -56,7 +59,11 @@ class Stream(FoldWork):
         for start, stop in pairwise([0, *stops]):
             rows = slice(start, stop)
             if self.prequential and start:
-                preds.append(check_predictions(data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels))
+                preds.append(
+                    check_predictions(
+                        data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels
+                    )
+                )
             start_time = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
@@ -73,10 +80,17 @@ class Stream(FoldWork):
                 if data.labels is None:
                     values[PREQUENTIAL] = metric_value("nrmse", true, predicted, None)
                 else:
-                    # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms" (2013), eq. 1.
+                    # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms"
+                    # (2013), eq. 1.
                     values[PREQUENTIAL] = float(np.mean(true != predicted))
-            values_by_column |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
-        result = {"params": shown_parameters(fixed), "measured": values_by_column, "fit_seconds": seconds}
+            values_by_column |= {
+                Measure(name, "rows", stop).column: value for name, value in values.items()
+            }
+        result = {
+            "params": shown_parameters(fixed),
+            "measured": values_by_column,
+            "fit_seconds": seconds,
+        }
         if np.isinf([*values_by_column.values()]).any():
             result |= {"status": "diverged", "reason": "an error of the predictions is infinite"}
         return result

@@ -15,7 +15,13 @@ from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
 from elmbench.reporting.papers import PaperResults, TableResults, papers_of, read_table
 from elmbench.reporting.results import records, rewrite_results
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
+from elmbench.specs.catalogue import (
+    PROFILES,
+    ExperimentFile,
+    Watch,
+    find_experiment,
+    load_catalogue,
+)
 from elmbench.specs.profiles import find_resolved, resolve
 
 
@@ -30,78 +36,120 @@ def _baseline(file: ExperimentFile) -> Path:
     return file.path.with_suffix(".baseline.csv")
 
 
-def check_baselines(names: list[str], results_dir: Path, profile: str = "ci") -> dict[str, dict[str, Any]]:
-    """Compare the cells of profile `ci` of the named tables with their baselines; by default, of all that have both.
+def check_baselines(
+    names: list[str], results_dir: Path, profile: str = "ci"
+) -> dict[str, dict[str, Any]]:
+    """Compare the cells of profile `ci` of the named tables with their baselines; by default, of
+    all that have both.
 
-    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has both, and
-    ElmbenchError for another profile.
+    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has
+    both, and ElmbenchError for another profile.
     """
     if profile != "ci":
         problem = f"--profile {profile} has no baselines"
-        next_step = f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}"
-        raise ElmbenchError(problem, expected="profile ci, or a comparison with the paper", next_step=next_step)
-    files = _files(names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id))
+        next_step = (
+            f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}"
+        )
+        raise ElmbenchError(
+            problem, expected="profile ci, or a comparison with the paper", next_step=next_step
+        )
+    files = _files(
+        names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id)
+    )
     if lacking := [file.id for file in files if not _baseline(file).is_file()]:
         problem = f"{lacking[0]} has no baseline"
-        next_step = f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}"
-        raise NothingToCompareError(problem, expected="experiments/PAPER/TABLE.baseline.csv", next_step=next_step)
-    compare = f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} published"
+        next_step = (
+            f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}"
+        )
+        raise NothingToCompareError(
+            problem, expected="experiments/PAPER/TABLE.baseline.csv", next_step=next_step
+        )
+    compare = (
+        f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} "
+        "published"
+    )
     _require_results([file.id for file in files], "ci", results_dir, compare)
     outcomes = {}
     for file in files:
         resolved = resolve(file, "ci")
         cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
-        outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
+        outcomes[file.id] = compare_with_baseline(
+            cells, _baseline(file), layout_of(resolved).values(resolved)
+        )
     return outcomes
 
 
 def _files(names: list[str], is_default: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
     """Return the experiments of these names; without names, all that are checked by default."""
-    return [find_experiment(name) for name in names] or list(filter(is_default, load_catalogue().values()))
+    return [find_experiment(name) for name in names] or list(
+        filter(is_default, load_catalogue().values())
+    )
 
 
-def _require_results(tables: list[str], profile: str, results_dir: Path, alternative: str = "") -> None:
+def _require_results(
+    tables: list[str], profile: str, results_dir: Path, alternative: str = ""
+) -> None:
     """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
     lacking = [table for table in tables if not has_results(results_dir, profile, table)]
     if lacking or not tables:
-        table, problem = (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
+        table, problem = (
+            (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
+        )
         problem = f"{problem} results of profile {profile} in {results_dir}"
         next_step = f"elmbench run {table} --profile {profile}{alternative}"
-        raise NothingToCompareError(problem, expected="those of an earlier run", next_step=next_step)
+        raise NothingToCompareError(
+            problem, expected="those of an earlier run", next_step=next_step
+        )
 
 
-def require_figures(compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path) -> None:
+def require_figures(
+    compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path
+) -> None:
     """Raise NothingToCompareError if no figure of these tables was compared."""
     if not compared and tables:
         ids, first = ", ".join(table.file.id for table in tables), tables[0].results[0].resolved
         raise NothingToCompareError(
             f"no published figure of {ids} is compared",
-            expected="figures that get a verdict (not hyperparameters, sizes or times), and cells that ended ok",
+            expected="figures that get a verdict (not hyperparameters, sizes or times), and cells "
+            "that ended ok",
             next_step=f"elmbench table {first.file.id} --profile {first.profile}",
         )
     if not compared:
         problem = f"{results_dir} holds no figure to compare"
         next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
-        raise NothingToCompareError(problem, expected="results of an earlier run that ended ok", next_step=next_step)
+        raise NothingToCompareError(
+            problem, expected="results of an earlier run that ended ok", next_step=next_step
+        )
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
-    """Replace the baselines of tables by their cells of profile `ci`; return id, number of cells and path of each.
+    """Replace the baselines of tables by their cells of profile `ci`; return id, number of cells
+    and path of each.
 
     If one of the tables has no cells or failed ones, no baseline changes.
     """
     files = [find_experiment(name) for name in names]
-    cells = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
+    cells = {
+        file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
+        for file in files
+    }
     for file in files:
         refuse_failures(cells[file.id], _baseline(file))
     return [
-        {"experiment": file.id, "cells": update_baseline(cells[file.id], path := _baseline(file)), "file": str(path)}
+        {
+            "experiment": file.id,
+            "cells": update_baseline(cells[file.id], path := _baseline(file)),
+            "file": str(path),
+        }
         for file in files
     ]
 
 
-def update_tables(name: str | None, profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
-    """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`; return the folders.
+def update_tables(
+    name: str | None, profile: str, results_dir: Path, watch: Watch = iter
+) -> list[Path]:
+    """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`;
+    return the folders.
 
     Raises NothingToCompareError if the named table has no results, or if no table has any.
     """
@@ -117,10 +165,12 @@ def update_tables(name: str | None, profile: str, results_dir: Path, watch: Watc
 def check_published(
     names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
 ) -> list[PaperResults]:
-    """Return the results of the named tables, or of all with results, which have the comparison with the papers.
+    """Return the results of the named tables, or of all with results, which have the comparison
+    with the papers.
 
-    Only the default readings and the table's own selection count. `profile`: by default, all but `ci`, or `ci` if there
-    are no results of another one. All results of a table are from one folder.
+    Only the default readings and the table's own selection count. `profile`: by default, all but
+    `ci`, or `ci` if there are no results of another one. All results of a table are from one
+    folder.
 
     Raises NothingToCompareError if a named table has no results.
     """
@@ -130,7 +180,11 @@ def check_published(
         best = dirs.best_profile(file.id, profiles) or profile or "fast"
         results_dir = dirs.find(best, file.id)
         _require_results([file.id], best, results_dir)
-        others = [name for name in profiles if name not in (best, "ci") and has_results(results_dir, name, file.id)]
+        others = [
+            name
+            for name in profiles
+            if name not in (best, "ci") and has_results(results_dir, name, file.id)
+        ]
         tables.append(read_table(file, dict.fromkeys((best, *others), results_dir)))
     return papers_of(tables)
 
@@ -146,8 +200,12 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
     first, id = table.results[0], table.file.id
     joint = joint_record(table.joints)
-    compared = [figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]]
-    verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts)
+    compared = [
+        figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]
+    ]
+    verdicts, facts = (
+        {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
+    )
     return {
         "experiment": id,
         "profile": first.resolved.profile,
@@ -156,7 +214,11 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "facts": facts,
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
         "figures": records(table.figures),
-        "claims": [claim.record() | {"profile": claim.resolved.profile} for claim in claims if claim.table == id],
+        "claims": [
+            claim.record() | {"profile": claim.resolved.profile}
+            for claim in claims
+            if claim.table == id
+        ],
         "missing_runs": records(table.missing_runs),
         "metrics": [asdict(agreement) for agreement in first.agreements],
     }

@@ -64,15 +64,16 @@ def compare(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Categorical columns are one-hot encoded, by the training rows of each fold. `to_pandas` converts data frames of
-        other libraries.
+        Categorical columns are one-hot encoded, by the training rows of each fold. `to_pandas`
+        converts data frames of other libraries.
     y : array-like of shape (n_samples,)
         Labels or values.
     models : str, estimator or sequence of str, estimator or (str, estimator)
-        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators, which are fitted to the
-        encoded, imputed and scaled columns as an array. By default, an estimator has the name of its class, and a
-        pipeline those of its steps, such as "standardscaler+svc"; a name of `list_models` gets a number, such as
-        "knn-2". Without `models`, the default ones are compared.
+        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators, which
+        are fitted to the encoded, imputed and scaled columns as an array. By default, an estimator
+        has the name of its class, and a pipeline those of its steps, such as "standardscaler+svc";
+        a name of `list_models` gets a number, such as "knn-2". Without `models`, the default ones
+        are compared.
     name : str
         Name of the data.
     task : {"classification", "regression"}, optional
@@ -80,11 +81,11 @@ def compare(
     positive : label, optional
         The positive one of two classes, for metrics such as precision; the last one by default.
     metric : str or sequence of str
-        A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses hyperparameters and
-        ranks the models, accuracy or the NRMSE by default.
+        A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses
+        hyperparameters and ranks the models, accuracy or the NRMSE by default.
     grids : mapping of str to mapping, optional
-        Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}, "SVC": {"C": [1, 10]}}`. An estimator
-        without a grid keeps its parameters.
+        Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}, "SVC": {"C": [1,
+        10]}}`. An estimator without a grid keeps its parameters.
     folds, runs : int
         Outer folds, five by default, and repetitions of them.
     groups : array-like of shape (n_samples,), optional
@@ -98,24 +99,25 @@ def compare(
     impute : bool, default=False
         Fill missing values in, by the training rows of each fold.
     test : tuple of (X, y), optional
-        Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each model is tested once.
+        Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each
+        model is tested once.
     budget : str
-        Time for all, such as "10min": cheap models come first. Models that do not fit are left out, and the notes of
-        the table name them.
+        Time for all, such as "10min": cheap models come first. Models that do not fit are left out,
+        and the notes of the table name them.
     jobs, blas_threads : int, default=1
     limit : str
         Limit of each search and fit, "time=600s" if empty.
     plugins : sequence of path
     results_dir : path, optional
-        Folder of the results, each frame's in a folder of its own; by default a temporary one, which is removed when
-        Python exits.
+        Folder of the results, each frame's in a folder of its own; by default a temporary one,
+        which is removed when Python exits.
     on_event : callable, optional
 
     Returns
     -------
     ComparisonResults
-        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table. `best_estimator()`
-        fits the best model to all rows.
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+        `best_estimator()` fits the best model to all rows.
 
     Raises
     ------
@@ -126,13 +128,19 @@ def compare(
 
     by_row = {"groups": groups, "time_order": time_order, "fold": fold, "weights": weights}
     # The index of a series need not be that of X.
-    extra = {key: list(_unmasked(np.atleast_1d(values))) for key, values in by_row.items() if values is not None}
+    extra = {
+        key: list(_unmasked(np.atleast_1d(values)))
+        for key, values in by_row.items()
+        if values is not None
+    }
     X, y = _rows(X), _unmasked(y)
     if test is not None:
         test = _rows(test[0]), _unmasked(test[1])
         if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
             problem = "`test` has no rows, or either X or `test` is sparse"
-            raise ElmbenchError(problem, expected="held-out rows, as sparse as X", next_step="test=(X, y)")
+            raise ElmbenchError(
+                problem, expected="held-out rows, as sparse as X", next_step="test=(X, y)"
+            )
     for key, values in {"y": y, **extra}.items():
         if key in extra and len(values) != X.shape[0]:
             problem = f"X has {X.shape[0]} rows, and {key} has {len(values)} values"
@@ -142,7 +150,9 @@ def compare(
             raise ElmbenchError(problem, expected="none", next_step="leave these rows out")
     if sp.issparse(X) and np.isnan(X.data).any():
         step = "X.toarray() and impute=True"
-        raise ElmbenchError("the sparse rows X have missing values", expected="none", next_step=step)
+        raise ElmbenchError(
+            "the sparse rows X have missing values", expected="none", next_step=step
+        )
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
@@ -172,12 +182,18 @@ def compare(
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     title = f"{stem}-{digest[:8]}"
-    comparison = Comparison((rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title)
-    settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
+    comparison = Comparison(
+        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title
+    )
+    settings = Settings(
+        jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit)
+    )
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
     with loaded_plugins(files):
         if budget:
-            run = run_within_budget(comparison, options, results_dir, budget, lambda run: compute(run, on_event, None))
+            run = run_within_budget(
+                comparison, options, results_dir, budget, lambda run: compute(run, on_event, None)
+            )
         else:
             run = prepare_comparison(comparison, options, results_dir)
         (results,) = execute(run, on_event)
@@ -194,7 +210,11 @@ def _unmasked(values: Any) -> Any:
     """Return values of a program, None in place of those that a masked array hides."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
-    return np.where(values.mask, np.array(None), values.data) if np.ma.is_masked(values) else values.data
+    return (
+        np.where(values.mask, np.array(None), values.data)
+        if np.ma.is_masked(values)
+        else values.data
+    )
 
 
 @cache
@@ -205,10 +225,18 @@ def _temporary_folder() -> Path:
 
 
 def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
-    """Return the names of models, and the estimators by name; raise ElmbenchError if one is neither."""
+    """Return the names of models, and the estimators by name; raise ElmbenchError if one is
+    neither.
+    """
     names: list[str] = []
     estimators: dict[str, Any] = {}
-    for model in [models] if isinstance(models, str) or hasattr(models, "fit") else () if models is None else models:
+    for model in (
+        [models]
+        if isinstance(models, str) or hasattr(models, "fit")
+        else ()
+        if models is None
+        else models
+    ):
         if isinstance(model, str):
             names.append(model)
             continue
@@ -216,10 +244,14 @@ def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
         name = "+".join(step for step, _ in steps) if steps else type(model).__name__
         name, estimator = model if isinstance(model, tuple) and len(model) == 2 else (name, model)
         methods = ("fit", "predict", "get_params")
-        is_estimator = not isinstance(estimator, type) and all(hasattr(estimator, method) for method in methods)
+        is_estimator = not isinstance(estimator, type) and all(
+            hasattr(estimator, method) for method in methods
+        )
         if not (is_estimator and isinstance(name, str)):
             problem = f"{estimator!r} is neither the name of a model nor an estimator"
-            raise ElmbenchError(problem, expected='such as "ridge" or SVC()', next_step="correct `models`")
+            raise ElmbenchError(
+                problem, expected='such as "ridge" or SVC()', next_step="correct `models`"
+            )
         names.append(unused_name(name, {*registry(), *names}))
         estimators[names[-1]] = estimator
     return names, estimators

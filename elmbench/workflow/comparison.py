@@ -36,12 +36,14 @@ MODELS = (
 METRICS = ("accuracy", "mcc", "nrmse")
 #: Above the first number of rows, a search uses only the second number of rows of a training part.
 MANY_ROWS, TUNE_ROWS = 5000, 2000
-#: Default models whose time and memory grow with the square of the rows, or faster, are left out above this number.
+#: Default models whose time and memory grow with the square of the rows, or faster, are left out
+#: above this number.
 LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
 #: The default limit of a search or a fit.
 LIMIT = "time=600s"
 FOLDS, INNER_FOLDS = 5, 3
-#: LIBSVM is stopped after this number of steps: with a large C it may take hours without better predictions.
+#: LIBSVM is stopped after this number of steps: with a large C it may take hours without better
+#: predictions.
 SVM_STEPS = 100_000
 
 
@@ -49,10 +51,11 @@ SVM_STEPS = 100_000
 class Comparison:
     """A request for a comparison.
 
-    `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an experiment file
-    writes them. `metrics`: in front of `METRICS`; the first that fits the task chooses hyperparameters. `folds`,
-    `runs`: outer folds, by default `FOLDS`, and repetitions of them. `limit`: of each search and fit. `name`: of the
-    results folder; by default the names of the data. `left_out`: models that are not run, with the reasons.
+    `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an
+    experiment file writes them. `metrics`: in front of `METRICS`; the first that fits the task
+    chooses hyperparameters. `folds`, `runs`: outer folds, by default `FOLDS`, and repetitions of
+    them. `limit`: of each search and fit. `name`: of the results folder; by default the names of
+    the data. `left_out`: models that are not run, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -66,14 +69,19 @@ class Comparison:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def prepare_comparison(comparison: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
+def prepare_comparison(
+    comparison: Comparison, options: RunOptions, results_dir: Path
+) -> PreparedRun:
     """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
-    load_rows.cache_clear()  # another comparison may have these rows with other labels, or in another order
+    # another comparison may have these rows with other labels, or in another order
+    load_rows.cache_clear()
     specs: list[DatasetSpec] = []
     for spec in map(describe, comparison.data):
         # The names differ from each other and from all data sets of the suite.
         name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
-        specs.append(spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])}))
+        specs.append(
+            spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
+        )
     add_dataset_specs(specs)
     resolved = experiment_of(comparison, specs)
     for spec in specs:
@@ -83,12 +91,18 @@ def prepare_comparison(comparison: Comparison, options: RunOptions, results_dir:
         else:
             classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
             check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
-    return prepare_tables(replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir)
+    return prepare_tables(
+        replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir
+    )
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
     """Return a name, with a number if it is taken."""
-    return next(candidate for candidate in chain([name], (f"{name}-{i}" for i in count(2))) if candidate not in names)
+    return next(
+        candidate
+        for candidate in chain([name], (f"{name}-{i}" for i in count(2)))
+        if candidate not in names
+    )
 
 
 def _check_groups(data: Dataset, split: Split) -> None:
@@ -99,7 +113,9 @@ def _check_groups(data: Dataset, split: Split) -> None:
         groups = f"{n_groups} group{'s' * (n_groups != 1)} of rows"
         problem = f"{data.name}: a training part of {split.folds} folds has {groups}"
         expected = f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds"
-        raise ElmbenchError(problem, expected=expected, next_step="change the number of folds, or give more groups")
+        raise ElmbenchError(
+            problem, expected=expected, next_step="change the number of folds, or give more groups"
+        )
 
 
 def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
@@ -117,7 +133,9 @@ def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resol
         "limit": comparison.limit or LIMIT,
     }
     many = any(spec.shape.instances > MANY_ROWS for spec in specs)
-    return comparison_of(content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare"))
+    return comparison_of(
+        content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare")
+    )
 
 
 def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
@@ -132,15 +150,20 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
             task = specs[0].task
             raise ElmbenchError(
                 f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
-                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
+                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for "
+                f"{task}",
                 next_step="choose another metric, or another task or target",
             )
     # Folds of a regression are not stratified: a split knows its task.
-    kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
+    kind = (
+        "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
+    )
     by_column = {"kind": "standard", "fit-on": "train"}
     return {
         "scale": by_column,
-        "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
+        "scale-except": {
+            spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse
+        },
         "targets": by_column | {"metrics": "original"},
         "outer": _outer(comparison, specs, kind) | {"runs": comparison.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
@@ -153,15 +176,26 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
 
 def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
     """Return the outer splits: the user's own, or folds of a kind."""
-    splits = [option(name) for name, value in (("test", specs[0].shape.split), ("fold", specs[0].fold)) if value]
+    splits = [
+        option(name)
+        for name, value in (("test", specs[0].shape.split), ("fold", specs[0].fold))
+        if value
+    ]
     if not splits:
         return {"kind": kind, "folds": comparison.folds or FOLDS}
     if comparison.folds is not None:
-        problem, step = f"{option('folds')} is given with {splits[0]}", f"leave {option('folds')} or {splits[0]} out"
+        problem, step = (
+            f"{option('folds')} is given with {splits[0]}",
+            f"leave {option('folds')} or {splits[0]} out",
+        )
         raise ElmbenchError(problem, expected="one of the two", next_step=step)
     if len(splits) > 1 or len(specs) > 1:
-        problem = f"{splits[0]} is given with " + (splits[1] if len(splits) > 1 else f"{len(specs)} data sets")
-        raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
+        problem = f"{splits[0]} is given with " + (
+            splits[1] if len(splits) > 1 else f"{len(specs)} data sets"
+        )
+        raise ElmbenchError(
+            problem, expected="one split of one data set", next_step="compare them one by one"
+        )
     if splits == [option("test")]:
         return {"kind": "official"}
     data = load(specs[0])
@@ -172,7 +206,9 @@ def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> d
 
 
 def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
-    """Return the columns of the table: models with their grids, and the data sets that they are too slow for."""
+    """Return the columns of the table: models with their grids, and the data sets that they are too
+    slow for.
+    """
     tasks, folds = {spec.task for spec in specs}, comparison.folds or FOLDS
     metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
     columns = {}
@@ -188,14 +224,18 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
             column["params"] = {"max_iter": SVM_STEPS}
         if name in comparison.grids:
             check_parameters(entry, suitable[0].task, comparison.grids[name])
-            column["search"] = {key: _grid(values) for key, values in comparison.grids[name].items()}
+            column["search"] = {
+                key: _grid(values) for key, values in comparison.grids[name].items()
+            }
         not_run = {}
         for spec in suitable:
             criterion = next(metric for metric in metrics if metric.task == spec.task)
             rows = spec.shape.instances * (folds - 1) // folds
             if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
                 reason = f"its time and memory grow with the square of {rows} rows, or faster"
-                not_run[spec.name] = f"{reason}; {wording(f'-m {name}', f'models=[{name!r}]')} runs it anyway"
+                not_run[spec.name] = (
+                    f"{reason}; {wording(f'-m {name}', f'models=[{name!r}]')} runs it anyway"
+                )
             elif reason := _exclusion_reason(entry, spec, criterion):
                 not_run[spec.name] = reason
         if entry.name in comparison.left_out:
@@ -204,13 +244,17 @@ def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, 
         columns[entry.name] = column
     for name in comparison.grids:
         if name not in columns:
-            step = wording("correct --grid, or add it with -m", "correct grids, or add it to models")
+            step = wording(
+                "correct --grid, or add it with -m", "correct grids, or add it to models"
+            )
             raise unknown_name("model of the comparison:", name, list(columns), step)
     return columns
 
 
 def _grid(values: Any) -> Any:
-    """Return the values of a hyperparameter as an experiment file writes them, without types of numpy."""
+    """Return the values of a hyperparameter as an experiment file writes them, without types of
+    numpy.
+    """
     if isinstance(values, dict):
         return values
     values = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
@@ -218,16 +262,22 @@ def _grid(values: Any) -> Any:
 
 
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
-    """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
+    """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it
+    can.
+    """
     weighted = spec.weights is not None
     if "predict" in metric.methods() and not weighted:
         return ""
     factory = entry.factory(spec.task)
     # Decision values are calibrated.
-    methods = dict.fromkeys((*metric.methods(), *(["decision_function"] if metric.takes == "probabilities" else [])))
+    methods = dict.fromkeys(
+        (*metric.methods(), *(["decision_function"] if metric.takes == "probabilities" else []))
+    )
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
     try:
-        return "it takes no weights of rows" if weighted and weight_argument(factory()) is None else ""
+        return (
+            "it takes no weights of rows" if weighted and weight_argument(factory()) is None else ""
+        )
     except TypeError:  # it has parameters without defaults
         return ""

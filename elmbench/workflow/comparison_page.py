@@ -21,21 +21,30 @@ from elmbench.workflow.prepare import PreparedRun
 
 
 def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
-    """Plan the permutation importance of the best model on each data set of a comparison, on its test folds.
+    """Plan the permutation importance of the best model on each data set of a comparison, on its
+    test folds.
 
-    Data with sparse rows are left out: they have too many columns. A budget that the comparison has spent does not
-    count.
+    Data with sparse rows are left out: they have too many columns. A budget that the comparison has
+    spent does not count.
     """
     ((resolved, plan),) = run.tables
-    best = {name: ranking(results.summary, name)[:1] for name, spec in resolved.datasets.items() if not spec.sparse}
+    best = {
+        name: ranking(results.summary, name)[:1]
+        for name, spec in resolved.datasets.items()
+        if not spec.sparse
+    }
     importance_plan = Plan()
     for cell in plan.cells:
         work = run.works.get(cell.key)
         if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
             metric = resolved.metric_of(cell.dataset)
             shared = {field.name: getattr(work, field.name) for field in fields(Fit)}
-            importance_plan.cells.append(replace(cell, key=importance_plan.add(Importance(**shared, metric=metric))))
-    return replace(run, options=replace(run.options, until=math.inf), tables=[(resolved, importance_plan)])
+            importance_plan.cells.append(
+                replace(cell, key=importance_plan.add(Importance(**shared, metric=metric)))
+            )
+    return replace(
+        run, options=replace(run.options, until=math.inf), tables=[(resolved, importance_plan)]
+    )
 
 
 def failures_of(run: PreparedRun) -> list[str]:
@@ -45,7 +54,9 @@ def failures_of(run: PreparedRun) -> list[str]:
 
 
 def importance_of(run: PreparedRun) -> pd.DataFrame:
-    """Return the importance of each column of each data set: the mean loss of the metric, and its deviation."""
+    """Return the importance of each column of each data set: the mean loss of the metric, and its
+    deviation.
+    """
     ((resolved, plan),) = run.tables
     parts = []
     for name, spec in resolved.datasets.items():
@@ -55,7 +66,9 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
         if len(losses):
             columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
             labels = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
-            lines = pd.DataFrame(columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}).assign(**labels)
+            lines = pd.DataFrame(
+                columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}
+            ).assign(**labels)
             parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -66,4 +79,6 @@ def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path
     if len(losses):
         write_frame(losses, results.folder / "importance.csv")
     ((resolved, plan),) = run.tables
-    write_atomically(path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses))
+    write_atomically(
+        path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses)
+    )

@@ -1,4 +1,6 @@
-"""Execution of a prepared run: missing results are computed, and tables are written; and the same from Python."""
+"""Execution of a prepared run: missing results are computed, and tables are written; and the same
+from Python.
+"""
 
 import inspect
 import json
@@ -35,13 +37,15 @@ def execute(
 ) -> list[Results]:
     """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
-    `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the results
-    folder cannot be written, and KeyboardInterrupt after the tables have been written.
+    `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the
+    results folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
-        run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
+        run.store.add_cells(
+            resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole
+        )
     try:
         compute(run, on_event, executor)
     except KeyboardInterrupt:
@@ -54,9 +58,17 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
     """Compute missing results and store them; no table is written. See `execute`."""
     settings, until = run.options.settings, run.options.until
     work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
-    cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
+    cells = (
+        cell
+        for _, plan in run.tables
+        for cell in plan.cells
+        if run.options.clean_times and cell.key
+    )
     with closing(run.store):
-        work.run(run.todo, list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))))
+        work.run(
+            run.todo,
+            list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))),
+        )
 
 
 def _write(run: PreparedRun) -> list[Results]:
@@ -71,7 +83,9 @@ def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
     cells = {cell.key for _, plan in run.tables for cell in plan.cells}
     results = {key: run.store.result(key) or {} for key in run.works}
     failed = {key: result for key, result in results.items() if result.get("status") == "failed"}
-    traces = dict.fromkeys(result["traceback"] for result in failed.values() if "traceback" in result)
+    traces = dict.fromkeys(
+        result["traceback"] for result in failed.values() if "traceback" in result
+    )
     return len(cells & set(failed)), list(traces)
 
 
@@ -96,7 +110,12 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--clean-times": options.clean_times,
     }
     words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
-    words += [word for option, values in arguments.items() for value in values for word in (option, str(value))]
+    words += [
+        word
+        for option, values in arguments.items()
+        for value in values
+        for word in (option, str(value))
+    ]
     words += [flag for flag, is_given in flags.items() if is_given]
     # Only the names of plug-ins: their folders exist on one machine.
     words += [word for path in options.settings.plugins for word in ("--plugin", Path(path).name)]
@@ -104,7 +123,9 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
 
 
 def checked(function: Function) -> Function:
-    """Return a function that raises ElmbenchError for an argument that its annotation does not allow."""
+    """Return a function that raises ElmbenchError for an argument that its annotation does not
+    allow.
+    """
     validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
 
     @wraps(function)
@@ -117,9 +138,13 @@ def checked(function: Function) -> Function:
             first = error.errors()[0]
             name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
             if first["type"] == "unexpected_keyword_argument":
-                raise unknown_name("argument", name, list(inspect.signature(function).parameters), step) from error
+                raise unknown_name(
+                    "argument", name, list(inspect.signature(function).parameters), step
+                ) from error
             value = "missing" if first["type"] == "missing_argument" else f"{first['input']!r:.100}"
-            raise ElmbenchError(f"the argument {name} is {value}", expected=first["msg"], next_step=step) from error
+            raise ElmbenchError(
+                f"the argument {name} is {value}", expected=first["msg"], next_step=step
+            ) from error
 
     return cast("Function", call)
 
@@ -158,8 +183,8 @@ def run(
         Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of your own table.
     profile : {"ci", "fast", "paper"}, default="fast"
     datasets, models : sequence of str
-        Only these; by default, all of the table's. A model may be any name of `list_models`, or an address
-        `package.module:Class`.
+        Only these; by default, all of the table's. A model may be any name of `list_models`, or an
+        address `package.module:Class`.
     select : sequence of {"nested", "oracle", "published"}
         Replaces the selections of the profile.
     runs : int, optional
@@ -207,7 +232,9 @@ def run(
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
     settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
-    request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {}))
+    request = Request(
+        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
+    )
     with executor_of(engine, settings, scheduler) as executor:
         options = RunOptions(
             experiments=(experiment,),

@@ -1,4 +1,6 @@
-"""The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its predictions."""
+"""The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its
+predictions.
+"""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -47,10 +49,11 @@ class ComparisonResults(Results):
     targets: Any = field(default=(), repr=False)
 
     def best_estimator(self, model: str = "") -> Any:
-        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a last search.
+        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a
+        last search.
 
-        It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data frames with the columns
-        that were compared, or for sparse rows.
+        It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data
+        frames with the columns that were compared, or for sparse rows.
         """
         from sklearn import config_context
 
@@ -58,40 +61,63 @@ class ComparisonResults(Results):
             return fit_final(self.run, self, model, self.targets)
 
 
-def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()) -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows; the best or the only one if none is named.
+def fit_final(
+    run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()
+) -> Any:
+    """Return a model of a comparison on one data set, fitted to all rows; the best or the only one
+    if none is named.
 
-    It predicts labels as they are among the `targets`, those of a file as integers if they are written so.
+    It predicts labels as they are among the `targets`, those of a file as integers if they are
+    written so.
     """
     ((resolved, plan),) = run.tables
     (spec,) = resolved.datasets.values()
     columns = [*resolved.spec.models]
-    models = [column] if column else ranking(results.summary, spec.name) or columns * (len(columns) == 1)
+    models = (
+        [column] if column else ranking(results.summary, spec.name) or columns * (len(columns) == 1)
+    )
     if not models:
         problem = f"no model but the dummy has ended on all folds of {spec.title}"
-        raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
+        raise ElmbenchError(
+            problem,
+            expected="a model to keep",
+            next_step="elmbench status shows how the cells ended",
+        )
     keys = [cell.key for cell in plan.cells if cell.model == models[0] and cell.key]
     if not keys:
         problem = f"{column!r} is not a model of this comparison"
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
-        raise ElmbenchError(problem, expected=f"one of {names}", next_step="correct the name, or add it to models")
+        raise ElmbenchError(
+            problem, expected=f"one of {names}", next_step="correct the name, or add it to models"
+        )
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
     fold, data = work.outer_fold, load_rows(work.outer_fold.dataset, None)
     rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
-    # A sequential model learns them as in the cells: a file sorted by its target would make another model.
+    # A sequential model learns them as in the cells: a file sorted by its target would make another
+    # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
-    groups, weights = (None if values is None else values[rows] for values in (data.groups, data.weights))
+    groups, weights = (
+        None if values is None else values[rows] for values in (data.groups, data.weights)
+    )
     (source,) = spec.sources
     assert isinstance(source, FileSource)
     table = take_row_columns(read_user_file(source, spec), spec)[0].rows(rows)
     factory, params = work.factory_with(_search_all_rows(run, work, rows) | work.params)
     model = factory(**params)
-    fit_params: dict[str, Any] = {} if weights is None else {f"model__{weight_argument(model)}": weights}
-    if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
+    fit_params: dict[str, Any] = (
+        {} if weights is None else {f"model__{weight_argument(model)}": weights}
+    )
+    if (
+        work.calibrate is not None
+        and not hasattr(model, "predict_proba")
+        and hasattr(model, "decision_function")
+    ):
         from sklearn.calibration import CalibratedClassifierCV
 
-        folds: Any = work.calibrate.folds  # of rows in their order: `cross_val_predict` takes only partitions
+        folds: Any = (
+            work.calibrate.folds
+        )  # of rows in their order: `cross_val_predict` takes only partitions
         if work.calibrate.kind != "ordered-kfold":
             folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
@@ -100,11 +126,15 @@ def fit_final(run: PreparedRun, results: Results, column: str = "", targets: Ite
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
-        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task, targets), **fit_params)
+        return _pipeline(table, model, spec).fit(
+            X, _targets(table, spec.task, targets), **fit_params
+        )
 
 
 def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
-    """Return the targets that the final model is fitted to: numbers, booleans, integers or words."""
+    """Return the targets that the final model is fitted to: numbers, booleans, integers or
+    words.
+    """
     if task == "regression":
         return np.asarray(table.target, dtype=np.float64)
     words = label_words(table.target).astype(str)
@@ -113,7 +143,9 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
         return labels
-    numbers = all(word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words))
+    numbers = all(
+        word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words)
+    )
     return words.astype(np.int64) if numbers else words
 
 
@@ -161,35 +193,57 @@ def save(estimator: Any, path: Path) -> None:
 
 
 def predict_file(
-    model: Path, file: Path, separator: str = "", decimal: Literal["", ".", ","] = "", *, proba: bool = False
+    model: Path,
+    file: Path,
+    separator: str = "",
+    decimal: Literal["", ".", ","] = "",
+    *,
+    proba: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the predictions of a saved model for the rows of a file, with `proba` the probability of each class too.
+    """Return the predictions of a saved model for the rows of a file, with `proba` the probability
+    of each class too.
 
-    Also return a remark on each column with categories that the training rows lack. `separator`, `decimal`: marks of a
-    text table; detected if empty.
+    Also return a remark on each column with categories that the training rows lack. `separator`,
+    `decimal`: marks of a text table; detected if empty.
 
-    Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the file is missing or
-    has unusable values.
+    Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the
+    file is missing or has unusable values.
     """
     if not model.is_file():
-        raise ElmbenchError(f"{model} does not exist", expected="a file of compare --save", next_step="check the path")
+        raise ElmbenchError(
+            f"{model} does not exist",
+            expected="a file of compare --save",
+            next_step="check the path",
+        )
     try:
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
-        columns = {name: list(inputs) for name, _, inputs in steps["inputs"].transformers} if names else {}
+        columns = (
+            {name: list(inputs) for name, _, inputs in steps["inputs"].transformers}
+            if names
+            else {}
+        )
     except Exception as error:
         # Other errors say only that it is another file.
         is_of_others = isinstance(error, ImportError | AttributeError)
-        reason = f" with these versions ({type(error).__name__}: {first_line(error)})" if is_of_others else ""
+        reason = (
+            f" with these versions ({type(error).__name__}: {first_line(error)})"
+            if is_of_others
+            else ""
+        )
         problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
         next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
-        raise ElmbenchError(problem, expected="a file of compare --save", next_step=next_step) from error
+        raise ElmbenchError(
+            problem, expected="a file of compare --save", next_step=next_step
+        ) from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         next_step = "leave --proba out"
         if not hasattr(estimator, "regressor_"):
-            next_step += ", or save a model again by: elmbench compare ... --metric log_loss --save FILE"
+            next_step += (
+                ", or save a model again by: elmbench compare ... --metric log_loss --save FILE"
+            )
         raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
     source = FileSource(
         kind="file",
@@ -201,7 +255,9 @@ def predict_file(
     )
     table = read_user_file(source, features=names, has_target=False)
     if not len(table.target):
-        raise ElmbenchError(f"{file} has no rows", expected="rows below the header", next_step="add rows")
+        raise ElmbenchError(
+            f"{file} has no rows", expected="rows below the header", next_step="add rows"
+        )
     remarks: list[str] = []
     try:
         if names:
@@ -211,7 +267,9 @@ def predict_file(
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)
-            X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
+            X.resize(
+                X.shape[0], estimator.n_features_in_
+            )  # the last features of a file may be zero in all rows
         predictions = pd.DataFrame({"prediction": estimator.predict(X)})
         if not proba:
             return predictions, remarks
@@ -219,7 +277,9 @@ def predict_file(
         return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels)), remarks
     except ValueError as error:
         problem = f"{file}: {first_line(error)}"
-        raise ElmbenchError(problem, expected="values as in training", next_step="correct the file") from error
+        raise ElmbenchError(
+            problem, expected="values as in training", next_step="correct the file"
+        ) from error
 
 
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
@@ -230,4 +290,7 @@ def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
         if len(unknown):
             rows = f"{len(unknown)} of {len(values)} rows"
             examples = few([*map(repr, unknown.unique())], 5)
-            yield f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they are ignored"
+            yield (
+                f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they "
+                "are ignored"
+            )

@@ -1,8 +1,9 @@
 """Merging of the results of several machines into one store and one table.
 
-The cells of one entry of a table share a hash of their protocol, grid, data and model version, and each result names
-its software. Results that differ in these are refused before anything is written. If several folders have the result of
-a cell, which may differ by round-off, that of the first one stays.
+The cells of one entry of a table share a hash of their protocol, grid, data and model version, and
+each result names its software. Results that differ in these are refused before anything is written.
+If several folders have the result of a cell, which may differ by round-off, that of the first one
+stays.
 """
 
 from collections import defaultdict
@@ -23,13 +24,15 @@ _MOST_DIFFERENCES = 12
 
 
 def merge(folders: list[Path], into: Path) -> dict[str, Any]:
-    """Merge the results of some folders into another one, which may hold results already, and write the tables.
+    """Merge the results of some folders into another one, which may hold results already, and write
+    the tables.
 
-    The outcome has the number of new `results`, the folders of the `tables` that were written, the ids of `unknown`
-    tables, which this installation does not have, and the number of `damaged` records, which are left out.
+    The outcome has the number of new `results`, the folders of the `tables` that were written, the
+    ids of `unknown` tables, which this installation does not have, and the number of `damaged`
+    records, which are left out.
 
-    A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is written, if a folder
-    holds no results, or their specs, data or versions differ.
+    A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is
+    written, if a folder holds no results, or their specs, data or versions differ.
     """
     target = Store(into)
     sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
@@ -37,19 +40,41 @@ def merge(folders: list[Path], into: Path) -> dict[str, Any]:
         if not store.tables():
             problem = f"{folder} holds no results of a run"
             next_step = "copy the whole folder from the other machine, .store included"
-            raise ElmbenchError(problem, expected="results folders, each with its .store", next_step=next_step)
+            raise ElmbenchError(
+                problem, expected="results folders, each with its .store", next_step=next_step
+            )
     differences = list(dict.fromkeys(_differences({into: target} | sources)))
     if differences:
-        rest = f"\n... and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
-        problem = "these results do not belong together:\n" + "\n".join(differences[:_MOST_DIFFERENCES]) + rest
-        next_step = "update elmbench and its packages on all machines and run again there, or leave a folder out"
-        raise ElmbenchError(problem, expected="results of the same specs, data and versions", next_step=next_step)
+        rest = (
+            f"\n... and {len(differences) - _MOST_DIFFERENCES} more"
+            if len(differences) > _MOST_DIFFERENCES
+            else ""
+        )
+        problem = (
+            "these results do not belong together:\n"
+            + "\n".join(differences[:_MOST_DIFFERENCES])
+            + rest
+        )
+        next_step = (
+            "update elmbench and its packages on all machines and run again there, or leave a "
+            "folder out"
+        )
+        raise ElmbenchError(
+            problem, expected="results of the same specs, data and versions", next_step=next_step
+        )
     catalogue = load_catalogue()
     try:
         count = sum(_copy(store, target) for store in sources.values())
         with target.writing_tables():
-            files = [(catalogue[name], profile) for name, profile in sorted(target.tables()) if name in catalogue]
-            tables = [str(write_results(resolve(file, profile), target, into).folder) for file, profile in files]
+            files = [
+                (catalogue[name], profile)
+                for name, profile in sorted(target.tables())
+                if name in catalogue
+            ]
+            tables = [
+                str(write_results(resolve(file, profile), target, into).folder)
+                for file, profile in files
+            ]
     finally:
         target.close()
     unknown = sorted(name for name, _ in target.tables() if name not in catalogue)
@@ -58,7 +83,9 @@ def merge(folders: list[Path], into: Path) -> dict[str, Any]:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Describe each difference of a folder from an earlier one: the work of a cell, or the version of a package."""
+    """Describe each difference of a folder from an earlier one: the work of a cell, or the version
+    of a package.
+    """
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
     for folder, store in stores.items():
@@ -67,11 +94,17 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
             family, origin = entries.setdefault(entry, (cell.family, folder))
             if family != cell.family:
                 name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
-                yield f"- {name}: {folder} and {origin} differ in the protocol, grid, data or version of the model"
+                yield (
+                    f"- {name}: {folder} and {origin} differ in the protocol, grid, data or "
+                    "version of the model"
+                )
         for package, versions in _versions(store).items():
             base, origin = software.setdefault(package, (versions, folder))
             if extra := versions - base:
-                yield f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has {', '.join(sorted(base))}"
+                yield (
+                    f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has "
+                    f"{', '.join(sorted(base))}"
+                )
 
 
 def _versions(store: Store) -> dict[str, set[str]]:
@@ -89,12 +122,17 @@ def _versions(store: Store) -> dict[str, set[str]]:
 def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
     """Yield the planned cells of all tables in a store, each with experiment and profile."""
     for experiment, profile in sorted(store.tables()):
-        yield from (((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key)
+        yield from (
+            ((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key
+        )
 
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables depend on, by key."""
-    return {record["key"]: record for record in needed_records((cell.key for _, cell in _cells(store)), store)}
+    return {
+        record["key"]: record
+        for record in needed_records((cell.key for _, cell in _cells(store)), store)
+    }
 
 
 def _copy(source: Store, target: Store) -> int:

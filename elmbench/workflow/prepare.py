@@ -27,11 +27,12 @@ from elmbench.workflow.user_specs import TABLE_ENDINGS, add_table
 class RunOptions:
     """A request of `elmbench run`.
 
-    `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment of this paper.
-    `everything`: every experiment. `metrics`: shown beside the tables' own metrics. `retry`, `force`: as for `pending`.
-    `clean_times`: time the fits of the cells one by one. `command`: the command that the tables name, if it is not
-    `elmbench run`. `whole`: show only these cells, and none of earlier requests. `until`: the time of `time.monotonic`
-    at which the run ends, even if work is left.
+    `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment
+    of this paper. `everything`: every experiment. `metrics`: shown beside the tables' own metrics.
+    `retry`, `force`: as for `pending`. `clean_times`: time the fits of the cells one by one.
+    `command`: the command that the tables name, if it is not `elmbench run`. `whole`: show only
+    these cells, and none of earlier requests. `until`: the time of `time.monotonic` at which the
+    run ends, even if work is left.
     """
 
     experiments: tuple[str, ...] = ()
@@ -59,9 +60,9 @@ class RunOptions:
 class PreparedRun:
     """A run that has been planned.
 
-    `works`: the work of all tables by key, each once. `limits`: by key, those of the run, else of the table, else a
-    worker's share of the memory. `todo`: keys of the work to be done. `estimates`: of all work, from the durations in
-    the store.
+    `works`: the work of all tables by key, each once. `limits`: by key, those of the run, else of
+    the table, else a worker's share of the memory. `todo`: keys of the work to be done.
+    `estimates`: of all work, from the durations in the store.
     """
 
     options: RunOptions
@@ -79,7 +80,9 @@ class PreparedRun:
             fit = parse_limits(resolved.spec.limit)
             search = parse_limits(resolved.spec.search_limit).complete(fit)
             for key, work in plan.works.items():
-                limit = settings.limits.complete(fit if isinstance(work, Fit) else search).complete(share)
+                limit = settings.limits.complete(fit if isinstance(work, Fit) else search).complete(
+                    share
+                )
                 # Work that two tables share has the more generous limit.
                 self.limits[key] = limit.wider(self.limits.get(key, limit))
         retry, force = self.options.retry, self.options.force
@@ -97,23 +100,35 @@ class PreparedRun:
 
     @property
     def longest(self) -> float:
-        """The seconds of the longest remaining search or fit: more workers cannot make a run shorter."""
+        """The seconds of the longest remaining search or fit: more workers cannot make a run
+        shorter.
+        """
         return max((self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0)
 
     @property
     def unknown(self) -> list[str]:
         """The models of unknown duration in the remaining work."""
-        return sorted({self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None})
+        return sorted(
+            {self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None}
+        )
 
     def count_cells(self) -> dict[str, int]:
-        """Return the number of different planned cells, of those still to run, and of those whose data are missing."""
+        """Return the number of different planned cells, of those still to run, and of those whose
+        data are missing.
+        """
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
         missing = sum(bool(cell.unavailable) for cell in cells)
-        return {"planned": len(keys) + missing, "to_run": len(keys.intersection(self.todo)), "unavailable": missing}
+        return {
+            "planned": len(keys) + missing,
+            "to_run": len(keys.intersection(self.todo)),
+            "unavailable": missing,
+        }
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
-        """Return the plan of each data set and column of each table; its `seconds` are None if they are unknown."""
+        """Return the plan of each data set and column of each table; its `seconds` are None if they
+        are unknown.
+        """
         todo, rest = set(self.todo), set(self.todo)
         zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -131,7 +146,11 @@ class PreparedRun:
                         rest.discard(work.key)
                         line["fits"] += work.number_of_fits
                         seconds = self.estimates.seconds(work.key)
-                        line["seconds"] = None if None in (seconds, line["seconds"]) else line["seconds"] + seconds
+                        line["seconds"] = (
+                            None
+                            if None in (seconds, line["seconds"])
+                            else line["seconds"] + seconds
+                        )
         return list(lines.values())
 
 
@@ -144,13 +163,25 @@ def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:
 
 
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
-    """Return the requested experiments; raise ElmbenchError if none is named, or one does not exist."""
+    """Return the requested experiments; raise ElmbenchError if none is named, or one does not
+    exist.
+    """
     catalogue = load_catalogue()
-    paper, everything = f"--paper {options.paper}" * (options.paper is not None), "--all" * options.everything
+    paper, everything = (
+        f"--paper {options.paper}" * (options.paper is not None),
+        "--all" * options.everything,
+    )
     if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
         problem = f"{' and '.join(tables)} are given together"
-        raise ElmbenchError(problem, expected="tables by name, or --paper KEY, or --all", next_step="give one of them")
-    choices = {"profile": (PROFILES, (options.profile,)), "selection": (get_args(Selection), options.request.select)}
+        raise ElmbenchError(
+            problem,
+            expected="tables by name, or --paper KEY, or --all",
+            next_step="give one of them",
+        )
+    choices = {
+        "profile": (PROFILES, (options.profile,)),
+        "selection": (get_args(Selection), options.request.select),
+    }
     for kind, (values, request) in choices.items():
         for name in set(request).difference(values):
             raise unknown_name(kind, name, list(values), "elmbench run --help")
@@ -161,22 +192,30 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
         return [
             file
             for file in catalogue.values()
-            if options.profile in file.profiles and file.spec.paper == (options.paper or file.spec.paper)
+            if options.profile in file.profiles
+            and file.spec.paper == (options.paper or file.spec.paper)
         ]
     if not options.experiments:
         problem = "no experiment is named"
         expected = "one or more ids, or --paper KEY, or --all"
         raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
     names = options.experiments
-    files = [add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name) for name in names]
+    files = [
+        add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name)
+        for name in names
+    ]
     return list({file.id: file for file in files}.values())
 
 
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
-    """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is bad."""
+    """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is
+    bad.
+    """
     requests = []
     for file in find_experiments(options):
-        readings = {name: value for name, value in options.readings.items() if name in file.spec.readings}
+        readings = {
+            name: value for name, value in options.readings.items() if name in file.spec.readings
+        }
         resolved, request = resolve(file, options.profile, readings), options.request
         if options.many_tables and request.datasets:
             # Each table has its own ones of the requested data sets.
@@ -188,10 +227,14 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
         requests.append((add_metrics(resolved, options.metrics), request))
     if not requests:
         problem = "no table has these data sets under this profile"
-        raise ElmbenchError(problem, expected="data sets of the tables", next_step="elmbench list experiments")
+        raise ElmbenchError(
+            problem, expected="data sets of the tables", next_step="elmbench list experiments"
+        )
     for name, value in options.readings.items():
         if not any(name in resolved.file.spec.readings for resolved, _ in requests):
-            resolve(requests[0][0].file, options.profile, {name: value})  # says which readings it has
+            resolve(
+                requests[0][0].file, options.profile, {name: value}
+            )  # says which readings it has
     run = prepare_tables(options, requests, results_dir)
     for (resolved, plan), (_, request) in zip(run.tables, requests, strict=True):
         datasets = {resolved.dataset(name).name for name in request.datasets}
@@ -200,14 +243,28 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
                 problem, _, step = cell.unavailable.partition("; ")
                 expected = "a file for each data set that is named"
                 raise DataUnavailableError(problem, expected=expected, next_step=step or None)
-        if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
-            problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
-            step = wording("leave --select out, or give --select nested", 'leave select out, or give ["nested"]')
-            raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=step)
+        if (
+            request.select == ("published",)
+            and plan.cells
+            and all(cell.select != "published" for cell in plan.cells)
+        ):
+            problem = (
+                f"{resolved.file.id} has no printed hyperparameters of these models on these data "
+                "sets"
+            )
+            step = wording(
+                "leave --select out, or give --select nested",
+                'leave select out, or give ["nested"]',
+            )
+            raise ElmbenchError(
+                problem, expected="columns that the paper prints them for", next_step=step
+            )
     return run
 
 
-def prepare_tables(options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
+def prepare_tables(
+    options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path
+) -> PreparedRun:
     """Plan a run of resolved tables, each with its request; see `prepare`.
 
     If a table has several requests, the last one for a model on a data set counts.

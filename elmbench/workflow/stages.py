@@ -1,8 +1,10 @@
-"""Runs in stages: comparisons within a time limit, and runs whose first stage determines the number of runs.
+"""Runs in stages: comparisons within a time limit, and runs whose first stage determines the number
+of runs.
 
-A comparison computes cheap models first, and leaves others out if time is short. A run in two stages follows Stein's
-rule (1945, docs/verdicts.md): the deviation of the first runs alone, never their mean, determines how many more
-separate the models, so the intervals keep their level, and a second call chooses the same number.
+A comparison computes cheap models first, and leaves others out if time is short. A run in two
+stages follows Stein's rule (1945, docs/verdicts.md): the deviation of the first runs alone, never
+their mean, determines how many more separate the models, so the intervals keep their level, and a
+second call chooses the same number.
 """
 
 import math
@@ -36,7 +38,8 @@ def _unit_of(line: Mapping[str, Any], parts: slice) -> Unit:
 
 
 def put_cheap_work_first(run: PreparedRun, parts: slice) -> None:
-    """Order the work of a run by the cost of its units, which are these parts of (experiment, data set, column).
+    """Order the work of a run by the cost of its units, which are these parts of (experiment, data
+    set, column).
 
     Units of unknown duration come last.
     """
@@ -65,12 +68,13 @@ def run_within_budget(
     budget: str,
     carry_out: Callable[[PreparedRun], object],
 ) -> PreparedRun:
-    """Compute as much of a comparison as fits a time limit, and return the plan of that part, which is complete.
+    """Compute as much of a comparison as fits a time limit, and return the plan of that part, which
+    is complete.
 
     Cheap models come first. A later call resumes from the stored results.
 
-    `budget`: a duration, such as "10min". No work begins after it, and running work is stopped then. `carry_out`:
-    carries out a plan.
+    `budget`: a duration, such as "10min". No work begins after it, and running work is stopped
+    then. `carry_out`: carries out a plan.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
     run = prepare_comparison(comparison, options, results_dir)
@@ -88,10 +92,10 @@ def run_within_budget(
 class Outlook:
     """The number of runs that the published figures need.
 
-    `runs`: the total number of runs of each model that needs more than those of the first stage. `enough`, `more`,
-    `never`: the figures for which the first runs suffice, those that need more runs, and those for which no number of
-    runs suffices. `seconds`: estimated seconds of the further runs that are not stored yet, from the times of the first
-    runs.
+    `runs`: the total number of runs of each model that needs more than those of the first stage.
+    `enough`, `more`, `never`: the figures for which the first runs suffice, those that need more
+    runs, and those for which no number of runs suffices. `seconds`: estimated seconds of the
+    further runs that are not stored yet, from the times of the first runs.
     """
 
     runs: dict[Unit, int]
@@ -103,7 +107,9 @@ class Outlook:
     def record(self) -> dict[str, Any]:
         """Return the outlook for JSON."""
         names = "experiment", "dataset", "model", "runs"
-        return asdict(self) | {"runs": [dict(zip(names, (*unit, n), strict=True)) for unit, n in self.runs.items()]}
+        return asdict(self) | {
+            "runs": [dict(zip(names, (*unit, n), strict=True)) for unit, n in self.runs.items()]
+        }
 
 
 class TwoStages:
@@ -111,10 +117,11 @@ class TwoStages:
 
     `options`: the number of runs is that of the first stage, three by default.
 
-    `size`: the number of runs in the first stage. `first`: the first stage. `rest`: the work that there was no time
-    for; None if all was done.
+    `size`: the number of runs in the first stage. `first`: the first stage. `rest`: the work that
+    there was no time for; None if all was done.
 
-    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be recomputed.
+    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to
+    be recomputed.
     """
 
     def __init__(self, options: RunOptions, results_dir: Path) -> None:
@@ -122,15 +129,23 @@ class TwoStages:
         if self.size < FEWEST_RUNS:
             problem = f"--until-told has a first stage of --runs {self.size}"
             expected = f"{FEWEST_RUNS} runs or more, for a deviation"
-            raise ElmbenchError(problem, expected=expected, next_step=f"give --runs {FEWEST_RUNS}, or leave it out")
+            raise ElmbenchError(
+                problem, expected=expected, next_step=f"give --runs {FEWEST_RUNS}, or leave it out"
+            )
         if options.retry or options.force:
             problem = "--until-told is given with --retry or --force"
             next_step = "run with --retry or --force first, then with --until-told"
             raise ElmbenchError(problem, expected="one of them", next_step=next_step)
-        self.options = replace(options, request=replace(options.request, runs=self.size, first_runs=self.size))
+        self.options = replace(
+            options, request=replace(options.request, runs=self.size, first_runs=self.size)
+        )
         self.results_dir = results_dir
         self.first = prepare(self.options, results_dir)
-        self.datasets = {(table.file.id, cell.dataset) for table, plan in self.first.tables for cell in plan.cells}
+        self.datasets = {
+            (table.file.id, cell.dataset)
+            for table, plan in self.first.tables
+            for cell in plan.cells
+        }
         self.rest: PreparedRun | None = None
 
     def run(
@@ -141,9 +156,10 @@ class TwoStages:
     ) -> list[Results]:
         """Run both stages and return the tables.
 
-        `carry_out`: carries out a plan; it writes the tables if its second argument is true. `on_outlook`: called after
-        the first stage. `seconds`: time after which no work begins; running work is stopped then. Cheap work comes
-        first, and tables show complete data sets and models only.
+        `carry_out`: carries out a plan; it writes the tables if its second argument is true.
+        `on_outlook`: called after the first stage. `seconds`: time after which no work begins;
+        running work is stopped then. Cheap work comes first, and tables show complete data sets and
+        models only.
         """
         end = time.monotonic() + seconds
         self.options = replace(self.options, until=end)
@@ -162,7 +178,11 @@ class TwoStages:
         return results
 
     def _run_until(
-        self, end: float, run: PreparedRun, parts: slice, carry_out: Callable[[PreparedRun, bool], object]
+        self,
+        end: float,
+        run: PreparedRun,
+        parts: slice,
+        carry_out: Callable[[PreparedRun, bool], object],
     ) -> None:
         if end < math.inf:
             put_cheap_work_first(run, parts)
@@ -170,7 +190,9 @@ class TwoStages:
             carry_out(run, end == math.inf)
 
     def outlook(self) -> Outlook:
-        """Return the number of runs that the figures need, from the stored results of the first stage."""
+        """Return the number of runs that the figures need, from the stored results of the first
+        stage.
+        """
         runs: Counter[Unit] = Counter()
         needs: list[float] = []
         for resolved, plan in self.first.tables:
@@ -196,7 +218,9 @@ class TwoStages:
             yield from (figure for figure in figures if figure.draws.runs == self.size)
 
     def plan(self, datasets: Iterable[Unit], runs: Mapping[Unit, int] | None = None) -> PreparedRun:
-        """Plan the first stage on these data sets, with this number of runs for each of these models."""
+        """Plan the first stage on these data sets, with this number of runs for each of these
+        models.
+        """
         requests = []
         for resolved, plan in self.first.tables:
             for name in dict.fromkeys(cell.dataset for cell in plan.cells):
@@ -205,9 +229,16 @@ class TwoStages:
                     requests.append((resolved, request))
                     for unit, n in (runs or {}).items():
                         if unit[:2] == (resolved.file.id, name):
-                            # As in the first stage: the other columns can change how a model is chosen.
-                            entry = [cell for cell in plan.cells if (cell.dataset, cell.model) == unit[1:]]
+                            # As in the first stage: the other columns can change how a model is
+                            # chosen.
+                            entry = [
+                                cell
+                                for cell in plan.cells
+                                if (cell.dataset, cell.model) == unit[1:]
+                            ]
                             select: Any = tuple(dict.fromkeys(cell.select for cell in entry))
-                            extra = replace(request, models=unit[2:], runs=n, with_baselines=False, grids={})
+                            extra = replace(
+                                request, models=unit[2:], runs=n, with_baselines=False, grids={}
+                            )
                             requests.append((resolved, replace(extra, select=select)))
         return prepare_tables(self.options, requests, self.results_dir)

@@ -11,12 +11,14 @@ _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
-    """Return the status of a table (by its id or alias), or of every one, under each profile with which it was run.
+    """Return the status of a table (by its id or alias), or of every one, under each profile with
+    which it was run.
 
-    `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why cells did not end ok,
-    and how many. `seconds_left`: duration of the missing cells on one worker, by the cells of the same model and data
-    that have ended ok. `unknown`: the models of missing cells without such cells, whose durations are not counted.
-    `command`: the last one that ran the table.
+    `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why
+    cells did not end ok, and how many. `seconds_left`: duration of the missing cells on one worker,
+    by the cells of the same model and data that have ended ok. `unknown`: the models of missing
+    cells without such cells, whose durations are not counted. `command`: the last one that ran the
+    table.
     """
     if experiment is not None and experiment not in {name for name, _ in store.tables()}:
         # Reading all experiment files takes a while.
@@ -39,15 +41,34 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
             if ending == "missing":
                 missing[entry] += 1
             elif ending == "ok":
-                durations[entry].append(sum((float(result.get(time) or 0.0) for time in _TIMES), 0.0))
+                durations[entry].append(
+                    sum((float(result.get(time) or 0.0) for time in _TIMES), 0.0)
+                )
             else:
                 # Missing data are not a fault of the model.
-                subject = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
+                subject = (
+                    cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
+                )
                 reason, _, _ = result["reason"].strip().partition("\n")
                 reasons[f"{subject} {ending}: {reason}"] += 1
         if ended:
-            seconds = sum((n * fmean(durations[entry]) for entry, n in missing.items() if entry in durations), 0.0)
-            line = {"experiment": name, "profile": profile, "planned": ended.total(), "ended": ended}
-            line |= {"reasons": reasons, "seconds_left": seconds, "command": store.commands(profile, name)[-1]}
-            lines.append(line | {"unknown": sorted({model for _, model, _ in missing.keys() - durations.keys()})})
+            seconds = sum(
+                (n * fmean(durations[entry]) for entry, n in missing.items() if entry in durations),
+                0.0,
+            )
+            line = {
+                "experiment": name,
+                "profile": profile,
+                "planned": ended.total(),
+                "ended": ended,
+            }
+            line |= {
+                "reasons": reasons,
+                "seconds_left": seconds,
+                "command": store.commands(profile, name)[-1],
+            }
+            lines.append(
+                line
+                | {"unknown": sorted({model for _, model, _ in missing.keys() - durations.keys()})}
+            )
     return lines

@@ -18,7 +18,9 @@ TABLE_ENDINGS = (".yaml", ".yml")
 
 
 def add_table(path: Path) -> ExperimentFile:
-    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table."""
+    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return
+    the table.
+    """
     path = path.expanduser().resolve()
     if (path.parent / _DATASETS).is_file():
         _add_datasets(path.parent / _DATASETS)
@@ -30,19 +32,27 @@ def add_table(path: Path) -> ExperimentFile:
 def add_spec_dir(folder: Path) -> None:
     """Add the data sets and tables of a folder to the suite.
 
-    It has a `datasets.yaml`, files of tables beside it, or tables of papers in `experiments/<paper>/`.
+    It has a `datasets.yaml`, files of tables beside it, or tables of papers in
+    `experiments/<paper>/`.
     """
     folder = folder.expanduser().resolve()
     datasets = folder / _DATASETS
-    tables = sorted(path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS)
+    tables = sorted(
+        path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS
+    )
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
         problem = f"{folder} {'holds no specs' if folder.is_dir() else 'does not exist'}"
-        expected = f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
+        expected = (
+            f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or "
+            "experiments/<paper>/"
+        )
         raise ElmbenchError(problem, expected=expected, next_step="correct the name of the folder")
     if datasets.is_file():
         _add_datasets(datasets)
-    add_experiments([*(load_catalogue(folder).values() if papers else ()), *map(read_own_table, tables)])
+    add_experiments(
+        [*(load_catalogue(folder).values() if papers else ()), *map(read_own_table, tables)]
+    )
 
 
 def _add_datasets(path: Path) -> None:
@@ -53,12 +63,19 @@ def _add_datasets(path: Path) -> None:
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:
-    """Return an entry with absolute paths; the rest of an entry with a single file is read off its rows."""
+    """Return an entry with absolute paths; the rest of an entry with a single file is read off its
+    rows.
+    """
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
         return entry
     sources = [
-        source | {key: str(path.parent / str(source[key])) for key in ("path", "test") if {"kind", key} <= set(source)}
+        source
+        | {
+            key: str(path.parent / str(source[key]))
+            for key in ("path", "test")
+            if {"kind", key} <= set(source)
+        }
         for source in sources
     ]
     entry = entry | {"sources": sources}
@@ -68,11 +85,17 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
     options = {key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry}
     options |= file.model_dump(include=set(FileOptions.model_fields))
-    options |= {"location": file.path, "target": file.target, "impute": bool(entry.get("by_fold", False))}
+    options |= {
+        "location": file.path,
+        "target": file.target,
+        "impute": bool(entry.get("by_fold", False)),
+    }
     data = parse_spec(UserData, options, path, str(name))
     spec = describe(data)
     match entry.get("positive"):
-        case [label] if spec.positive not in ((), (str(label),)) and str(label) in spec.shape.labels:  # for the notes
+        case [label] if (
+            spec.positive not in ((), (str(label),)) and str(label) in spec.shape.labels
+        ):  # for the notes
             spec = describe(data.model_copy(update={"positive": str(label)}))
     description = spec.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return description | {key: value for key, value in entry.items() if key != "sources"}

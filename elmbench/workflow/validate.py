@@ -13,7 +13,8 @@ from elmbench.specs.profiles import resolve
 
 
 def validate_specs() -> tuple[int, int]:
-    """Check datasets.yaml and every experiment file; return the number of data sets and of experiments.
+    """Check datasets.yaml and every experiment file; return the number of data sets and of
+    experiments.
 
     Raises ElmbenchError, which names the file, for the first one that is not valid.
     """
@@ -22,16 +23,28 @@ def validate_specs() -> tuple[int, int]:
         try:
             _check_experiment(file)
         except ElmbenchError as error:
-            problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
-            raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
-    return len([*load_dataset_specs().values()]), len(files)  # each data set is validated on first use
+            problem = (
+                error.found
+                if str(file.path.parent) in error.found
+                else f"{file.path}: {error.found}"
+            )
+            raise ElmbenchError(
+                problem, expected=error.expected, next_step=error.next_step
+            ) from error
+    return len([*load_dataset_specs().values()]), len(
+        files
+    )  # each data set is validated on first use
 
 
 def _check_experiment(file: ExperimentFile) -> None:
-    """Check a table under all of its profiles and readings: parameters of models, metrics, splits, printed figures."""
+    """Check a table under all of its profiles and readings: parameters of models, metrics, splits,
+    printed figures.
+    """
     check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
-    resolved += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in file.choices]
+    resolved += [
+        resolve(file, profile, choice) for profile in file.profiles[:1] for choice in file.choices
+    ]
     tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
     models = [model for experiment in resolved for model in experiment.spec.models.values()]
     for model, task in product(models, tasks):
@@ -49,9 +62,14 @@ def _check_experiment(file: ExperimentFile) -> None:
         for (name, column, metric), figure in experiment.published.items():
             if column not in columns and not (figure.cited or figure.note):
                 error = unknown_name("published model", column, columns, "elmbench validate")
-                raise invalid(error.found, f"{error.expected}; a figure of a model that the suite lacks needs a note")
+                raise invalid(
+                    error.found,
+                    f"{error.expected}; a figure of a model that the suite lacks needs a note",
+                )
             if layout.judges and figure.value is not None and column in in_table:
                 metrics = [measure.column for measure in measures(name, column)]
                 if metric not in metrics:
-                    raise invalid(f"the published metric {metric!r} is not in the table", ", ".join(metrics))
+                    raise invalid(
+                        f"the published metric {metric!r} is not in the table", ", ".join(metrics)
+                    )
     _ = file.printed_parameters

@@ -1,4 +1,6 @@
-"""The arithmetic of the benchmark: rounds, medians, extrapolation, bounds; and the same work on both sides."""
+"""The arithmetic of the benchmark: rounds, medians, extrapolation, bounds; and the same work on
+both sides.
+"""
 
 import json
 import math
@@ -44,7 +46,9 @@ def test_sides_are_measured_in_turn_five_times(clock: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize(("ours", "rounds"), [(15.0, 5), (15.1, 2)])
-def test_rows_of_over_thirty_seconds_are_measured_twice(clock: Callable[..., Any], ours: float, rounds: int) -> None:
+def test_rows_of_over_thirty_seconds_are_measured_twice(
+    clock: Callable[..., Any], ours: float, rounds: int
+) -> None:
     assert len(in_turn(clock(ours), clock(15.0)).ours) == rounds
 
 
@@ -67,22 +71,36 @@ def test_a_target_is_met_by_ratio_choice_and_scores_together() -> None:
     assert make_record("x", "", target=10.0, skipped="no data")["met"] is None
 
 
-def test_the_share_of_the_bound_is_that_of_the_least_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_share_of_the_bound_is_that_of_the_least_operations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(measure, "dgemm_rate", lambda: 1e9)
     assert make_record("x", "y", Rounds([4.0], [8.0]), operations=2e9)["share"] == 0.5
-    rows = Problem(np.ones((9, 2)), np.ones(9), [(np.arange(6), np.arange(6, 9))] * 3, "nrmse", None)
+    rows = Problem(
+        np.ones((9, 2)), np.ones(9), [(np.arange(6), np.arange(6, 9))] * 3, "nrmse", None
+    )
     # Of a fold: a third of the kernel matrix of all rows, a factor, two solutions and predictions.
-    assert least_operations(rows, {"gamma": [1.0], "C": [1.0, 2.0]}) == 3 * (54 + 6**3 / 3 + 4 * (6**2 + 3 * 6))
+    assert least_operations(rows, {"gamma": [1.0], "C": [1.0, 2.0]}) == 3 * (
+        54 + 6**3 / 3 + 4 * (6**2 + 3 * 6)
+    )
     # Eight nodes of six rows: the Gram matrix of the rows.
-    nodes = 2 * 9 * 8 * 2 + 6 * 8 * 6 + 6**3 / 3 + 4 * (6**2 + 3 * 8) + 4**3 / 3 + 4 * (4**2 + 3 * 4)
+    nodes = (
+        2 * 9 * 8 * 2 + 6 * 8 * 6 + 6**3 / 3 + 4 * (6**2 + 3 * 8) + 4**3 / 3 + 4 * (4**2 + 3 * 4)
+    )
     assert least_operations(rows, {"n_hidden": [4, 8], "C": [1.0, 2.0]}) == pytest.approx(3 * nodes)
 
 
 def test_a_record_is_json_whatever_was_found() -> None:
-    skipped, other = make_record("x", "", skipped="no data"), make_record("x", "", Rounds([1.0], [2.0]))
+    skipped, other = (
+        make_record("x", "", skipped="no data"),
+        make_record("x", "", Rounds([1.0], [2.0])),
+    )
     infinite = make_record("x", "", Rounds([1.0], [2.0]), largest_difference=math.inf)
     assert skipped.keys() == other.keys() == infinite.keys()
-    assert json.loads(json.dumps([skipped, infinite], allow_nan=False))[1]["largest_difference"] > 1e300
+    assert (
+        json.loads(json.dumps([skipped, infinite], allow_nan=False))[1]["largest_difference"]
+        > 1e300
+    )
 
 
 KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
@@ -96,7 +114,9 @@ SIDES = [
 
 @pytest.mark.parametrize("kind", ["two", "real"])
 @pytest.mark.parametrize(("ours", "theirs", "grid"), SIDES)
-def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list[Any]], kind: str) -> None:
+def test_sides_give_the_same_scores(
+    ours: Any, theirs: Any, grid: dict[str, list[Any]], kind: str
+) -> None:
     problem = digits(90) if kind == "two" else mackey_glass(90)
     every = candidates(grid)
     scores = ours(problem, every)
@@ -107,7 +127,9 @@ def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list
     np.testing.assert_allclose(theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8)
 
 
-def test_a_comparison_looks_at_the_candidates_that_both_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_looks_at_the_candidates_that_both_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = digits(60)
     grid: dict[str, list[Any]] = {"gamma": [1, 2, 3], "C": [1, 2, 3, 4]}
     had: list[int] = []

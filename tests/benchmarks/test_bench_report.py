@@ -13,13 +13,19 @@ from benchmarks.report import line, markdown, write_report
 
 ORDER = ["first", "second", "third"]
 HEAD = {"row": "first", "environment": "here"}
-GOOD = make_record("a search", "one by one", Rounds([1.0, 1.0], [50.0, 60.0]), target=30.0, subset="3 of 9")
+GOOD = make_record(
+    "a search", "one by one", Rounds([1.0, 1.0], [50.0, 60.0]), target=30.0, subset="3 of 9"
+)
 
 
 def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     write_report(tmp_path, "second", [GOOD], "there", ORDER)
-    write_report(tmp_path, "first", [make_record("x", "", skipped="no data", target=2.0)], "there", ORDER)
-    write_report(tmp_path, "second", [make_record("again", "", Rounds([1.0], [1.0])), GOOD], "here", ORDER)
+    write_report(
+        tmp_path, "first", [make_record("x", "", skipped="no data", target=2.0)], "there", ORDER
+    )
+    write_report(
+        tmp_path, "second", [make_record("again", "", Rounds([1.0], [1.0])), GOOD], "here", ORDER
+    )
     records = json.loads((tmp_path / "bench.json").read_text())
     assert [(r["row"], r["name"], r["environment"]) for r in records] == [
         ("first", "x", "there"), ("second", "again", "here"), ("second", "a search", "here"),
@@ -29,7 +35,11 @@ def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
 
 def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
     slow = make_record("a search", "another side", Rounds([1.0], [10.0]))
-    for commit, results in (("aaaaaaaaa", [slow, GOOD]), ("bbbbbbbbb", [GOOD, slow]), ("bbbbbbbbb", [slow, GOOD])):
+    for commit, results in (
+        ("aaaaaaaaa", [slow, GOOD]),
+        ("bbbbbbbbb", [GOOD, slow]),
+        ("bbbbbbbbb", [slow, GOOD]),
+    ):
         write_report(tmp_path, "first", results, f"commit {commit}; there", ORDER)
     records = json.loads((tmp_path / "bench.json").read_text())
     assert [one["before"] for one in records] == [
@@ -44,7 +54,9 @@ def test_the_report_says_which_targets_are_met() -> None:
     skipped = make_record("d", "e", skipped="no data")
     text = markdown([HEAD | one for one in (GOOD, missed, other, skipped)])
     assert "Targets met: 1 of 2." in text
-    assert "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 | 55 |  |" in text
+    assert (
+        "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 | 55 |  |" in text
+    )
     assert "| a fit | a bound | 0.5 | 0.5 to 0.5 | 0.8 | **missed** |" in text
     assert "**another choice**, within 0.001" in text
     assert "- a search: 3 of 9" in text

@@ -1,4 +1,6 @@
-"""The command line in this process, with a worker that answers at once, and results of one real run."""
+"""The command line in this process, with a worker that answers at once, and results of one real
+run.
+"""
 
 import json
 import shutil
@@ -40,7 +42,8 @@ class Outcome:
 def elmbench(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Callable[..., Outcome]]:
-    """Run a command in an empty folder, beside no committed results: `elmbench("run", "table4", code=0)`.
+    """Run a command in an empty folder, beside no committed results: `elmbench("run", "table4",
+    code=0)`.
 
     It must end with the exit code, unless `code` is None.
     """
@@ -108,20 +111,40 @@ def one(toy: Callable[..., Path]) -> Path:
 def answer(unit: dict[str, Any]) -> dict[str, Any]:
     """A result as a healthy model gives it."""
     if unit["kind"] == "description":
-        return {"status": "ok", "reason": "", "measured": {"features": 30, "instances": 569, "classes": 2}}
+        return {
+            "status": "ok",
+            "reason": "",
+            "measured": {"features": 30, "instances": 569, "classes": 2},
+        }
     if "grid" in unit:
         params = {name: values[0] for name, values in unit["grid"].items()}
         return {"status": "ok", "reason": "", "params": params, "seconds": 0.25, "scores": []}
-    metrics = {"mcc": 0.92, "gmean": 0.9, "accuracy": 0.95, "precision": 0.9, "recall": 0.9, "f1": 0.9}
+    metrics = {
+        "mcc": 0.92,
+        "gmean": 0.9,
+        "accuracy": 0.95,
+        "precision": 0.9,
+        "recall": 0.9,
+        "f1": 0.9,
+    }
     counts = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
     times = {"fit_seconds": 0.01, "search_seconds": 0.25, "predict_seconds": 0.001}
     sizes = {"n_units": 10, "condition": 100.0, "n_train": 380, "n_test": 190}
-    return {"status": "ok", "reason": "", "params": {"C": 8.0}, "measured": metrics | counts, **times, **sizes}
+    return {
+        "status": "ok",
+        "reason": "",
+        "params": {"C": 8.0},
+        "measured": metrics | counts,
+        **times,
+        **sizes,
+    }
 
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Answer work in this process; a model named in the returned dictionary ends as it says, or does what it says."""
+    """Answer work in this process; a model named in the returned dictionary ends as it says, or
+    does what it says.
+    """
     endings: dict[str, Any] = {}
 
     class Answering:
@@ -147,7 +170,9 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def one_real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results folder of a run that went through a worker process: ELM and K-ELM on WDBC, and facts of the data."""
+    """The results folder of a run that went through a worker process: ELM and K-ELM on WDBC, and
+    facts of the data.
+    """
     folder = tmp_path_factory.mktemp("real") / "results"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ELMBENCH_DATA_DIR", raising=False)

@@ -1,4 +1,6 @@
-"""`elmbench check`: 0 within, 1 differs, 2 usage, 3 nothing to compare; and `baseline update`, its only writer."""
+"""`elmbench check`: 0 within, 1 differs, 2 usage, 3 nothing to compare; and `baseline update`, its
+only writer.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -25,7 +27,9 @@ def baseline(elmbench: Callable, ran: Path) -> Path:
     return ran.with_name("one.baseline.csv")
 
 
-@pytest.mark.parametrize("words", [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")])
+@pytest.mark.parametrize(
+    "words", [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")]
+)
 def test_within(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
     result = elmbench("check", *words)
     assert result.err == ""
@@ -38,7 +42,10 @@ def test_differs(elmbench: Callable, baseline: Path) -> None:
     CELLS.write_text(text.replace(",118,1,5,66,", ",118,1,7,64,", 1))
     result = elmbench("check", "one", code=1)
     text = result.out.replace("\n", " ")
-    assert "toy/one: wdbc ELM run 0 fold 0 nested: tn, fp, fn, tp is 118, 1, 7, 64, baseline 118, 1, 5, 66" in text
+    assert (
+        "toy/one: wdbc ELM run 0 fold 0 nested: tn, fp, fn, tp is 118, 1, 7, 64, baseline 118, 1, "
+        "5, 66"
+    ) in text
     assert "(allowed: one test row predicted otherwise)" in text
     # What differs is a result: it is printed in any case.
     assert elmbench("check", "one", "-q", code=1).out == result.out
@@ -49,7 +56,11 @@ def test_differs(elmbench: Callable, baseline: Path) -> None:
 
 def test_many_differences_are_counted(elmbench: Callable, baseline: Path) -> None:
     lines = CELLS.read_text().splitlines(keepends=True)
-    more = [line.replace(",0,0,nested", f",{run},0,nested") for run in range(1, 31) for line in lines[1:2]]
+    more = [
+        line.replace(",0,0,nested", f",{run},0,nested")
+        for run in range(1, 31)
+        for line in lines[1:2]
+    ]
     CELLS.write_text("".join(lines + more))
     result = elmbench("check", "one", code=1)
     assert " ".join(result.out.split()).count("(allowed: the same cells)") == 20
@@ -61,14 +72,24 @@ def test_no_results(elmbench: Callable, baseline: Path) -> None:
     CELLS.write_text(CELLS.read_text().splitlines()[0] + "\n")
     elmbench("check", "one", code=3)
     elmbench(*PUBLISHED, "one", code=3)
-    assert "--profile fast has no baselines" in elmbench("check", "one", "--profile", "fast", code=2).err
+    assert (
+        "--profile fast has no baselines"
+        in elmbench("check", "one", "--profile", "fast", code=2).err
+    )
     shutil.rmtree("elmbench-results")
-    for words, who, table in (((), "no table has", "--all"), (("one",), "toy/one has no", "toy/one")):
+    for words, who, table in (
+        ((), "no table has", "--all"),
+        (("one",), "toy/one has no", "toy/one"),
+    ):
         result = elmbench("check", *words, code=3)
-        assert result.err.splitlines()[0] == f"error: {who} results of profile ci in elmbench-results"
+        assert (
+            result.err.splitlines()[0] == f"error: {who} results of profile ci in elmbench-results"
+        )
         assert f"Next: elmbench run {table} --profile ci" in result.err
         named = " toy/one" if words else ""
-        assert f"with the paper: elmbench check{named} --against published" in " ".join(result.err.split())
+        assert f"with the paper: elmbench check{named} --against published" in " ".join(
+            result.err.split()
+        )
 
 
 def test_no_baseline(elmbench: Callable, ran: Path) -> None:
@@ -81,7 +102,9 @@ def test_a_baseline_has_the_cells_of_profile_ci(elmbench: Callable, ran: Path) -
     result = elmbench("baseline", "update", "one")
     assert result.err == ""
     path = ran.with_name("one.baseline.csv")
-    assert result.out.replace("\n", "").replace(" ", "") == f"toy/one:thebaselineisnow12cells({path})".replace(" ", "")
+    assert result.out.replace("\n", "").replace(
+        " ", ""
+    ) == f"toy/one:thebaselineisnow12cells({path})".replace(" ", "")
     lines = path.read_text().splitlines()
     assert len(lines) == 13
     assert lines[0] == (
@@ -133,7 +156,9 @@ def counted(result: Any) -> dict[str, int]:
 
 @pytest.fixture
 def three_runs(elmbench: Callable, toy: Callable, worker: dict) -> Path:
-    """The toy experiment, three runs of profile ci: of ELM a figure is printed that comes out, of K-ELM none such."""
+    """The toy experiment, three runs of profile ci: of ELM a figure is printed that comes out, of
+    K-ELM none such.
+    """
     path = toy()
     elmbench(*RUN, "--runs", "3")
     return path
@@ -151,16 +176,31 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
     (table,) = result.json
     assert (table["experiment"], table["profile"]) == ("toy/one", "ci")
     first = table["figures"][0]
-    assert (first["model"], first["published"], first["verdict"], first["runs"]) == ("ELM", 0.92, "reproduced", 3)
+    assert (first["model"], first["published"], first["verdict"], first["runs"]) == (
+        "ELM",
+        0.92,
+        "reproduced",
+        3,
+    )
     assert first["mean"] == pytest.approx(0.92)
     assert first["low"] < 0.92 < first["high"]
     joint = table["joint"]
-    assert (joint["metric"], joint["inside"], joint["of"], joint["pattern_p"]) == ("mcc", 1, 2, None)
+    assert (joint["metric"], joint["inside"], joint["of"], joint["pattern_p"]) == (
+        "mcc",
+        1,
+        2,
+        None,
+    )
     # One of two figures inside is no evidence, and two models have two orders.
     assert joint["verdict"] == "too small to judge"
     assert (joint["self_test"]["wrong_models"], joint["self_test"]["wrong_reproduced"]) == (1, 0)
     metric = table["metrics"][0]
-    assert (metric["metric"], metric["figures"], metric["pairings"], metric["pairings_reproduced"]) == ("mcc", 2, 2, 1)
+    assert (
+        metric["metric"],
+        metric["figures"],
+        metric["pairings"],
+        metric["pairings_reproduced"],
+    ) == ("mcc", 2, 2, 1)
     # Other readings and selections do not count.
     elmbench(*RUN, "--runs", "3", "--select", "oracle")
     elmbench(*RUN, "--runs", "3", "--reading", "order=stored")
@@ -170,20 +210,30 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
 def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
     result = elmbench(*PUBLISHED, "one", "--strict")
     words = " ".join(result.out.split())
-    assert "2 published figures: 2 ? too few runs. An interval needs 3 runs, 2 more than there are" in words
+    assert (
+        "2 published figures: 2 ? too few runs. An interval needs 3 runs, 2 more than there are"
+        in words
+    )
     # Without names, all tables that have results are checked.
     fast = ("check", "--against", "published", "--profile", "fast")
     elmbench(*PUBLISHED)
     result = elmbench(*fast, code=3)
     assert result.out == ""
     assert result.err.startswith("error: elmbench-results holds no figure to compare")
-    assert elmbench(*fast, "one", code=3).err.startswith("error: toy/one has no results of profile fast")
+    assert elmbench(*fast, "one", code=3).err.startswith(
+        "error: toy/one has no results of profile fast"
+    )
 
 
-def test_cells_that_did_not_end_ok_give_no_data(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_cells_that_did_not_end_ok_give_no_data(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
     elmbench(*RUN, "--runs", "3")
-    assert counted(elmbench(*PUBLISHED, "one", "--strict", "--json")) == {"reproduced": 1, "no data": 1}
+    assert counted(elmbench(*PUBLISHED, "one", "--strict", "--json")) == {
+        "reproduced": 1,
+        "no data": 1,
+    }
     worker["elm"] = worker["k-elm"]
     elmbench(*RUN, "--runs", "3", "--force")
     elmbench(*PUBLISHED, "one", "--strict", code=3)
@@ -191,21 +241,29 @@ def test_cells_that_did_not_end_ok_give_no_data(elmbench: Callable, one: Path, w
 
 def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worker: dict) -> None:
     path = toy(layout="parameters")
-    path.with_name("one.csv").write_text("dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n")
+    path.with_name("one.csv").write_text(
+        "dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n"
+    )
     elmbench(*RUN)
     result = elmbench(*PUBLISHED, "one", "--json", code=3)
     assert counted(result) == {}
     assert result.err.startswith("error: no published figure of toy/one is compared")
 
 
-def test_the_most_faithful_profile_of_what_was_run_is_compared(elmbench: Callable, real: Path) -> None:
+def test_the_most_faithful_profile_of_what_was_run_is_compared(
+    elmbench: Callable, real: Path
+) -> None:
     shutil.copytree(real / "ci/kos-elm/table4", real / "fast/kos-elm/table4")
     lines = elmbench("check", "--against", "published", "--results-dir", real, "--json").json
     assert {line["experiment"]: line["profile"] for line in lines} == {
         "kos-elm/table2": "ci", "kos-elm/table4": "fast", "kos-elm/table7": "ci",
     }  # fmt: skip
     lines = elmbench("check", "--results-dir", real, "--json", code=None).json
-    assert {line["experiment"] for line in lines} <= {"kos-elm/table2", "kos-elm/table4", "kos-elm/table7"}
+    assert {line["experiment"] for line in lines} <= {
+        "kos-elm/table2",
+        "kos-elm/table4",
+        "kos-elm/table7",
+    }
     elmbench("check", "kos-elm/table3", "--results-dir", real, code=3)
 
 
@@ -218,10 +276,23 @@ def test_the_most_faithful_profile_of_what_was_run_is_compared(elmbench: Callabl
     ],
 )
 def test_no_number_and_no_name_is_broken_over_two_lines(
-    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, columns: int, table: str, metric: str, figures: list[str]
+    elmbench: Callable,
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+    table: str,
+    metric: str,
+    figures: list[str],
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    out = elmbench("check", table, "rkelm/figure3-regression", "--against", "published", "--results-dir", RESULTS).out
+    out = elmbench(
+        "check",
+        table,
+        "rkelm/figure3-regression",
+        "--against",
+        "published",
+        "--results-dir",
+        RESULTS,
+    ).out
     lines = [line.split() for line in out.splitlines()]
     assert [" ".join(line[2:]) for line in lines if line[:2] == [table, metric]] == figures
     assert max(map(len, out.splitlines())) <= columns

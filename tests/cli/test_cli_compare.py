@@ -24,7 +24,9 @@ from elmbench.workflow.comparison import Comparison
 def shop(elmbench: Callable) -> Path:
     """A file of 60 customers in the folder of the command."""
     random = np.random.default_rng(0)
-    frame = pd.DataFrame({"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)})
+    frame = pd.DataFrame(
+        {"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)}
+    )
     frame.assign(buys=["yes", "no", "no"] * 20).to_csv("shop.csv", index=False)
     return Path("shop.csv")
 
@@ -32,7 +34,9 @@ def shop(elmbench: Callable) -> Path:
 def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) -> None:
     words = ("compare", shop, "-t", "buys", "-m", "ridge,k-elm", "-m", "elm", "--folds", "3")
     result = elmbench(*words)
-    assert "classification, 2 classes of the column 'buys'" in result.out.replace("\n", " ").replace("  ", " ")
+    assert "classification, 2 classes of the column 'buys'" in result.out.replace(
+        "\n", " "
+    ).replace("  ", " ")
     assert "Comparison: shop.csv" in result.out
     assert "published" not in result.out
     cells = pd.read_csv("elmbench-results/compare/own/shop/cells.csv")
@@ -50,10 +54,15 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     alone = elmbench("table", "own/shop", "--statistics", code=2)
     assert alone.err.endswith("Next: elmbench compare FILE ... --name shop\n")
     assert "own/shop" in elmbench("status").out
-    assert elmbench("table", "own/shop", "--update").out == "written to elmbench-results/compare/own/shop\n"
+    assert (
+        elmbench("table", "own/shop", "--update").out
+        == "written to elmbench-results/compare/own/shop\n"
+    )
 
 
-def test_a_file_of_the_same_name_in_another_folder(elmbench: Callable, worker: dict, shop: Path) -> None:
+def test_a_file_of_the_same_name_in_another_folder(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
     Path("may").mkdir()
     moved = shutil.copy(shop, "may")
     calls = [(shop,), (shop,), (moved, "--name", "may"), (moved,)]
@@ -78,12 +87,17 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     assert "<td>100 %</td>" in Path("page.html").read_text()
     elmbench("table", "own/a-b", "--diagram", "ranks.pdf")
     assert Path("ranks.pdf").read_bytes().startswith(b"%PDF")
-    assert "ranks.jpg: unknown kind of picture" in elmbench("table", "own/a-b", "--diagram", "ranks.jpg", code=2).err
+    assert (
+        "ranks.jpg: unknown kind of picture"
+        in elmbench("table", "own/a-b", "--diagram", "ranks.jpg", code=2).err
+    )
     (by_mcc,) = elmbench("table", "own/a-b", "--statistics", "--metric", "mcc", "--json").json
     assert by_mcc["ranks"] == {"ridge": 1.0, "elm": 2.0}
 
 
-def test_a_saved_model_comes_with_a_command_that_can_be_pasted(elmbench: Callable, worker: dict, shop: Path) -> None:
+def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
     rows = pd.read_csv(shop)
     rows.assign(buys=rows["buys"].where(rows["colour"] == "red", None)).to_csv(shop, index=False)
     words = ["compare", shop, "-t", "buys", "--drop-missing-target", "--test", shop, "-m"]
@@ -92,7 +106,10 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(elmbench: Callabl
     assert "1 cell to run on 1 worker" in result.out
     assert result.err.startswith("1 cell in ")
     # Before any work.
-    assert "cannot write shop.csv/best.joblib" in elmbench(*words, "elm", "--save", shop / "best.joblib", code=2).err
+    assert (
+        "cannot write shop.csv/best.joblib"
+        in elmbench(*words, "elm", "--save", shop / "best.joblib", code=2).err
+    )
     assert "own/shop elm" not in elmbench("table", "own/shop").out
     (written,) = Path("elmbench-results/compare").rglob("environment.json")
     os.utime(written, (2**32, 2**32))  # the clock is set back after this run
@@ -108,19 +125,37 @@ def test_headings_are_whole_and_over_one_metric_each(
     frame = pd.read_csv(shop)
     frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
     monkeypatch.setenv("COLUMNS", columns)
-    worker["elm"] = lambda unit: {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
-    result = elmbench("compare", "shop.csv", "ages.csv", "-m", "elm,hist-gradient-boosting", "--folds", "3", "-t", "")
+    worker["elm"] = lambda unit: (
+        {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
+    )
+    result = elmbench(
+        "compare",
+        "shop.csv",
+        "ages.csv",
+        "-m",
+        "elm,hist-gradient-boosting",
+        "--folds",
+        "3",
+        "-t",
+        "",
+    )
     assert max(map(len, result.out.splitlines())) <= int(columns)
     for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "mcc"):
-        assert any(heading in line.lower() for line in result.out.splitlines() if "─" not in line), heading
+        assert any(
+            heading in line.lower() for line in result.out.splitlines() if "─" not in line
+        ), heading
     assert "/ nrmse" not in result.out.lower()
     assert "hist-gradient-boosting" in result.out
 
 
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     options = ("--dry-run", "--save", "best.joblib", "--html", "best.html")
-    result = elmbench("compare", shop, "-t", "buys", *options, "--grid", "k-elm: {C: [1, 10], gamma: 1}")
-    assert "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n" in result.out
+    result = elmbench(
+        "compare", shop, "-t", "buys", *options, "--grid", "k-elm: {C: [1, 10], gamma: 1}"
+    )
+    assert (
+        "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n" in result.out
+    )
     assert "80 of 80 cells would run" in result.out
     line = next(line for line in result.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
@@ -129,7 +164,9 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_reaches_the_comparison(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prepare = Mock(side_effect=ElmbenchError("stop", next_step="nothing"))
     monkeypatch.setattr(comparison, "prepare_comparison", prepare)
     words = """a.csv b.csv -t y -m elm,ridge -m mine --grid 'elm: {C: [1]}' --task classification --positive yes
@@ -160,18 +197,35 @@ def test_every_option_reaches_the_comparison(elmbench: Callable, monkeypatch: py
         (["-t", "buys", "--save", "."], "'.' is a folder"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
-        (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "'k-elm.C': a range needs from, to and step"),
-        (["-t", "buys", "--grid", "k-elm: {C: [2^-3]}"], "'k-elm.C': '2^-3' is text; expected a number"),
+        (
+            ["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"],
+            "'k-elm.C': a range needs from, to and step",
+        ),
+        (
+            ["-t", "buys", "--grid", "k-elm: {C: [2^-3]}"],
+            "'k-elm.C': '2^-3' is text; expected a number",
+        ),
         (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
         (["-t", "buys", "--metric", "nrmse"], "'nrmse' is not a classification metric"),
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
-        (["-t", "buys", "--groups", "colour", "--folds", "2"], "a training part of 2 folds has 1 group of rows"),
+        (
+            ["-t", "buys", "--groups", "colour", "--folds", "2"],
+            "a training part of 2 folds has 1 group of rows",
+        ),
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
-        (["-t", "buys", "--folds", "50"], "shop.csv has 40 rows in its largest class, too few for 50 folds"),
-        (["-t", "age", "--time-order", "day", "--folds", "60"], "shop.csv has 60 rows, too few for 60 folds"),
+        (
+            ["-t", "buys", "--folds", "50"],
+            "shop.csv has 40 rows in its largest class, too few for 50 folds",
+        ),
+        (
+            ["-t", "age", "--time-order", "day", "--folds", "60"],
+            "shop.csv has 60 rows, too few for 60 folds",
+        ),
     ],
 )
-def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Path, words: list[str], message: str) -> None:
+def test_what_cannot_be_asked_ends_in_2(
+    elmbench: Callable, shop: Path, words: list[str], message: str
+) -> None:
     result = elmbench("compare", shop, *words, "--dry-run", code=2)
     assert message in result.err
     assert "Next:" in result.err
@@ -179,5 +233,7 @@ def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Path, words: l
 
 def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Path) -> None:
     result = elmbench("compare", shop, "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
-    assert "shop elm, ridge, dummy not run: the budget of 0s is spent" in " ".join(result.out.split())
+    assert "shop elm, ridge, dummy not run: the budget of 0s is spent" in " ".join(
+        result.out.split()
+    )
     elmbench("compare", shop, "-m", "ridge", "--budget", "soon", "--dry-run", code=2)

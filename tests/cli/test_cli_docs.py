@@ -1,4 +1,6 @@
-"""The documents: commands and programs are run, planned or, if they would leave this machine, parsed; links exist."""
+"""The documents: commands and programs are run, planned or, if they would leave this machine,
+parsed; links exist.
+"""
 
 import ast
 import inspect
@@ -34,7 +36,9 @@ PAGES += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name no
 
 
 def commands_of(page: Path) -> Iterator[str]:
-    """Yield the commands in the blocks of a page, one for each of several words or commands in a line."""
+    """Yield the commands in the blocks of a page, one for each of several words or commands in a
+    line.
+    """
     for block in re.findall(r"^```\w*\n(.*?)^```$", page.read_text("utf-8"), flags=re.M | re.S):
         for line in block.splitlines():
             if line.startswith("elmbench "):
@@ -58,7 +62,9 @@ def parse(words: list[str]) -> None:
     command.make_context("elmbench", words, parent=context)
 
 
-@pytest.mark.parametrize("text", re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", PAGES[0].read_text("utf-8")))
+@pytest.mark.parametrize(
+    "text", re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", PAGES[0].read_text("utf-8"))
+)
 def test_evidence_in_the_readme_is_named_by_its_command(text: str) -> None:
     assert find_experiment(text.split()[2]).id
 
@@ -78,9 +84,14 @@ def test_targets_of_make_exist(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [command if command in FIRST else pytest.param(command, marks=pytest.mark.exhaustive) for command in COMMANDS],
+    [
+        command if command in FIRST else pytest.param(command, marks=pytest.mark.exhaustive)
+        for command in COMMANDS
+    ],
 )
-def test_a_command_is_one(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_a_command_is_one(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
     verb, *words = shlex.split(command)
     parse([verb, *words])
     if verb in PARSED:
@@ -161,7 +172,9 @@ def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert text in output
 
 
-@pytest.mark.parametrize("path", [*sorted(DOCS.rglob("*.md")), *PAGES[:2]], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*sorted(DOCS.rglob("*.md")), *PAGES[:2]], ids=lambda path: path.name
+)
 def test_links_lead_to_files(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
         assert target.startswith("https://") or (path.parent / target).is_file(), target
@@ -169,19 +182,26 @@ def test_links_lead_to_files(path: Path) -> None:
 
 def test_every_page_of_the_guide_is_reached_from_its_first() -> None:
     listed = set(re.findall(r"\((\S+\.md)\)", (DOCS / "getting-started.md").read_text("utf-8")))
-    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"getting-started.md"} == listed
+    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {
+        "getting-started.md"
+    } == listed
 
 
 def test_the_models_are_those_that_there_are() -> None:
     text = (DOCS / "models.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\S+)` \| (.+?) \| (`.+?`) \| (`.+?`) \| (yes)? ?\|$", text, flags=re.M)
+    rows = re.findall(
+        r"^\| `(\S+)` \| (.+?) \| (`.+?`) \| (`.+?`) \| (yes)? ?\|$", text, flags=re.M
+    )
     named: set[str] = set()
     for name, title, classes, parameters, path in rows:
         entry = find_model(name)
         assert title == entry.title
         estimators = [getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)]
         assert (
-            estimators == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][: len(estimators)]
+            estimators
+            == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][
+                : len(estimators)
+            ]
         )
         known = {key for model in estimators for key in inspect.signature(model).parameters}
         assert sorted(re.findall(r"`(\w+)`", parameters)) == sorted(known), name
@@ -193,8 +213,13 @@ def test_the_models_are_those_that_there_are() -> None:
 
 
 ERRATA = (DOCS / "errata.md").read_text("utf-8")
-ENTRIES = [" ".join(entry.split()) for entry in re.findall(r"^\d+\. (.*?)(?=^\d+\. |^## |\Z)", ERRATA, re.M | re.S)]
-ERRATA_COMMANDS = sorted({command for entry in ENTRIES for command in re.findall(r"`(elmbench [^`]+)`", entry)})
+ENTRIES = [
+    " ".join(entry.split())
+    for entry in re.findall(r"^\d+\. (.*?)(?=^\d+\. |^## |\Z)", ERRATA, re.M | re.S)
+]
+ERRATA_COMMANDS = sorted(
+    {command for entry in ENTRIES for command in re.findall(r"`(elmbench [^`]+)`", entry)}
+)
 TESTS = sorted({test for entry in ENTRIES for test in re.findall(r"`(tests/[^`]+)`", entry)})
 
 
@@ -225,7 +250,9 @@ def test_the_command_of_an_erratum_works(elmbench: Callable, command: str) -> No
 
 
 def test_every_reading_of_the_papers_that_a_text_leaves_open_is_named(elmbench: Callable) -> None:
-    named = {name for command in ERRATA_COMMANDS for name in re.findall(r"--reading ([\w-]+)=", command)}
+    named = {
+        name for command in ERRATA_COMMANDS for name in re.findall(r"--reading ([\w-]+)=", command)
+    }
     known = {line["reading"] for line in elmbench("list", "readings", "--json").json}
     assert named <= known
     # Of all that the suite knows, those of word counts alone are no erratum.

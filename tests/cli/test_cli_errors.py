@@ -1,4 +1,6 @@
-"""Bad input: one message that says what was found, what was expected and which command comes next; exit code 2."""
+"""Bad input: one message that says what was found, what was expected and which command comes next;
+exit code 2.
+"""
 
 import os
 import subprocess
@@ -27,34 +29,98 @@ MISTAKES = [
     ),
     ("run table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
     ("table table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
-    ("run table5 --profile ci", "kos-elm/table5 has nothing to show under profile ci", "fast, paper"),
+    (
+        "run table5 --profile ci",
+        "kos-elm/table5 has nothing to show under profile ci",
+        "fast, paper",
+    ),
     ("run table4 --reading nope=1", "kos-elm/table4 has no reading 'nope'", "c-grid"),
-    ("run table4 --reading c-grid=nope", "unknown value of the reading c-grid: 'nope'", "all-powers, step-3"),
+    (
+        "run table4 --reading c-grid=nope",
+        "unknown value of the reading c-grid: 'nope'",
+        "all-powers, step-3",
+    ),
     ("run table4 --reading c-grid", "--reading is given as c-grid", "ID=VALUE"),
-    ("run table4 --reading order=stored --reading order=shuffled", "order=stored, order=shuffled", "ID=VALUE"),
-    ('run table4 -m k-elm --grid {"k-elm":{"C":[1]}}', "'k-elm', which is a model of this table", "none is added"),
-    ('run table4 --grid {"ridge":{"C":[1]}}', "'ridge', which is not an added model of this table", "none is added"),
-    ("run table4 --metric acc", "unknown metric 'acc' (did you mean 'accuracy'?)", "balanced_accuracy"),
+    (
+        "run table4 --reading order=stored --reading order=shuffled",
+        "order=stored, order=shuffled",
+        "ID=VALUE",
+    ),
+    (
+        'run table4 -m k-elm --grid {"k-elm":{"C":[1]}}',
+        "'k-elm', which is a model of this table",
+        "none is added",
+    ),
+    (
+        'run table4 --grid {"ridge":{"C":[1]}}',
+        "'ridge', which is not an added model of this table",
+        "none is added",
+    ),
+    (
+        "run table4 --metric acc",
+        "unknown metric 'acc' (did you mean 'accuracy'?)",
+        "balanced_accuracy",
+    ),
     ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
     ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),
-    ("run table4 --select published --profile ci -m svm", "no printed hyperparameters", "columns that the paper"),
+    (
+        "run table4 --select published --profile ci -m svm",
+        "no printed hyperparameters",
+        "columns that the paper",
+    ),
     ("run table4 -d sylva", "the data set 'sylva' is not here", "a file for each data set"),
     ("run table4 --all", "table4 and --all are given together", "--paper KEY, or --all"),
-    ("run table4 --paper eem", "table4 and --paper eem are given together", "--paper KEY, or --all"),
+    (
+        "run table4 --paper eem",
+        "table4 and --paper eem are given together",
+        "--paper KEY, or --all",
+    ),
     ("run --all --paper eem", "--paper eem and --all are given together", "--paper KEY, or --all"),
-    ("run table4 --until-told --runs 2", "--until-told has a first stage of --runs 2", "3 runs or more"),
-    ("run table4 --until-told --force", "--until-told is given with --retry or --force", "one of them"),
-    ("run table4 --until-told --budget soon", "the duration 'soon' cannot be read", "NUMBER[s|min|h]"),
-    ("run table4 --budget 30min", "--budget 30min is given without --until-told", "both, or neither"),
+    (
+        "run table4 --until-told --runs 2",
+        "--until-told has a first stage of --runs 2",
+        "3 runs or more",
+    ),
+    (
+        "run table4 --until-told --force",
+        "--until-told is given with --retry or --force",
+        "one of them",
+    ),
+    (
+        "run table4 --until-told --budget soon",
+        "the duration 'soon' cannot be read",
+        "NUMBER[s|min|h]",
+    ),
+    (
+        "run table4 --budget 30min",
+        "--budget 30min is given without --until-told",
+        "both, or neither",
+    ),
     ("run table4 --engine daks", "unknown engine 'daks' (did you mean 'dask'?)", "dask, local"),
-    ("run table4 --engine dask", "the engine dask is given without --scheduler", "with --engine dask"),
-    ("run table4 --scheduler tcp://127.0.0.1:1", "the engine local is given with --scheduler", "with it only"),
+    (
+        "run table4 --engine dask",
+        "the engine dask is given without --scheduler",
+        "with --engine dask",
+    ),
+    (
+        "run table4 --scheduler tcp://127.0.0.1:1",
+        "the engine local is given with --scheduler",
+        "with it only",
+    ),
     ("run", "no experiment is named", "--all"),
     ("run --paper EEM", "unknown paper 'EEM' (did you mean 'eem'?)", "kos-elm"),
     ("run rkelm", "'rkelm' is a paper", "rkelm/table1, "),
-    ("table own/mine", "elmbench-results holds no comparison 'own/mine'", "one that `elmbench compare` wrote"),
+    (
+        "table own/mine",
+        "elmbench-results holds no comparison 'own/mine'",
+        "one that `elmbench compare` wrote",
+    ),
     ("run --all -d iris", "unknown data set 'iris'", LISTED),
-    ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv does not exist", "an earlier run"),
+    (
+        "table table4",
+        "elmbench-results/fast/kos-elm/table4/cells.csv does not exist",
+        "an earlier run",
+    ),
     ("table", "no table is named", "an id or alias"),
     ("status --results-dir=", "--results-dir is '', which is not a folder", "a folder"),
     (f"status --results-dir {__file__}", "which is not a folder", "a folder"),
@@ -66,8 +132,12 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "problem", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
-def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, problem: str, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "problem", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES]
+)
+def test_a_mistake_gets_one_clear_message(
+    elmbench: Callable, command: str, problem: str, expected: str
+) -> None:
     outcome = elmbench(*command.split(), code=2)
     assert outcome.out == ""
     first, second, third = outcome.err.splitlines()
@@ -157,7 +227,10 @@ def test_streams_that_were_closed_before_the_start() -> None:
 
 
 def test_a_terminal_of_few_signs() -> None:
-    code = "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print('0.9 ± 0.1 ✓ ?')"
+    code = (
+        "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    "
+        "print('0.9 ± 0.1 ✓ ?')"
+    )
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -1,4 +1,6 @@
-"""Folders of results: the user's before the committed ones, which never change; those of other machines; the site."""
+"""Folders of results: the user's before the committed ones, which never change; those of other
+machines; the site.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -23,15 +25,21 @@ def content(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_committed_tables_are_shown_until_the_user_has_run_them(elmbench: Callable, committed: Path) -> None:
+def test_committed_tables_are_shown_until_the_user_has_run_them(
+    elmbench: Callable, committed: Path
+) -> None:
     words = ("table", "table4", *CI, "--format", "csv")
     shown = elmbench(*words)
-    assert shown.err.startswith(f"committed results, {committed}/ci/kos-elm/table4; your own: elmbench run")
+    assert shown.err.startswith(
+        f"committed results, {committed}/ci/kos-elm/table4; your own: elmbench run"
+    )
     before = content(committed)
     elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
     assert content(committed) == before
     mine = elmbench(*words)
-    assert mine.err.startswith("your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table")
+    assert mine.err.startswith(
+        "your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table"
+    )
     assert ",K-ELM," in shown.out
     assert ",K-ELM," not in mine.out
     again = elmbench(*words, "--results-dir", committed)
@@ -52,25 +60,33 @@ def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committe
     }
 
 
-def test_a_report_shows_committed_tables_and_writes_beside_the_users(elmbench: Callable, committed: Path) -> None:
+def test_a_report_shows_committed_tables_and_writes_beside_the_users(
+    elmbench: Callable, committed: Path
+) -> None:
     before = content(committed)
     result = elmbench("report", "-q")
     assert content(committed) == before
     assert "elmbench-results/site/index.html" in result.out
 
 
-def test_the_baseline_is_compared_with_the_users_cells_alone(elmbench: Callable, committed: Path) -> None:
+def test_the_baseline_is_compared_with_the_users_cells_alone(
+    elmbench: Callable, committed: Path
+) -> None:
     elmbench("check", "table4", code=3)
 
 
-def test_status_of_a_fresh_clone_names_the_committed_tables(elmbench: Callable, committed: Path) -> None:
+def test_status_of_a_fresh_clone_names_the_committed_tables(
+    elmbench: Callable, committed: Path
+) -> None:
     result = elmbench("status")
     words = " ".join(result.out.split())
     assert words.startswith("elmbench-results holds no runs; ")
     assert words.endswith("holds 3 committed tables: elmbench table table4")
 
 
-def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_committed_folder_is_that_of_the_checkout(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "results").mkdir()
     monkeypatch.setattr(folders, "_TOP", tmp_path)
     assert folders.committed_results() is None
@@ -80,7 +96,9 @@ def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.Monkey
     assert folders.committed_results() == Path("results")
 
 
-def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dict, use_tree: Callable) -> None:
+def test_two_folders_become_one_table(
+    elmbench: Callable, one: Path, worker: dict, use_tree: Callable
+) -> None:
     for folder, model in (("a", "elm"), ("b", "k-elm")):
         elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder)
     result = elmbench("merge", "a", "b", "--into", "c")
@@ -89,7 +107,9 @@ def test_two_folders_become_one_table(elmbench: Callable, one: Path, worker: dic
     cells = pd.read_csv("c/ci/toy/one/cells.csv")
     assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
     # Nothing is computed again of what was joined.
-    again = elmbench("run", "one", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", "c")
+    again = elmbench(
+        "run", "one", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", "c"
+    )
     assert "cells to run" not in again.out
     result = elmbench("merge", "a", "--results-dir", "b", "--json").json
     assert (result["results"], result["unknown"]) == (6, [])
@@ -104,12 +124,19 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     assert nothing.err.startswith("error: no table has results in elmbench-results")
     run = ("run", "one", "--profile", "paper", "-m", "elm", "-q")
     elmbench(*run)
-    worker["elm"] = lambda unit: {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
+    worker["elm"] = lambda unit: (
+        {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
+    )
     elmbench(*run, "--reading", "order=stored")
     result = elmbench("report")
     assert result.out.split() == ["written", "to", "elmbench-results/site/index.html"]
     text = Path("elmbench-results/site/readings-toy.html").read_text()
-    for shown in ("WDBC ELM mcc (Table I, paper, nested, 6 cells)", "0.920 ± 0.000", "0.510 ± 0.000", "shuffled"):
+    for shown in (
+        "WDBC ELM mcc (Table I, paper, nested, 6 cells)",
+        "0.920 ± 0.000",
+        "0.510 ± 0.000",
+        "shuffled",
+    ):
         assert shown in text
     assert str(Path().resolve()) not in text
     compared = Path("elmbench-results/compare/own/mine")
@@ -117,4 +144,7 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     (compared / "cells.csv").touch()
     result = elmbench("report", "--out", "elsewhere")
     assert Path("elsewhere/index.html").is_file()
-    assert "comparisons are left out: own/mine\na page of one: elmbench compare ... --html FILE" in result.out
+    assert (
+        "comparisons are left out: own/mine\na page of one: elmbench compare ... --html FILE"
+        in result.out
+    )

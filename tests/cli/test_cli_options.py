@@ -1,4 +1,6 @@
-"""Options of the whole app, before or after the command or as environment variables; help, imports and completion."""
+"""Options of the whole app, before or after the command or as environment variables; help, imports
+and completion.
+"""
 
 import os
 import shutil
@@ -34,7 +36,11 @@ def test_each_option_may_stand_anywhere(
 ) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", "unset")
-    values = {"results-dir": tmp_path / "r", "data-dir": tmp_path / "d", "cache-dir": tmp_path / "c"}
+    values = {
+        "results-dir": tmp_path / "r",
+        "data-dir": tmp_path / "d",
+        "cache-dir": tmp_path / "c",
+    }
     values["plugin"] = tmp_path / "mine.py"
     verb = ["list", "models"]
     if position == "environment":
@@ -53,8 +59,12 @@ def test_each_option_may_stand_anywhere(
     assert os.environ["ELMBENCH_CACHE_DIR"] == str(values["cache-dir"])
 
 
-@pytest.mark.parametrize(("flag", "name"), [("-q", "quiet"), ("--quiet", "quiet"), ("--json", "as_json")])
-def test_flags_may_stand_anywhere(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, flag: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("flag", "name"), [("-q", "quiet"), ("--quiet", "quiet"), ("--json", "as_json")]
+)
+def test_flags_may_stand_anywhere(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, flag: str, name: str
+) -> None:
     for words in ([flag, "list", "models"], ["list", flag, "models"], ["list", "models", flag]):
         elmbench(*words)
         assert getattr(state, name) is True
@@ -69,22 +79,38 @@ def test_what_comes_after_two_hyphens_is_no_option() -> None:
     declared = typer.main.get_command(app).params
     assert hoist(["show", "--", "--json", "-q"], declared) == ([], ["show", "--", "--json", "-q"])
     front, rest = ["--data-dir", "--json", "--plugin=p.py"], ["run", "a", "-m", "x"]
-    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == (front, rest)
+    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == (
+        front,
+        rest,
+    )
 
 
-def test_commands_in_messages_have_the_options_that_were_typed(elmbench: Callable, one: Path) -> None:
+def test_commands_in_messages_have_the_options_that_were_typed(
+    elmbench: Callable, one: Path
+) -> None:
     options = ["--results-dir", "run", "--data-dir=my data", "-q"]
     error = elmbench("check", "one", *options, code=3).err.splitlines()[-1]
     prefix = "elmbench --results-dir run '--data-dir=my data'"
-    assert error == f"Next: {prefix} run toy/one --profile ci, then: {prefix} baseline update toy/one"
-    assert elmbench("status", *options[:2]).out.endswith("next: elmbench --results-dir run run table4\n")
+    assert (
+        error == f"Next: {prefix} run toy/one --profile ci, then: {prefix} baseline update toy/one"
+    )
+    assert elmbench("status", *options[:2]).out.endswith(
+        "next: elmbench --results-dir run run table4\n"
+    )
     state.typed = "--plugin 'my plugins/p.py'"
-    assert state.complete("elmbench run one -m mine --plugin p.py") == f"elmbench {state.typed} run one -m mine"
+    assert (
+        state.complete("elmbench run one -m mine --plugin p.py")
+        == f"elmbench {state.typed} run one -m mine"
+    )
 
 
 def test_help_lists_every_command(elmbench: Callable) -> None:
     result = elmbench("--help")
-    listed = [line.split()[0] for line in result.out.partition("Commands:")[2].splitlines() if line.startswith("  ")]
+    listed = [
+        line.split()[0]
+        for line in result.out.partition("Commands:")[2].splitlines()
+        if line.startswith("  ")
+    ]
     # Nothing more than the epilogue comes after.
     assert listed == [*VERBS, "The"]
     bare = elmbench(code=None)
@@ -101,7 +127,17 @@ def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str,
     assert command != "compare" or len(result.out.splitlines()) <= 40  # a screen
 
 
-HEAVY = {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "numba", "openml", "pyarrow", "jinja2"}
+HEAVY = {
+    "numpy",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "matplotlib",
+    "numba",
+    "openml",
+    "pyarrow",
+    "jinja2",
+}
 
 
 @pytest.fixture
@@ -117,7 +153,14 @@ def imported(tmp_path: Path) -> Callable[[str], set[str]]:
 
     def run(command: str) -> set[str]:
         words = [sys.executable, "-c", code, *command.split()]
-        done = subprocess.run(words, cwd=tmp_path, env=os.environ | folders, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env=os.environ | folders,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return set(done.stdout.rpartition("modules:")[2].split())
 
     return run
@@ -130,7 +173,9 @@ def imported(tmp_path: Path) -> Callable[[str], set[str]]:
         "status", "show table4", "show eem/table4", "validate",
     ],
 )  # fmt: skip
-def test_what_needs_no_data_frame_imports_none(imported: Callable[[str], set[str]], command: str) -> None:
+def test_what_needs_no_data_frame_imports_none(
+    imported: Callable[[str], set[str]], command: str
+) -> None:
     modules = imported(command)
     assert not modules & {"elmbench.running.engine", "elmbench.running.planning"}
     assert not modules & HEAVY
@@ -139,17 +184,23 @@ def test_what_needs_no_data_frame_imports_none(imported: Callable[[str], set[str
 
 
 @pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])
-def test_a_table_is_printed_without_what_made_it(imported: Callable[[str], set[str]], command: str) -> None:
+def test_a_table_is_printed_without_what_made_it(
+    imported: Callable[[str], set[str]], command: str
+) -> None:
     modules = imported(command)
     assert "pandas" in modules
     assert not modules & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
-    assert not {name for name in modules if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
+    assert not {
+        name for name in modules if name.startswith(("elmbench.models.", "elmbench.running.engine"))
+    }
 
 
 def test_only_the_worker_of_a_comparison_imports_scikit_learn(
     imported: Callable[[str], set[str]], tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.csv").write_text("a,b,y\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(60)))
+    (tmp_path / "mine.csv").write_text(
+        "a,b,y\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(60))
+    )
     command = "--results-dir results compare mine.csv -m ridge --folds 2"
     modules = imported(command)
     assert "elmbench.running.engine" in modules
@@ -158,7 +209,8 @@ def test_only_the_worker_of_a_comparison_imports_scikit_learn(
     assert not imported(command) & {"sklearn", "scipy.stats", "matplotlib", "numba", "joblib"}
 
 
-# --- Completion in a shell --------------------------------------------------------------------------------------------
+# --- Completion in a shell
+# --------------------------------------------------------------------------------------------
 
 COMMAND = f"{sys.executable} -c 'from elmbench.cli import main; main()'"
 
@@ -205,4 +257,9 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
     assert str(script) in (tmp_path / ".bashrc").read_text()
     # What was installed is what bash can read, and is about this command.
     command = f"source {script}; complete -p elmbench"
-    assert "elmbench" in subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert (
+        "elmbench"
+        in subprocess.run(
+            ["bash", "-c", command], capture_output=True, text=True, check=True
+        ).stdout
+    )

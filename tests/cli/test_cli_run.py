@@ -29,13 +29,21 @@ def cells(folder: str | Path = "elmbench-results", table: str = "ci/toy/one") ->
 
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
     # Everything is known, so this is what the run before has printed too.
-    result = elmbench("run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real)
+    result = elmbench(
+        "run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real
+    )
     assert "Table IV" in result.out
     assert "0.93±0.012" in result.out
     assert f"written to {real}/ci/kos-elm/table4" in result.out.replace("\n", "")
-    for table, names in [("table4", {"ELM", "K-ELM"}), ("table7", {"ELM", "K-ELM"}), ("table2", {"data"})]:
+    for table, names in [
+        ("table4", {"ELM", "K-ELM"}),
+        ("table7", {"ELM", "K-ELM"}),
+        ("table2", {"data"}),
+    ]:
         folder = real / "ci" / "kos-elm" / table
-        files = {p.name for p in folder.iterdir()} - ({"claims.csv"} if table == "table4" else set())
+        files = {p.name for p in folder.iterdir()} - (
+            {"claims.csv"} if table == "table4" else set()
+        )
         assert files == {"cells.csv", "environment.json", "summary.csv", "table.md"}
         lines = cells(real, f"ci/kos-elm/{table}")
         assert set(lines["model"]) == names
@@ -45,20 +53,29 @@ def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) 
         assert f"    {command}\n" in (folder / "table.md").read_text()
 
 
-def test_no_worker_starts_if_all_cells_are_stored(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_no_worker_starts_if_all_cells_are_stored(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     starts: list[str] = []
     worker["warm"] = lambda: starts.append("now")
     elmbench(*CI)
     elmbench("run", "toy/one", "--profile", "ci")
     elmbench("run", "--all", "--profile", "ci")
     assert starts == ["now"]
-    elmbench("run", "--paper", "other", "--profile", "ci", code=2)  # it has no results that may be stored
+    elmbench(
+        "run", "--paper", "other", "--profile", "ci", code=2
+    )  # it has no results that may be stored
     assert starts == ["now"] * 2
 
 
-def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_no_written_file_holds_a_path_of_this_machine(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["wdbc", "sylva"])
-    worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}
+    worker["k-elm"] = {
+        "status": "failed",
+        "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'",
+    }
     elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q", code=1)
     files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
     assert len(files) == 4
@@ -73,7 +90,12 @@ def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: C
 def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> None:
     elmbench(*CI)
     cells_of_run = cells()
-    assert cells_of_run.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
+    assert cells_of_run.groupby("model").size().to_dict() == {
+        "ELM": 3,
+        "K-ELM": 3,
+        "OS-ELM": 3,
+        "FB-KOS-ELM": 3,
+    }
     assert set(cells_of_run["select"]) == {"nested"}
     elmbench(*CI, "-m", "ELM", "-d", "wdbc,WDBC", "--runs", 2, "--select", "oracle, nested")
     elm = cells()[cells()["model"] == "ELM"]
@@ -83,10 +105,13 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
     elmbench(*CI, "-m", "svm", "--reading", "order=stored", "--metric", "f1")
     svm = cells()[cells()["model"] == "svm"]
     assert svm["reading"].tolist() == ["order=stored"] * 3
-    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
+    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())[
+        "commands"
+    ]
     assert commands == [
         "elmbench run toy/one --profile ci",
-        "elmbench run toy/one --profile ci -d wdbc -d WDBC -m ELM --select oracle --select nested --runs 2",
+        "elmbench run toy/one --profile ci -d wdbc -d WDBC -m ELM --select oracle --select nested "
+        "--runs 2",
         "elmbench run toy/one --profile ci -m svm --reading order=stored --metric f1",
     ]
 
@@ -118,7 +143,9 @@ def test_a_terminal_shows_a_bar_of_the_cells(
 ) -> None:
     updates: list[dict] = []
     update = Progress.update
-    monkeypatch.setattr(Progress, "update", lambda bar, task, **how: updates.append(how) or update(bar, task, **how))
+    monkeypatch.setattr(
+        Progress, "update", lambda bar, task, **how: updates.append(how) or update(bar, task, **how)
+    )
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", terminal)
     result = elmbench(*CI)
@@ -145,8 +172,12 @@ def test_what_is_known_is_not_computed_again(elmbench: Callable, one: Path, work
     assert len(ran) == 12
 
 
-def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, one: Path, worker: dict) -> None:
-    worker["elm"] = lambda unit: {"status": "diverged", "reason": "no"} if unit["kind"] == "cell" else {}
+def test_cells_that_did_not_end_ok_run_again_with_retry(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
+    worker["elm"] = lambda unit: (
+        {"status": "diverged", "reason": "no"} if unit["kind"] == "cell" else {}
+    )
     elmbench(*CI, "-m", "elm")
     worker.clear()
     elmbench(*CI, "-m", "elm")
@@ -155,8 +186,14 @@ def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, one:
     assert set(cells()["status"]) == {"ok"}
 
 
-def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, one: Path, worker: dict) -> None:
-    worker["k-elm"] = {"status": "failed", "reason": "ValueError: no", "traceback": "Traceback: mine.py, line 7"}
+def test_the_traceback_of_a_failed_cell_is_shown_on_demand(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
+    worker["k-elm"] = {
+        "status": "failed",
+        "reason": "ValueError: no",
+        "traceback": "Traceback: mine.py, line 7",
+    }
     result = elmbench(*CI, code=1)
     assert "--debug the traceback" in result.err
     assert "line 7" not in result.err
@@ -164,10 +201,13 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, o
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)]
+    ("status", "code"),
+    [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)],
 )
 def test_exit_codes(elmbench: Callable, one: Path, worker: dict, status: str, code: int) -> None:
-    worker["elm"] = lambda unit: {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
+    worker["elm"] = lambda unit: (
+        {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
+    )
     result = elmbench(*CI, "-m", "elm", "-m", "k-elm", code=code)
     assert result.err.count("cells failed") == code
     # One failure does not stop the others, and stays as it is when nothing is run again.
@@ -186,7 +226,13 @@ def test_exit_codes(elmbench: Callable, one: Path, worker: dict, status: str, co
     ],
 )
 def test_limits_of_fits_and_of_searches(
-    elmbench: Callable, toy: Callable, worker: dict, declared: dict, given: str, fit: float, search: float
+    elmbench: Callable,
+    toy: Callable,
+    worker: dict,
+    declared: dict,
+    given: str,
+    fit: float,
+    search: float,
 ) -> None:
     toy(**declared)
     options = RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given)))
@@ -202,7 +248,9 @@ def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: d
     assert "sylva unavailable: the data set 'sylva' is not here" in result.out
 
 
-def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path) -> None:
+def test_a_bad_data_file_is_an_error(
+    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path
+) -> None:
     toy(datasets=["sylva"])
     (tmp_path / "sylva.csv").write_text("a,b\n1,2\n")
     result = elmbench(*CI, "--data-dir", tmp_path, code=2)
@@ -216,7 +264,9 @@ def test_other_data_are_refused_or_marked_everywhere(
 ) -> None:
     toy(datasets=["wdbc"])
     header = ",".join([*(f"V{index}" for index in range(30)), "target"])
-    noise = [",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)]
+    noise = [
+        ",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)
+    ]
     (tmp_path / "wdbc.csv").write_text("\n".join([header, *noise]))
     words = (*CI, "--data-dir", tmp_path)
     refused = elmbench(*words, code=2)
@@ -228,7 +278,11 @@ def test_other_data_are_refused_or_marked_everywhere(
     other = "wdbc.csv is other data than the public file"
     guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
     folder = Path("elmbench-results/ci/toy/one")
-    for text in (result.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
+    for text in (
+        result.out,
+        elmbench("table", "one", "--profile", "ci").out,
+        (folder / "table.md").read_text(),
+    ):
         assert other in " ".join(text.split())
         assert guessed in " ".join(text.split())
     for name in ("cells.csv", "summary.csv"):
@@ -243,11 +297,15 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert "remarks" not in json.loads((folder / "environment.json").read_text())
 
 
-def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_dry_run_says_what_would_run_and_writes_nothing(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
     assert "24 of 48 cells would run" in result.out
-    assert "on 2 workers; 24 without data; the longest search or fit takes" in " ".join(result.out.split())
+    assert "on 2 workers; 24 without data; the longest search or fit takes" in " ".join(
+        result.out.split()
+    )
     assert not Path("elmbench-results").exists()
     shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
     assert shown["total"].pop("longest") > 0
@@ -255,7 +313,12 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
         "planned": 48, "to_run": 24, "unavailable": 24, "jobs": 1, "seconds": 0, "unknown": [],
     }  # fmt: skip
     elm = shown["tables"][0]
-    assert (elm["experiment"], elm["dataset"], elm["model"], elm["cells"]) == ("toy/one", "wdbc", "ELM", 6)
+    assert (elm["experiment"], elm["dataset"], elm["model"], elm["cells"]) == (
+        "toy/one",
+        "wdbc",
+        "ELM",
+        6,
+    )
     # Six searches of 2 x 2 candidates on two inner folds, and six fits.
     assert elm["fits"] == 6 * 8 + 6
     assert elm["seconds"] > 0
@@ -265,7 +328,9 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
 
 
 def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -> None:
-    lines = elmbench("run", "table2", "table4", "--profile", "paper", "--dry-run", "-q").out.splitlines()
+    lines = elmbench(
+        "run", "table2", "table4", "--profile", "paper", "--dry-run", "-q"
+    ).out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["experiment", "cells", "to", "run", "fits", "one", "core"]
     assert [line.split()[0] for line in lines[2:]] == ["kos-elm/table2", "kos-elm/table4"]
@@ -274,13 +339,17 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
     # The data of one of them are not here.
     assert lines[3].endswith(" " + duration(sum(line["seconds"] for line in one)))
     # The time of the others is shown beside a model without a formula.
-    out = elmbench("run", "table3", "table4", "--with-baselines", "--profile", "ci", "--dry-run").out
+    out = elmbench(
+        "run", "table3", "table4", "--with-baselines", "--profile", "ci", "--dry-run"
+    ).out
     lines = [line for line in out.splitlines() if line.startswith("kos-elm/")]
     assert [line.split()[-3] for line in lines] == [">", ">"]
     assert "Not counted: svm" in out
 
 
-def test_a_plan_says_which_data_are_missing(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_a_plan_says_which_data_are_missing(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["wdbc", "sylva"])
     lines = elmbench("run", "one", "--dry-run", "-q", "--profile", "paper").out.splitlines()
     assert [line.endswith(" no data") for line in lines[2:]] == [False] * 4 + [True] * 4
@@ -305,13 +374,20 @@ def test_json_is_all_that_is_printed(elmbench: Callable, one: Path, worker: dict
     assert entry["folder"] == "elmbench-results/ci/toy/one"
     assert entry["cells"] == {"ok": 12}
     line = entry["summary"][0]
-    assert (line["dataset"], line["model"], line["metric"], line["mean"]) == ("wdbc", "ELM", "mcc", 0.92)
+    assert (line["dataset"], line["model"], line["metric"], line["mean"]) == (
+        "wdbc",
+        "ELM",
+        "mcc",
+        0.92,
+    )
     assert (line["published"], line["published_std"], line["std"]) == (0.92, 0.01, None)
     assert line["verdict"] == "too few runs"
     assert "published wdbc K-ELM mcc: a doubt" in entry["notes"]
 
 
-def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_clean_times_are_in_the_table_and_the_command(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     result = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")
     assert "times of fits: all measured one by one" in " ".join(result.out.split())
     assert set(pd.read_csv("elmbench-results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}

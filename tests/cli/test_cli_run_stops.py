@@ -15,7 +15,9 @@ CI = ("run", "one", "--profile", "ci")
 
 
 def cells() -> pd.DataFrame:
-    return pd.read_csv("elmbench-results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""])
+    return pd.read_csv(
+        "elmbench-results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""]
+    )
 
 
 @pytest.mark.parametrize("location", ["below a file", "proc"])
@@ -36,7 +38,9 @@ def test_a_results_folder_that_cannot_be_written(
     assert len(error) == 3
 
 
-def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_an_interrupted_run_keeps_what_has_ended(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     def interrupt(unit: dict[str, Any]) -> dict[str, Any]:
         signal.raise_signal(signal.SIGINT)
         time.sleep(0.2)
@@ -46,7 +50,10 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
     result = elmbench(*CI, "-q", code=130)
     assert result.out == ""
     assert result.err == "interrupted: finished work is stored. Next: the same command resumes\n"
-    assert "Next: without --force, the same command runs what is missing" in elmbench(*CI, "--force", code=130).err
+    assert (
+        "Next: without --force, the same command runs what is missing"
+        in elmbench(*CI, "--force", code=130).err
+    )
     # The tables are written with what had ended by then.
     assert set(cells()["model"]) == {"ELM"}
     worker.clear()
@@ -56,7 +63,8 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, one: Path, 
 
 
 @pytest.mark.parametrize(
-    ("module", "number"), [("typer", "SIGINT"), ("elmbench.workflow.prepare", "SIGINT"), ("typer", "SIGTERM")]
+    ("module", "number"),
+    [("typer", "SIGINT"), ("elmbench.workflow.prepare", "SIGINT"), ("typer", "SIGTERM")],
 )
 def test_ctrl_c_during_an_import_ends_the_command(module: str, number: str, tmp_path: Path) -> None:
     code = f"""
@@ -73,6 +81,8 @@ sys.meta_path.insert(0, Interrupting())
 main()
 """
     words = ["--results-dir", str(tmp_path), "run", "table4", "-d", "wdbc", "-m", "elm"]
-    ended = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 130
     assert ended.stderr == "interrupted\n"

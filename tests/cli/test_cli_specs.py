@@ -1,4 +1,6 @@
-"""`elmbench list`, `show`, `validate`, `env` and `data`, and what all commands say about a spec that is not valid."""
+"""`elmbench list`, `show`, `validate`, `env` and `data`, and what all commands say about a spec
+that is not valid.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,7 +33,11 @@ from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
     ],
 )  # fmt: skip
 def test_lists_are_complete(
-    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, what: str, known: Callable[[], Mapping], line: dict[str, Any]
+    elmbench: Callable,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    known: Callable[[], Mapping],
+    line: dict[str, Any],
 ) -> None:
     key, name = next(iter(line.items()))
     listed = {entry[key]: entry for entry in elmbench("list", what, "--json").json}
@@ -44,8 +50,14 @@ def test_lists_are_complete(
 
 
 def test_readings(elmbench: Callable) -> None:
-    listed = {(line["reading"], line["value"]): line for line in elmbench("list", "readings", "--json").json}
-    assert [listed["c-grid", value]["default"] for value in ("step-3", "all-powers")] == [True, False]
+    listed = {
+        (line["reading"], line["value"]): line
+        for line in elmbench("list", "readings", "--json").json
+    }
+    assert [listed["c-grid", value]["default"] for value in ("step-3", "all-powers")] == [
+        True,
+        False,
+    ]
     assert "kos-elm/table4" in listed["os-start", "ridge"]["tables"]
     # It has no regression problem.
     assert "kos-elm/table4" not in listed["mg-noise", "0"]["tables"]
@@ -58,14 +70,18 @@ def test_readings(elmbench: Callable) -> None:
 def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> None:
     text = elmbench("show", "table4").out
     for what in (
-        "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on wdbc, 20 runs",
+        "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on "
+                                                                                   "wdbc, 20 runs",
         "nested by mcc", "scaled to [0.0, 1.0] over all rows", "0.00390625, 0.03125, ..., 8192 (8)",
         "100, 150, ..., 1000 (19)",
         "ci, fast, paper", "elmbench run kos-elm/table4 --dry-run",
         "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
     ):  # fmt: skip
         assert what in text, what
-    assert "elmbench --data-dir d run eem/table6 --dry-run" in elmbench("show", "eem/table6", "--data-dir", "d").out
+    assert (
+        "elmbench --data-dir d run eem/table6 --dry-run"
+        in elmbench("show", "eem/table6", "--data-dir", "d").out
+    )
     assert "oracle, nested by gmean" in elmbench("show", "eem/table6").out
     assert "holdout, 20 runs" in elmbench("show", "rkelm/table3").out
     content = elmbench("show", "table4", "--json").json
@@ -91,7 +107,9 @@ def test_env_has_versions_and_machine(elmbench: Callable) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_suites_own_specs_are_valid(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_suites_own_specs_are_valid(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = elmbench("validate")
     assert result.err == ""
     assert result.out.startswith("valid: ")
@@ -99,7 +117,10 @@ def test_the_suites_own_specs_are_valid(elmbench: Callable, monkeypatch: pytest.
     assert counts["experiments"] >= 9
     assert counts["datasets"] >= 37
     # A data set that no table uses is checked too.
-    monkeypatch.setattr("elmbench.workflow.validate.load_dataset_specs", lambda: DatasetSpecs({"toy": {}}, "it.yaml"))
+    monkeypatch.setattr(
+        "elmbench.workflow.validate.load_dataset_specs",
+        lambda: DatasetSpecs({"toy": {}}, "it.yaml"),
+    )
     assert "it.yaml: the key 'toy.title' is missing" in elmbench("validate", code=2).err
 
 
@@ -137,7 +158,9 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str) -> None:
+def test_what_is_wrong_is_named(
+    elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str
+) -> None:
     path = toy()
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | changes, sort_keys=False))
     printed = path.with_name("one.csv")
@@ -155,7 +178,9 @@ def test_a_reading_with_a_wrong_parameter_is_named(
 ) -> None:
     paper = toy().with_name("paper.yaml")
     content = yaml.safe_load(paper.read_text())
-    content["readings"]["order"]["values"]["stored"]["set"]["models"] = {"K-ELM": {"params": {"gama": 1}}}
+    content["readings"]["order"]["values"]["stored"]["set"]["models"] = {
+        "K-ELM": {"params": {"gama": 1}}
+    }
     paper.write_text(yaml.safe_dump(content))
     assert "unknown parameter of the model k-elm: 'gama'" in elmbench("validate", code=2).err
 
@@ -166,7 +191,8 @@ def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_pa
     elmbench("show", "table4", code=2)
 
 
-# --- `elmbench data` --------------------------------------------------------------------------------------------------
+# --- `elmbench data`
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -177,10 +203,16 @@ def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
     result = elmbench("data", "status", "--json").json
     states = {entry["name"]: entry["state"] for entry in result}
-    assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == ("bundled", "generated", "to fetch")
+    assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == (
+        "bundled",
+        "generated",
+        "to fetch",
+    )
     assert all(entry["where"] for entry in result)
     assert all(
-        entry["next_step"] == f"elmbench data fetch {n}" for entry in result if states[n := entry["name"]] == "to fetch"
+        entry["next_step"] == f"elmbench data fetch {n}"
+        for entry in result
+        if states[n := entry["name"]] == "to fetch"
     )
     shown = elmbench("data", "status", "sylva", "WDBC")
     assert "1 to fetch; next: elmbench data fetch" in shown.out
@@ -213,7 +245,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
         if name != "sonar":
-            raise DataUnavailableError(f"{name} cannot be reached", next_step="elmbench data status")
+            raise DataUnavailableError(
+                f"{name} cannot be reached", next_step="elmbench data status"
+            )
         return Fetched(name, "made up", force)
 
     monkeypatch.setattr(fetching, "fetch", fetch)
@@ -226,7 +260,10 @@ def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     (line,) = elmbench("data", "fetch", "sonar", "--json").json
     assert line == {"name": "sonar", "origin": "made up", "downloaded": False}
     result = elmbench("data", "fetch", "heart", "sonar", "--data-dir", "d", code=2)
-    assert "error: heart: heart cannot be reached\nNext: elmbench --data-dir d data status" in result.err
+    assert (
+        "error: heart: heart cannot be reached\nNext: elmbench --data-dir d data status"
+        in result.err
+    )
     assert result.out == "sonar: is here already (made up)\n"
     result = elmbench("data", "fetch", "--all", code=2)
     assert "error: heart" in result.err

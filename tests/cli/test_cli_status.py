@@ -53,8 +53,13 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     assert line["ended"] == {"missing": 2, "ok": 10}
     text = " ".join(elmbench("status").out.split())
     assert "2 missing, 10 ok" in text
-    same = [cell for cell in cells[2:] if (cell.model, cell.select) == (cells[0].model, cells[0].select)]
-    took = [sum(store.result(cell.key)[f"{part}_seconds"] for part in ("search", "fit", "predict")) for cell in same]
+    same = [
+        cell for cell in cells[2:] if (cell.model, cell.select) == (cells[0].model, cells[0].select)
+    ]
+    took = [
+        sum(store.result(cell.key)[f"{part}_seconds"] for part in ("search", "fit", "predict"))
+        for cell in same
+    ]
     assert line["seconds_left"] == pytest.approx(2 * sum(took) / len(took))
     assert ("s on one worker; next:" in text) == (sum(took) > 0)
     assert text.endswith("next: elmbench run toy/one --profile ci")
@@ -62,7 +67,9 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
         store = lose(store, cell.key)
     (line,) = elmbench("status", "one", "--json").json
     assert line["unknown"] == ["K-ELM"]
-    assert line["seconds_left"] < 9, "a model that never ran has no duration, not that of the others"
+    assert line["seconds_left"] < 9, (
+        "a model that never ran has no duration, not that of the others"
+    )
     assert "; the duration of K-ELM is unknown; next:" in " ".join(elmbench("status").out.split())
     elmbench("run", "one", "--profile", "ci")
     (line,) = elmbench("status", "one", "--json").json
@@ -76,7 +83,9 @@ def test_nothing_has_been_run(elmbench: Callable) -> None:
     assert elmbench("status", "-q").out == ""
 
 
-def test_damage_is_told_until_a_run_has_computed_what_is_missing(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_damage_is_told_until_a_run_has_computed_what_is_missing(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     elmbench("run", "one", "--profile", "ci")
     before = Path("elmbench-results/ci/toy/one/cells.csv").read_bytes()
     store = Store(Path("elmbench-results"))

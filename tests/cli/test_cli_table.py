@@ -22,38 +22,54 @@ def test_text(elmbench: Callable, real: Path) -> None:
     assert lines[start + 2].startswith("WDBC  ")
     assert lines[start + 3].split() == ["paper", "0.93±0.012", "?", "0.95±0.011*", "?"]
     assert lines[-2].startswith("2 published figures: 2 ? too few runs.")
-    assert "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol." in " ".join(
-        result.out.split()
+    assert (
+        "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol."
+        in " ".join(result.out.split())
     )
 
 
 def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> None:
-    result = elmbench("table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real)
+    result = elmbench(
+        "table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real
+    )
     assert result.err == ""
     lines = result.out.splitlines()
     shown = [line.split() for line in lines[lines.index("balanced_accuracy") + 2 :][:1]]
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
     recalls = [cells["tn"] / (cells["tn"] + cells["fp"]), cells["tp"] / (cells["tp"] + cells["fn"])]
     means = cells.assign(mean=sum(recalls) / 2).groupby("model", sort=False)["mean"].mean()
-    assert [float(word.rstrip("*")) for word in shown[0][1:]] == pytest.approx(means.tolist(), abs=6e-4)
+    assert [float(word.rstrip("*")) for word in shown[0][1:]] == pytest.approx(
+        means.tolist(), abs=6e-4
+    )
     assert "roc_auc" in lines
     other = elmbench("table", "table4", *CI, "--metric", "nrmse", "--results-dir", real, code=2)
     assert "error: nrmse is not a metric for classification" in other.err
 
 
-def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(elmbench: Callable, real: Path) -> None:
-    shown = pd.read_csv(io.StringIO(elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real).out))
+def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(
+    elmbench: Callable, real: Path
+) -> None:
+    shown = pd.read_csv(
+        io.StringIO(elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real).out)
+    )
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
     for model in ("ELM", "K-ELM"):
         line = shown[(shown["model"] == model) & (shown["metric"] == "mcc")].iloc[0]
         assert line["mean"] == pytest.approx(cells[cells["model"] == model]["mcc"].mean())
         assert line["n"] == 3
     line = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json[0]
-    assert (line["model"], line["metric"], line["published"], line["std"]) == ("ELM", "mcc", 0.93, None)
+    assert (line["model"], line["metric"], line["published"], line["std"]) == (
+        "ELM",
+        "mcc",
+        0.93,
+        None,
+    )
     counts = elmbench("table", "table7", *CI, "--json", "--results-dir", real).json
     assert [line["metric"] for line in counts if line["model"] == "ELM"] == ["tn", "fp", "fn", "tp"]
     facts = elmbench("table", "table2", *CI, "--results-dir", real).out
-    assert [line.split() for line in facts.splitlines() if line.startswith(("WDBC", "  paper"))] == [
+    assert [
+        line.split() for line in facts.splitlines() if line.startswith(("WDBC", "  paper"))
+    ] == [
         ["WDBC", "30", "569"],
         ["paper", "30", "✓", "569", "✓"],
     ]
@@ -93,7 +109,15 @@ def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path
 
 
 def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_path: Path) -> None:
-    words = ("table", "rkelm/table3", "--profile", "paper", "--results-dir", COMMITTED, "--statistics")
+    words = (
+        "table",
+        "rkelm/table3",
+        "--profile",
+        "paper",
+        "--results-dir",
+        COMMITTED,
+        "--statistics",
+    )
     picture = tmp_path / "ranks.png"
     result = elmbench(*words, "--diagram", picture)
     assert "measured: 6 models on 3 data sets" in result.out
@@ -101,7 +125,11 @@ def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_
     measured, published = elmbench(*words, "--json").json
     assert (measured["source"], published["source"]) == ("measured", "published")
     assert list(measured["ranks"].values()) == sorted(measured["ranks"].values())
-    for form, beginning in {"csv": "model,average rank,", "md": "# Table 3: ", "latex": "\\begin{table}"}.items():
+    for form, beginning in {
+        "csv": "model,average rank,",
+        "md": "# Table 3: ",
+        "latex": "\\begin{table}",
+    }.items():
         assert elmbench(*words, "--format", form).out.startswith(beginning)
     result = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real, code=2)
     assert "no two models on the same two data sets" in result.err

@@ -26,7 +26,8 @@ FOLDER = Path("elmbench-results/ci/toy/one")
 
 @pytest.fixture
 def table(toy: Callable, worker: dict) -> dict:
-    """A table with three figures: the runs of ELM hardly vary, those of K-ELM do, those of OS-ELM vary too much.
+    """A table with three figures: the runs of ELM hardly vary, those of K-ELM do, those of OS-ELM
+    vary too much.
 
     The distance between the figures is .32, .31 and .21.
     """
@@ -40,7 +41,11 @@ def table(toy: Callable, worker: dict) -> dict:
 
         return run
 
-    worker |= {"elm": varying(0.92, 0.001), "k-elm": varying(0.9, 0.1), "os-elm": varying(0.7, 0.17)}
+    worker |= {
+        "elm": varying(0.92, 0.001),
+        "k-elm": varying(0.9, 0.1),
+        "os-elm": varying(0.7, 0.17),
+    }
     return worker
 
 
@@ -56,11 +61,16 @@ def summary() -> pd.DataFrame:
 
 def fewest(deviation: float, apart: float) -> int:
     """The runs that Stein's rule asks for, from three runs of this deviation."""
-    widths = (2 * (t.ppf(0.975, 2) * deviation * math.sqrt(1 / 20 + 1 / n) + 0.005) for n in range(3, 10_000))
+    widths = (
+        2 * (t.ppf(0.975, 2) * deviation * math.sqrt(1 / 20 + 1 / n) + 0.005)
+        for n in range(3, 10_000)
+    )
     return next(n for n, width in enumerate(widths, 3) if width < apart)
 
 
-def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable, table: dict) -> None:
+def test_the_deviation_of_three_runs_fixes_the_number_of_runs(
+    elmbench: Callable, table: dict
+) -> None:
     dry = elmbench(*RUN, "--dry-run")
     assert "this is the first stage, 3 runs" in dry.out
     outcome = elmbench(*RUN)
@@ -68,7 +78,10 @@ def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable
     # The print of K-ELM lies outside of the interval of the first runs. They do not stop there.
     assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
     text = " ".join(outcome.out.split())
-    assert f"3 published figures: 3 runs are enough for 1; 1 needs {total - 3} more runs of 1 model, roughly " in text
+    assert (
+        f"3 published figures: 3 runs are enough for 1; 1 needs {total - 3} more runs of 1 model, "
+        "roughly "
+    ) in text
     assert "3 published figures: 1 ✓ reproduced, 1 ∈ consistent, 1 ✗ differs." in text
     line = summary().loc["K-ELM"]
     half = t.ppf(0.975, 2) * 0.1 * math.sqrt(1 / 20 + 1 / total) + 0.005
@@ -81,7 +94,9 @@ def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable
 
 
 @pytest.mark.parametrize("select", ["nested", "oracle"])
-def test_a_second_call_goes_on_to_the_same_number(elmbench: Callable, table: dict, select: str) -> None:
+def test_a_second_call_goes_on_to_the_same_number(
+    elmbench: Callable, table: dict, select: str
+) -> None:
     words = (*RUN, "--select", select)
     ran: list[tuple[str, int]] = []
     k_elm = table["k-elm"]
@@ -109,7 +124,9 @@ def test_a_second_call_goes_on_to_the_same_number(elmbench: Callable, table: dic
     assert outlook == {"runs": [k_elm_runs], "enough": 1, "more": 1, "never": 1, "seconds": 0.0}
 
 
-def test_runs_that_were_fixed_beforehand_keep_their_interval(elmbench: Callable, table: dict) -> None:
+def test_runs_that_were_fixed_beforehand_keep_their_interval(
+    elmbench: Callable, table: dict
+) -> None:
     total = fewest(0.1, 0.31)
     elmbench("run", "one", "--profile", "ci", "--runs", total + 1)
     before = summary()
@@ -130,7 +147,9 @@ def test_a_larger_first_stage_needs_fewer_runs(elmbench: Callable, table: dict) 
 
 def test_a_cell_that_fails_in_the_second_stage_counts(elmbench: Callable, table: dict) -> None:
     varies = table["k-elm"]
-    table["k-elm"] = lambda unit: {"status": "failed", "reason": "no"} if unit.get("run", 0) > 2 else varies(unit)
+    table["k-elm"] = lambda unit: (
+        {"status": "failed", "reason": "no"} if unit.get("run", 0) > 2 else varies(unit)
+    )
     assert "cells failed" in elmbench(*RUN, code=1).err
 
 

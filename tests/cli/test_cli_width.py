@@ -19,7 +19,8 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 COMMANDS = [
     "list experiments", "list datasets", "list models", "list readings", *(f"show {name}" for name in load_catalogue()),
-    "validate", "env", "data status", "run table4 --profile ci --dry-run", "run --all --profile paper --dry-run",
+    "validate", "env", "data status", "run table4 --profile ci --dry-run", "run --all --profile "
+                                                                           "paper --dry-run",
 ]  # fmt: skip
 WITH_RESULTS = [
     "status", "table table4 --profile ci", "table table7 --profile ci", "table table2 --profile ci",
@@ -45,12 +46,16 @@ def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("table", ["kos-elm/table4", "rkelm/table7", "ospvm/table12", "eem/table9"])
-def test_no_heading_is_broken(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, table: str, columns: int) -> None:
+def test_no_heading_is_broken(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch, table: str, columns: int
+) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     result = elmbench("table", table, "--results-dir", RESULTS)
     assert width(result.out) <= columns
     results = read_results(resolve(find_experiment(table), "fast"), RESULTS)
-    grids = [grid for section in results.table.sections for grid in grids_of(section, results.resolved)]
+    grids = [
+        grid for section in results.table.sections for grid in grids_of(section, results.resolved)
+    ]
     headings = {name for grid in grids if grid.has_printed for name in grid.columns}
     assert headings
     for heading in headings:
@@ -59,8 +64,13 @@ def test_no_heading_is_broken(elmbench: Callable, monkeypatch: pytest.MonkeyPatc
 
 def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["protein-homology", "wdbc"])
-    worker["elm"] = {"status": "out-of-memory", "reason": "would need about 33 GB; the limit is 2 GB"}
-    worker["fb-kos-elm"] = lambda unit: {"status": "timeout", "reason": "> 600 s"} if unit.get("fold") else {}
+    worker["elm"] = {
+        "status": "out-of-memory",
+        "reason": "would need about 33 GB; the limit is 2 GB",
+    }
+    worker["fb-kos-elm"] = lambda unit: (
+        {"status": "timeout", "reason": "> 600 s"} if unit.get("fold") else {}
+    )
     result = elmbench("run", "one", "--profile", "ci", "--with-baselines")
     assert "nystroem-ridge" in result.out
     assert "protein-homology" in result.out.partition("nested")[2].partition("unavailable")[0]
@@ -71,7 +81,11 @@ def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, wo
 
 def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
     console = Console(width=22, file=io.StringIO())
-    console.print(lines_text(("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)))
+    console.print(
+        lines_text(
+            ("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)
+        )
+    )
     printed = console.file.getvalue()
     assert "nystroem-ridge  so" in printed
     assert width(printed) <= 22

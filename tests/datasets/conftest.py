@@ -1,4 +1,6 @@
-"""Folders of the tests: a cache of their own, and the real files where `ELMBENCH_DATA_DIR` names them."""
+"""Folders of the tests: a cache of their own, and the real files where `ELMBENCH_DATA_DIR` names
+them.
+"""
 
 import os
 import re
@@ -39,7 +41,10 @@ def wdbc_lines() -> list[str]:
     bunch = load_breast_cancer()
     header = ",".join([f"V{index}" for index in range(1, 31)] + ["target"])
     labels = np.where(bunch.target == 0, 2, 1)
-    rows = [",".join([*(f"{v:.6f}" for v in row), str(label)]) for row, label in zip(bunch.data, labels, strict=True)]
+    rows = [
+        ",".join([*(f"{v:.6f}" for v in row), str(label)])
+        for row, label in zip(bunch.data, labels, strict=True)
+    ]
     return [header, *rows]
 
 
@@ -62,8 +67,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def openml_server(server: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The same server, with OpenML's client configured for it: nothing of the client is replaced."""
+def openml_server(
+    server: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Server:
+    """The same server, with OpenML's client configured for it: nothing of the client is
+    replaced.
+    """
     # It makes these folders as soon as it is imported.
     monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path_factory.mktemp("openml")))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
@@ -89,7 +98,9 @@ def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], Dat
 
 @pytest.fixture
 def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs]) -> Server:
-    """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
+    """`datasets.yaml` as it is, but for the host of every address, which is the server on
+    loopback.
+    """
     text = (spec_root() / "datasets.yaml").read_text()
     use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
     return server

@@ -1,4 +1,6 @@
-"""A small web server on loopback: files with the faults of real servers, and answers in the form of OpenML's API."""
+"""A small web server on loopback: files with the faults of real servers, and answers in the form of
+OpenML's API.
+"""
 
 import gzip
 import hashlib
@@ -16,8 +18,8 @@ from typing import Any
 class Page:
     """The answer of a path.
 
-    `failures`: this many requests are answered by 500 first. `cut`: this many bodies end after `cut_at` bytes
-    although the head promises more. `pause`: seconds between blocks of 4096 bytes.
+    `failures`: this many requests are answered by 500 first. `cut`: this many bodies end after
+    `cut_at` bytes although the head promises more. `pause`: seconds between blocks of 4096 bytes.
     """
 
     body: bytes
@@ -139,7 +141,9 @@ def add_openml(
 
 
 def refuse_openml(server: Server, number: int, code: int, message: str) -> None:
-    """Answer for a data set as OpenML does where it has none, or gives no access: status 412 and a number."""
+    """Answer for a data set as OpenML does where it has none, or gives no access: status 412 and a
+    number.
+    """
     body = (
         '<oml:error xmlns:oml="http://openml.org/openml">'
         f"<oml:code>{code}</oml:code><oml:message>{message}</oml:message></oml:error>"
@@ -150,7 +154,12 @@ def refuse_openml(server: Server, number: int, code: int, message: str) -> None:
 def arff_text(names: list[str], kinds: list[str], rows: list[list[str]]) -> str:
     """Return the text of an ARFF file; `kinds` are NUMERIC or {a,b}."""
     head = [f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(names, kinds, strict=True)]
-    return "\n".join(["% from a test", "@RELATION rows", *head, "@DATA", *(",".join(row) for row in rows)]) + "\n"
+    return (
+        "\n".join(
+            ["% from a test", "@RELATION rows", *head, "@DATA", *(",".join(row) for row in rows)]
+        )
+        + "\n"
+    )
 
 
 def zip_bytes(members: dict[str, bytes]) -> bytes:
@@ -174,5 +183,11 @@ def tar_bytes(members: dict[str, bytes]) -> bytes:
 def toy(source: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return the content of a `datasets.yaml` with one data set of this source."""
     shape = {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}}
-    entry = {"title": "Toy", "task": "classification", "positive": [1], "shape": shape, "citation": "none"}
+    entry = {
+        "title": "Toy",
+        "task": "classification",
+        "positive": [1],
+        "shape": shape,
+        "citation": "none",
+    }
     return {"toy": {**entry, "sources": [source], **more}}

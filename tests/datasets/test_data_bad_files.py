@@ -1,4 +1,6 @@
-"""Files that are there but bad, or made to flood the process: one message each, with the file and what was expected."""
+"""Files that are there but bad, or made to flood the process: one message each, with the file and
+what was expected.
+"""
 
 import gzip
 import io
@@ -39,7 +41,10 @@ def cell(lines: Lines, row: int, column: int, word: str) -> Lines:
 
 
 def drop(lines: Lines, column: int) -> Lines:
-    return [",".join(word for index, word in enumerate(line.split(",")) if index != column) for line in lines]
+    return [
+        ",".join(word for index, word in enumerate(line.split(",")) if index != column)
+        for line in lines
+    ]
 
 
 BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
@@ -47,15 +52,47 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
     "too few columns": (lambda lines: drop(lines, 4), "29 features", "30 features"),
     "class counts": (lambda lines: cell(lines, 1, -1, "1"), "358 rows of class 1", "357"),
     "other labels": (lambda lines: cell(lines, 1, -1, "3"), "the labels are 1, 2, 3", "1, 2"),
-    "no target column": (lambda lines: [lines[0].replace("target", "label"), *lines[1:]], "no target", "'target'"),
-    "a missing label": (lambda lines: cell(lines, 7, -1, "?"), "target is missing in 1 of 569", "every row"),
-    "a missing value": (lambda lines: cell(lines, 7, 3, "?"), "missing value.*row 7, column 'V4'", "finite"),
-    "an infinite value": (lambda lines: cell(lines, 9, 0, "inf"), "infinite value.*row 9, column 'V1'", "finite"),
-    "a word": (lambda lines: cell(lines, 2, 5, "n/k"), r"column 'V6' holds 'n/k' \(row 2\)", "numbers"),
-    "a column twice": (lambda lines: cell(lines, 0, 3, "V2"), r"'V2' appears twice \(columns 2 and 4\)", "differ"),
-    "a short line": (lambda lines: [*lines[:-1], "1,2,3"], "found 3 fields in line 570", "31 fields"),
+    "no target column": (
+        lambda lines: [lines[0].replace("target", "label"), *lines[1:]],
+        "no target",
+        "'target'",
+    ),
+    "a missing label": (
+        lambda lines: cell(lines, 7, -1, "?"),
+        "target is missing in 1 of 569",
+        "every row",
+    ),
+    "a missing value": (
+        lambda lines: cell(lines, 7, 3, "?"),
+        "missing value.*row 7, column 'V4'",
+        "finite",
+    ),
+    "an infinite value": (
+        lambda lines: cell(lines, 9, 0, "inf"),
+        "infinite value.*row 9, column 'V1'",
+        "finite",
+    ),
+    "a word": (
+        lambda lines: cell(lines, 2, 5, "n/k"),
+        r"column 'V6' holds 'n/k' \(row 2\)",
+        "numbers",
+    ),
+    "a column twice": (
+        lambda lines: cell(lines, 0, 3, "V2"),
+        r"'V2' appears twice \(columns 2 and 4\)",
+        "differ",
+    ),
+    "a short line": (
+        lambda lines: [*lines[:-1], "1,2,3"],
+        "found 3 fields in line 570",
+        "31 fields",
+    ),
     "a header alone": (lambda lines: lines[:1], "0 rows", "569 rows"),
-    "a long line": (lambda lines: [*lines[:5], lines[5] + ",1", *lines[6:]], "found 32 fields in line 6", "31 fields"),
+    "a long line": (
+        lambda lines: [*lines[:5], lines[5] + ",1", *lines[6:]],
+        "found 32 fields in line 6",
+        "31 fields",
+    ),
 }
 
 
@@ -127,22 +164,62 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "an index from 0": ("svm", lambda: b"1 0:3\n1 31:4\n", "numbers its features from 0"),
     "an index beyond the width": ("svm", lambda: b"1 1:3\n1 31:4\n", "30"),
     "text": ("npz", lambda: b"a,target\n1,1\n", "not an archive of arrays"),
-    "objects": ("npz", lambda: npz(X=np.array([None]), target=np.ones(1)), "not an archive of arrays"),
+    "objects": (
+        "npz",
+        lambda: npz(X=np.array([None]), target=np.ones(1)),
+        "not an archive of arrays",
+    ),
     "no target": ("npz", lambda: npz(X=np.ones((3, 30))), "no target"),
-    "too many targets": ("npz", lambda: npz(X=np.ones((3, 30)), target=np.ones(4)), "3 rows of features and 4"),
-    "indices that are too large": ("npz", lambda: csr(indices=np.array([0, 30, 3, 4])), "must be < 30"),
-    "indices that are not integers": ("npz", lambda: csr(indices=np.array([0, 0.5, 3, 4])), "not integers"),
-    "an index twice in a row": ("npz", lambda: csr(indices=np.array([5, 5, 3, 4])), "two values of one feature"),
+    "too many targets": (
+        "npz",
+        lambda: npz(X=np.ones((3, 30)), target=np.ones(4)),
+        "3 rows of features and 4",
+    ),
+    "indices that are too large": (
+        "npz",
+        lambda: csr(indices=np.array([0, 30, 3, 4])),
+        "must be < 30",
+    ),
+    "indices that are not integers": (
+        "npz",
+        lambda: csr(indices=np.array([0, 0.5, 3, 4])),
+        "not integers",
+    ),
+    "an index twice in a row": (
+        "npz",
+        lambda: csr(indices=np.array([5, 5, 3, 4])),
+        "two values of one feature",
+    ),
     "indptr that falls": ("npz", lambda: csr(indptr=np.array([0, 3, 2, 4])), "non-decreasing"),
     "values that are complex": ("npz", lambda: csr(data=np.ones(4) * 1j), "not numbers"),
     "a single number": ("npz", lambda: npz(X=np.array(3.0), target=np.ones(1)), "0 dimensions"),
-    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "cannot be read"),
-    "records": ("npz", lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)), "not numbers or words"),
+    "a matrix too wide to be dense": (
+        "npz",
+        lambda: csr(shape=np.array([3, 2**40])),
+        "cannot be read",
+    ),
+    "records": (
+        "npz",
+        lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)),
+        "not numbers or words",
+    ),
     "a part that is shorter than its header": ("npz", long_header, "cannot be read"),
-    "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
+    "a header of 200 kB": (
+        "csv",
+        lambda: b"a" * 200_000 + b",target\n1,1\n",
+        "cannot be read: field larger",
+    ),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
-    "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser fails"),
-    "lists": ("parquet", lambda: parquet(**COLUMNS, target=[[1], [2], [1]]), "list<.*column 'target'"),
+    "an empty list of words": (
+        "arff",
+        lambda: b"@relation a\n@attribute b {}\n@data\n1\n",
+        "parser fails",
+    ),
+    "lists": (
+        "parquet",
+        lambda: parquet(**COLUMNS, target=[[1], [2], [1]]),
+        "list<.*column 'target'",
+    ),
 }
 
 
@@ -154,7 +231,9 @@ def test_one_message(folder: Path, case: str) -> None:
 
 
 def test_files_that_do_not_fit_together(folder: Path, wdbc_lines: Lines) -> None:
-    whole, train, test, other = (folder / f"wdbc.{end}" for end in ("csv", "train.csv", "test.csv", "svm"))
+    whole, train, test, other = (
+        folder / f"wdbc.{end}" for end in ("csv", "train.csv", "test.csv", "svm")
+    )
     train.write_text("\n".join(wdbc_lines[:400]))
     check(folder, "no test part", "wdbc.test.*")
     test.write_text("\n".join(drop([wdbc_lines[0], *wdbc_lines[400:]], 2)))

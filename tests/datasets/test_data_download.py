@@ -1,4 +1,6 @@
-"""Downloads and fetched data sets are complete or not there; what goes wrong is refused in one message."""
+"""Downloads and fetched data sets are complete or not there; what goes wrong is refused in one
+message.
+"""
 
 import hashlib
 import os
@@ -40,7 +42,9 @@ def test_a_file_arrives_with_progress(
     assert ("256k/256k" if length else "B/s") in capsys.readouterr().err
 
 
-def test_a_file_that_is_there_is_not_downloaded_again_unless_it_was_changed(server: Server, tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_not_downloaded_again_unless_it_was_changed(
+    server: Server, tmp_path: Path
+) -> None:
     server.pages["/f"] = Page(BODY)
     path = download(f"{server.url}/f", tmp_path, SHA256)
     assert download(f"{server.url}/f", tmp_path, SHA256) == path
@@ -68,8 +72,12 @@ def test_another_checksum_is_refused(server: Server, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("status", "later"), [(404, False), (403, False), (429, True), (500, True), (503, True)])
-def test_an_answer_without_the_file(server: Server, tmp_path: Path, status: int, later: bool) -> None:
+@pytest.mark.parametrize(
+    ("status", "later"), [(404, False), (403, False), (429, True), (500, True), (503, True)]
+)
+def test_an_answer_without_the_file(
+    server: Server, tmp_path: Path, status: int, later: bool
+) -> None:
     server.pages["/f"] = Page(b"no", status=status)
     with pytest.raises(ElmbenchError, match=f"/f: the server answers {status}") as error:
         download(f"{server.url}/f", tmp_path)
@@ -83,14 +91,18 @@ def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
     assert download(f"{server.url}/old", tmp_path).read_bytes() == BODY
 
 
-def test_a_host_that_cannot_be_reached_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_cannot_be_reached_is_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_closed", set())
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{held.getsockname()[1]}"
     tried = []
     connect = socket.socket.connect
-    monkeypatch.setattr(socket.socket, "connect", lambda self, to: tried.append(to) or connect(self, to))
+    monkeypatch.setattr(
+        socket.socket, "connect", lambda self, to: tried.append(to) or connect(self, to)
+    )
     for _ in range(3):
         with pytest.raises(DataUnavailableError, match=re.escape(f"{host} cannot be reached")):
             download(f"http://{host}/f", tmp_path)
@@ -100,7 +112,8 @@ def test_a_host_that_cannot_be_reached_is_tried_once(tmp_path: Path, monkeypatch
 def test_a_killed_download_leaves_no_file_of_its_name(server: Server, tmp_path: Path) -> None:
     server.pages["/f"] = Page(BODY, pause=0.05)
     code = (
-        "import sys; from pathlib import Path; from elmbench.datasets.sources.base import FetchJob\n"
+        "import sys; from pathlib import Path; from elmbench.datasets.sources.base import "
+        "FetchJob\n"
         "job = FetchJob(0, Path(sys.argv[2]), progress=True)\n"
         "job.download(sys.argv[1])"
     )
@@ -135,7 +148,9 @@ def fetched(server: Server, use_specs: Use, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(fetched: Path, server: Server) -> None:
+def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(
+    fetched: Path, server: Server
+) -> None:
     assert not fetch("toy").downloaded
     assert server.paths() == ["/toy"]
     assert fetch("toy", force=True).downloaded
@@ -176,10 +191,15 @@ def test_a_new_version_takes_the_place_of_the_old_one(fetched: Path, server: Ser
 def test_one_part_of_two_is_not_the_data_set(fetched: Path, server: Server, use_specs: Use) -> None:
     content = libsvm("")
     content["toy"]["shape"]["split"] = [60, 40]
-    content["toy"]["sources"] = [{"kind": "libsvm", "train": f"{server.url}/train", "test": f"{server.url}/test"}]
+    content["toy"]["sources"] = [
+        {"kind": "libsvm", "train": f"{server.url}/train", "test": f"{server.url}/test"}
+    ]
     use_specs(content)
     lines = TEXT.splitlines(keepends=True)
-    server.pages["/train"], server.pages["/test"] = Page(b"".join(lines[:60])), Page(b"".join(lines[60:]))
+    server.pages["/train"], server.pages["/test"] = (
+        Page(b"".join(lines[:60])),
+        Page(b"".join(lines[60:])),
+    )
     fetch("toy")
     splits = load_dataset("toy").splits
     assert [len(rows) for rows in splits.values()] == [60, 40]

@@ -1,4 +1,6 @@
-"""Every data set of `datasets.yaml`: the real files where they are, synthetic files of the right shape elsewhere."""
+"""Every data set of `datasets.yaml`: the real files where they are, synthetic files of the right
+shape elsewhere.
+"""
 
 import json
 import os
@@ -31,7 +33,9 @@ def test_real_files(real_data: Path, name: str) -> None:
     classes: Counter[str] = Counter()
     for entry in entries:
         if isinstance(entry["classes"], dict):
-            classes.update({label.removeprefix("+"): count for label, count in entry["classes"].items()})
+            classes.update(
+                {label.removeprefix("+"): count for label, count in entry["classes"].items()}
+            )
     assert classes == (counted.classes or {}) or name == "orl-faces"
     prepared = spec.prepared or counted
     assert data.X.shape == (prepared.instances, prepared.features)
@@ -47,7 +51,9 @@ def test_real_files(real_data: Path, name: str) -> None:
 def _merged(classes: dict[str, int], spec: DatasetSpec) -> list[int]:
     if not spec.positive:
         return list(classes.values())
-    positives = sum(count for label, count in classes.items() if label.removeprefix("+") in spec.positive)
+    positives = sum(
+        count for label, count in classes.items() if label.removeprefix("+") in spec.positive
+    )
     return [positives, sum(classes.values()) - positives]
 
 
@@ -56,7 +62,10 @@ def test_variants_share_their_file(real_data: Path) -> None:
     assert binary.source == digits.source
     assert (binary.classes, digits.classes) == (("rest", "0"), tuple("0123456789"))
     np.testing.assert_array_equal(binary.y == 1, digits.y == 0)
-    letters, waves = load_dataset("isolet-letters", real_data), load_dataset("waveform-classes", real_data)
+    letters, waves = (
+        load_dataset("isolet-letters", real_data),
+        load_dataset("waveform-classes", real_data),
+    )
     np.testing.assert_array_equal(load_dataset("isolet", real_data).y == 1, letters.y < 2)
     np.testing.assert_array_equal(load_dataset("waveform", real_data).y == 1, waves.y == 1)
 
@@ -86,9 +95,14 @@ def labels_for(spec: DatasetSpec, words: dict[str, str]) -> np.ndarray:
 def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
     """Write rows of small integers: Parquet for large sets, CSV for the others."""
     n = len(target)
-    columns = {f"x{index}": (np.arange(n) * (index + 3) % 101).astype(np.int8) for index in range(spec.shape.features)}
+    columns = {
+        f"x{index}": (np.arange(n) * (index + 3) % 101).astype(np.int8)
+        for index in range(spec.shape.features)
+    }
     if spec.name == "oil-spill":
-        columns["x22"] = np.zeros(n, dtype=np.int8)  # the constant column that the paper does not count
+        columns["x22"] = np.zeros(
+            n, dtype=np.int8
+        )  # the constant column that the paper does not count
     frame = pd.DataFrame({**columns, "target": target})
     frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
 
@@ -122,10 +136,15 @@ def test_a_set_that_is_not_here_loads_when_its_file_is_dropped_in(
 
 def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     spec = load_dataset_specs()["oil-spill"]
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(937, 49)), columns=[f"v{index}" for index in range(49)])
+    frame = pd.DataFrame(
+        np.random.default_rng(0).normal(size=(937, 49)),
+        columns=[f"v{index}" for index in range(49)],
+    )
     frame.assign(target=labels_for(spec, {})).to_csv(folder / "oil-spill.csv", index=False)
     data = load_dataset("oil-spill", folder)
     assert data.X.shape == (937, 49)
     width, unknown = data.remarks
-    assert width.startswith("937 rows and 49 features after the preparation; the public file has 937 and 48")
+    assert width.startswith(
+        "937 rows and 49 features after the preparation; the public file has 937 and 48"
+    )
     assert unknown == "oil-spill.csv: only the counts were compared with those of the public file"

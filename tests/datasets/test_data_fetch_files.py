@@ -1,4 +1,6 @@
-"""LIBSVM files, archives and Ding's sets on loopback, with the faults of real servers and real archives."""
+"""LIBSVM files, archives and Ding's sets on loopback, with the faults of real servers and real
+archives.
+"""
 
 import bz2
 import gzip
@@ -32,19 +34,25 @@ ROWS = np.array([[0.5, 0, 2, 0], [0, 1e-3, 0, 0], [7, 0, 0, 0]])
 def check_fetched_toy() -> None:
     fetch("toy")
     data = load_dataset("toy")
-    np.testing.assert_array_equal(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), ROWS)
+    np.testing.assert_array_equal(
+        data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), ROWS
+    )
     np.testing.assert_array_equal(data.y, [1, -1, -1])
 
 
 def cached_files(tmp_path: Path) -> list[str]:
     return sorted(
-        str(path.relative_to(tmp_path / "cache")) for path in (tmp_path / "cache").rglob("*") if path.is_file()
+        str(path.relative_to(tmp_path / "cache"))
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file()
     )
 
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("ending", ["", ".bz2", ".xz", ".numer"])
-def test_libsvm_files_have_a_fixed_width(server: Server, use_specs: Use, ending: str, sparse: bool) -> None:
+def test_libsvm_files_have_a_fixed_width(
+    server: Server, use_specs: Use, ending: str, sparse: bool
+) -> None:
     packed = {".bz2": bz2.compress(TEXT), ".xz": lzma.compress(TEXT)}.get(ending, TEXT)
     server.pages["/toy" + ending] = Page(packed)
     use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
@@ -67,7 +75,9 @@ def fetch_public(name: str, real_data: Path) -> Dataset:
 
 @pytest.mark.parametrize("name", ["heart", "german", "adult", "webpage"])
 def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) -> None:
-    names = {"german": ["german.numer"], "adult": ["a9a", "a9a.t"], "webpage": ["w8a"]}.get(name, [name])
+    names = {"german": ["german.numer"], "adult": ["a9a", "a9a.t"], "webpage": ["w8a"]}.get(
+        name, [name]
+    )
     for address, path in zip(names, sorted(real_data.glob(f"{name}.*"), reverse=True), strict=True):
         content = unpacked(path)
         if name == "webpage":  # repeated lines of the public file are dropped
@@ -80,7 +90,8 @@ def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) ->
 def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_specs: Server) -> None:
     frame = pd.read_csv(real_data / "breast-cancer.csv.gz", na_values="?").dropna()
     lines = [
-        f"{row[-1]:.6f} 1:{1000000 + index} " + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
+        f"{row[-1]:.6f} 1:{1000000 + index} "
+        + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
         for index, row in enumerate(frame.itertuples(index=False))
     ]
     loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page("\n".join(lines).encode())
@@ -88,19 +99,27 @@ def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_spec
 
 
 @pytest.mark.parametrize(("name", "number"), [("arcene", 167), ("dexter", 168)])
-def test_uci_archives_of_two_parts(real_data: Path, loopback_specs: Server, name: str, number: int) -> None:
+def test_uci_archives_of_two_parts(
+    real_data: Path, loopback_specs: Server, name: str, number: int
+) -> None:
     folder, members = name.upper(), {}
     for part, member in (("train", "train"), ("test", "valid")):
         (path,) = real_data.glob(f"{name}.{part}.*")
         if name == "arcene":
-            rows, labels = zip(*(line.rsplit(b",", 1) for line in unpacked(path).split()[1:]), strict=True)
+            rows, labels = zip(
+                *(line.rsplit(b",", 1) for line in unpacked(path).split()[1:]), strict=True
+            )
             rows = [row.replace(b",", b" ") for row in rows]
         else:
-            labels, rows = zip(*(line.split(b" ", 1) for line in unpacked(path).splitlines()), strict=True)
+            labels, rows = zip(
+                *(line.split(b" ", 1) for line in unpacked(path).splitlines()), strict=True
+            )
         # Each line ends in a blank; the labels of the second part of Arcene lie outside the folder.
         members[f"{folder}/{name}_{member}.data"] = b"".join(row + b" \n" for row in rows)
         outside = (name, part) == ("arcene", "test")
-        members[("" if outside else f"{folder}/") + f"{name}_{member}.labels"] = b"\n".join(labels) + b"\n"
+        members[("" if outside else f"{folder}/") + f"{name}_{member}.labels"] = (
+            b"\n".join(labels) + b"\n"
+        )
     loopback_specs.pages[f"/static/public/{number}/{name}.zip"] = Page(zip_bytes(members))
     fetch_public(name, real_data)
 
@@ -110,8 +129,14 @@ def test_uci_secom(loopback_specs: Server) -> None:
     X = rng.normal(size=(1567, 590)).round(4)
     X[3, 5] = np.nan
     rows = "\n".join(" ".join("NaN" if v != v else f"{v:.4f}" for v in row) for row in X)
-    labels = "\n".join(f'{label} "19/07/2008 11:55:00"' for label in np.repeat([-1, 1], [1463, 104]))
-    members = {"secom.names": b"", "secom.data": rows.encode(), "secom_labels.data": labels.encode()}
+    labels = "\n".join(
+        f'{label} "19/07/2008 11:55:00"' for label in np.repeat([-1, 1], [1463, 104])
+    )
+    members = {
+        "secom.names": b"",
+        "secom.data": rows.encode(),
+        "secom_labels.data": labels.encode(),
+    }
     loopback_specs.pages["/static/public/179/secom.zip"] = Page(zip_bytes(members))
     fetch("Secom")
     data = load_dataset("secom")
@@ -122,8 +147,12 @@ def test_uci_secom(loopback_specs: Server) -> None:
 
 def test_uci_libras_where_imbalanced_learn_is_out_of_reach(loopback_specs: Server) -> None:
     X = np.random.default_rng(0).random((360, 90)).round(5)
-    rows = [",".join(f"{v:.5f}" for v in row) + f",{index // 24 + 1}" for index, row in enumerate(X)]
-    content = zip_bytes({"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()})
+    rows = [
+        ",".join(f"{v:.5f}" for v in row) + f",{index // 24 + 1}" for index, row in enumerate(X)
+    ]
+    content = zip_bytes(
+        {"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()}
+    )
     loopback_specs.pages["/static/public/181/libras+movement.zip"] = Page(content)
     assert fetch("libras-move").origin.endswith("libras+movement.zip")
     data = load_dataset("libras-move")
@@ -181,11 +210,21 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_members_never_leave_their_folder(server: Server, use_specs: Use, kind: str, tmp_path: Path) -> None:
+def test_members_never_leave_their_folder(
+    server: Server, use_specs: Use, kind: str, tmp_path: Path
+) -> None:
     rows = b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"
     members = {"../../../evil.csv": b"evil", "/tmp/../evil.csv": b"evil", "a/../../rows.csv": rows}
     server.pages["/a"] = Page(zip_bytes(members) if kind == "zip" else tar_bytes(members))
-    use_specs(toy({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
+    use_specs(
+        toy(
+            {
+                "kind": "archive",
+                "url": f"{server.url}/a",
+                "members": {"all": {"features": "rows.csv"}},
+            }
+        )
+    )
     check_fetched_toy()
     assert not list(tmp_path.rglob("evil*"))
     assert not list(tmp_path.rglob("rows.csv"))
@@ -205,13 +244,23 @@ def test_archives_that_are_not_what_they_should_be(
     server: Server, use_specs: Use, members: dict[str, bytes], message: str, tmp_path: Path
 ) -> None:
     server.pages["/a"] = Page(zip_bytes(members) if members else b"<html>maintenance</html>")
-    use_specs(toy({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x.data"}}}))
+    use_specs(
+        toy(
+            {
+                "kind": "archive",
+                "url": f"{server.url}/a",
+                "members": {"all": {"features": "x.data"}},
+            }
+        )
+    )
     with pytest.raises(ElmbenchError, match=message):
         fetch("toy")
     assert not [name for name in cached_files(tmp_path) if name.startswith("datasets")]
 
 
-def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: Use, tmp_path: Path) -> None:
+def test_rows_that_are_not_the_data_set_are_not_kept(
+    server: Server, use_specs: Use, tmp_path: Path
+) -> None:
     server.pages["/toy"] = Page(TEXT + b"-1 1:3\n")
     use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy"}))
     with pytest.raises(ElmbenchError, match="4 rows"):

@@ -1,4 +1,6 @@
-"""Fingerprints: another print of the same rows is let through, other rows are refused or said to be others."""
+"""Fingerprints: another print of the same rows is let through, other rows are refused or said to be
+others.
+"""
 
 import os
 from collections.abc import Callable
@@ -23,7 +25,9 @@ pytestmark = pytest.mark.exhaustive
 RNG = np.random.default_rng
 SPECS = load_dataset_specs()
 KNOWN = [name for name, spec in SPECS.items() if spec.fingerprint]
-OWN = [name for name in KNOWN if SPECS[name].generator or SPECS[name].sources[0].kind == "scikit-learn"]
+OWN = [
+    name for name in KNOWN if SPECS[name].generator or SPECS[name].sources[0].kind == "scikit-learn"
+]
 GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 
 
@@ -43,10 +47,19 @@ def made(kind: str) -> Dataset:
     """Return rows whose columns depend on each other and on the target, with an official split."""
     rng = RNG(8)
     hidden = rng.normal(size=(300, 1))
-    X: Any = (hidden + rng.normal(size=(300, 6))) * [1.0, 1.0, 40.0, 0.02, 3.0, 1.0] + [0.0, 0.0, 300.0, 0.1, -7.0, 5.0]
+    X: Any = (hidden + rng.normal(size=(300, 6))) * [1.0, 1.0, 40.0, 0.02, 3.0, 1.0] + [
+        0.0,
+        0.0,
+        300.0,
+        0.1,
+        -7.0,
+        5.0,
+    ]
     X[:, 5] = X[:, 5] > 5
     X = np.column_stack([np.round(X, 6), np.full(300, 9.0)])
-    y: NDArray[Any] = np.where(hidden[:, 0] + 0.5 * rng.normal(size=300) > 0.4, 1, -1).astype(np.int8)
+    y: NDArray[Any] = np.where(hidden[:, 0] + 0.5 * rng.normal(size=300) > 0.4, 1, -1).astype(
+        np.int8
+    )
     if kind == "regression":
         y = np.round(hidden[:, 0], 6)
     if kind == "sparse":
@@ -91,7 +104,9 @@ def shortened(values: Any) -> Any:
 SAME: dict[str, Change] = {
     "order": in_another_order,
     "three decimals": of_values(lambda values: np.round(values, 3)),
-    "four decimals, another order": lambda data: in_another_order(of_values(lambda x: np.round(x, 4))(data)),
+    "four decimals, another order": lambda data: in_another_order(
+        of_values(lambda x: np.round(x, 4))(data)
+    ),
     "six digits": of_values(shortened),
     "single precision": of_values(lambda values: values.astype(np.float32).astype(float)),
 }
@@ -100,15 +115,21 @@ OTHER: dict[str, Change] = {
     "noise of three decimals": of_values(
         lambda x: np.round(RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0), 3)
     ),
-    "columns that were shuffled each": with_column(slice(None), lambda x: RNG(5).permuted(x, axis=0)),
+    "columns that were shuffled each": with_column(
+        slice(None), lambda x: RNG(5).permuted(x, axis=0)
+    ),
     "one column of noise": with_column(1, lambda x: RNG(6).permutation(x)),
     "a column on another scale": with_column(3, lambda x: 1.01 * x),
     "a column turned round": with_column(2, lambda x: -x),
     "a column with other units": with_column(4, lambda x: 1.8 * x + 32),
     "targets of other rows": lambda data: replace(data, y=RNG(7).permutation(data.y)),
     "targets turned round": lambda data: replace(data, y=-data.y),
-    "two targets exchanged": lambda data: replace(data, y=data.y[[*range(149), 299, *range(150, 299), 149]]),
-    "parts exchanged": lambda data: replace(data, X=data.X[np.roll(np.arange(300), 150)], y=np.roll(data.y, 150)),
+    "two targets exchanged": lambda data: replace(
+        data, y=data.y[[*range(149), 299, *range(150, 299), 149]]
+    ),
+    "parts exchanged": lambda data: replace(
+        data, X=data.X[np.roll(np.arange(300), 150)], y=np.roll(data.y, 150)
+    ),
     "columns of one value": of_values(lambda x: np.ones_like(x) if x.ndim > 1 else x),
     "values that overflow": of_values(lambda x: x * 1e300),
 }
@@ -153,11 +174,15 @@ def test_a_file_of_noise_is_refused_or_remarked(noise: Path, tmp_path: Path) -> 
         lambda **more: load_dataset("wdbc", folder, **more),
         lambda **more: identify(SPECS["wdbc"], folder, **more),
     ):
-        with pytest.raises(ElmbenchError, match="is other data than the public file of 'wdbc'") as error:
+        with pytest.raises(
+            ElmbenchError, match="is other data than the public file of 'wdbc'"
+        ) as error:
             take()
         assert "--other-data" in str(error.value)
         (remark,) = take(other_data=True).remarks
-        assert remark.startswith("wdbc.csv is other data than the public file: the columns have other means")
+        assert remark.startswith(
+            "wdbc.csv is other data than the public file: the columns have other means"
+        )
     with pytest.raises(ElmbenchError, match="other data"):
         import_file("wdbc", noise, tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -174,9 +199,13 @@ def test_a_guess_about_labels_is_remarked(folder: Path, wdbc_lines: list[str]) -
     assert load_dataset("wdbc", folder).remarks == ()
     write("1", "0")
     data, bundled = load_dataset("wdbc", folder), load_dataset("wdbc").checksum
-    assert data.remarks == ("labels read as scikit-learn load_breast_cancer spells them: 0 is 2, 1 is 1",)
+    assert data.remarks == (
+        "labels read as scikit-learn load_breast_cancer spells them: 0 is 2, 1 is 1",
+    )
     assert data.checksum == bundled
     write("B", "M")
-    assert load_dataset("wdbc", folder).remarks == ("labels recognised by the sizes of the classes: B is 1, M is 2",)
+    assert load_dataset("wdbc", folder).remarks == (
+        "labels recognised by the sizes of the classes: B is 1, M is 2",
+    )
     assert load_dataset("wdbc", folder).checksum == bundled
     assert identify(SPECS["wdbc"], folder).remarks == load_dataset("wdbc", folder).remarks

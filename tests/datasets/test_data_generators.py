@@ -1,4 +1,6 @@
-"""Generated data: known error rates, densities and streams, and a series of the same numbers everywhere."""
+"""Generated data: known error rates, densities and streams, and a series of the same numbers
+everywhere.
+"""
 
 import hashlib
 from pathlib import Path
@@ -18,15 +20,20 @@ MACKEY_GLASS = load_dataset_specs()["mackey-glass"]
 
 
 def bayes_classes(X: np.ndarray) -> np.ndarray:
-    """The class of the largest density, integrated over u on a grid: what no classifier can beat."""
+    """The class of the largest density, integrated over u on a grid: what no classifier can
+    beat.
+    """
     waves, grid = base_waves(), np.linspace(0, 1, 101)[:, None]
     distances = np.stack(
         [
-            ((X[:, None, :] - (grid * waves[first] + (1 - grid) * waves[second])[None]) ** 2).sum(axis=2)
+            ((X[:, None, :] - (grid * waves[first] + (1 - grid) * waves[second])[None]) ** 2).sum(
+                axis=2
+            )
             for first, second in MIXED
         ]
     )
-    # One offset a row for all classes keeps the exponentials from vanishing and the comparison true.
+    # One offset a row for all classes keeps the exponentials from vanishing and the comparison
+    # true.
     nearest = distances.min(axis=(0, 2), keepdims=True)
     return np.argmax(np.exp(-0.5 * (distances - nearest)).mean(axis=2), axis=0)
 
@@ -35,7 +42,8 @@ def test_waveforms_have_the_known_bayes_rate() -> None:
     X, y = waveform("waveform-generated", 0, rows=4000)
     assert X.shape == (4000, 21)
     np.testing.assert_allclose(np.bincount(y) / 4000, 1 / 3, atol=0.03)
-    # Breiman et al.: 14 % of the rows are misclassified at best; 4 standard deviations of 4,000 rows are 2.2 %.
+    # Breiman et al.: 14 % of the rows are misclassified at best; 4 standard deviations of 4,000
+    # rows are 2.2 %.
     assert (bayes_classes(X) != y).mean() == pytest.approx(0.14, abs=0.022)
 
 
@@ -60,7 +68,10 @@ def test_sparse_rows_have_the_density(density: float) -> None:
 def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
     named = load_dataset("sparse-10k[density=0.01]", run=2)
     chosen = load_dataset("sparse-10k", run=2, options={"density": 0.01})
-    assert (named.name, named.source) == ("sparse-10k[density=0.01]", "generator sparse (density 0.01)")
+    assert (named.name, named.source) == (
+        "sparse-10k[density=0.01]",
+        "generator sparse (density 0.01)",
+    )
     assert (chosen.source, chosen.X.nnz, (chosen.y == 1).sum()) == (named.source, 600 * 100, 300)
     assert (named.X != chosen.X).nnz == 0
     assert named.checksum == chosen.checksum
@@ -107,18 +118,27 @@ def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
     runs = [load_dataset("mackey-glass", run=run) for run in (0, 1)]
     for data in runs:
         assert np.var(data.y - clean.y) == pytest.approx(1.5e-4, rel=0.05)
-        np.testing.assert_array_equal(data.X[1:, -1], data.y[:-1])  # one noise a sample, not one a use
+        np.testing.assert_array_equal(
+            data.X[1:, -1], data.y[:-1]
+        )  # one noise a sample, not one a use
     assert not np.array_equal(runs[0].y, runs[1].y)
     assert np.abs(np.corrcoef(runs[0].y - clean.y, runs[1].y - clean.y)[0, 1]) < 0.03
     np.testing.assert_array_equal(runs[1].y, load_dataset("mackey-glass", run=1).y)
     doubled = load_dataset("mackey-glass", options={"noise_variance": 2e-4})
-    np.testing.assert_allclose(doubled.y - clean.y, (runs[0].y - clean.y) * np.sqrt(4 / 3), atol=1e-12)
+    np.testing.assert_allclose(
+        doubled.y - clean.y, (runs[0].y - clean.y) * np.sqrt(4 / 3), atol=1e-12
+    )
 
 
 def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
     cases = [(run, variance) for run in (0, 1) for variance in (0, 1e-4)]
-    checksums = {load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum for r, v in cases}
-    identities = {identify(MACKEY_GLASS.with_options({"noise_variance": v}), run=r) for r, v in cases}
+    checksums = {
+        load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum
+        for r, v in cases
+    }
+    identities = {
+        identify(MACKEY_GLASS.with_options({"noise_variance": v}), run=r) for r, v in cases
+    }
     assert len(checksums) == len(identities) == 4
     assert identify(MACKEY_GLASS) == identify(MACKEY_GLASS.with_options({"noise_variance": 1.5e-4}))
 

@@ -40,7 +40,9 @@ FINGERPRINT = {
 
 
 def seven(known: bool = False, **source: Any) -> dict[str, Any]:
-    """Return the entry of the rows in `datasets.yaml`, if they are `known` with their fingerprint."""
+    """Return the entry of the rows in `datasets.yaml`, if they are `known` with their
+    fingerprint.
+    """
     return toy(
         {"kind": "openml", "id": 7, **source},
         positive=["yes"],
@@ -83,14 +85,18 @@ def rows(openml_server: Server, use_specs: Use) -> Server:
 
 
 @pytest.mark.parametrize("more", [{}, {"gzipped": False}, {"status": "deactivated"}])
-def test_nominal_columns_and_missing_values(rows: Server, tmp_path: Path, more: dict[str, Any]) -> None:
+def test_nominal_columns_and_missing_values(
+    rows: Server, tmp_path: Path, more: dict[str, Any]
+) -> None:
     add_openml(rows, 7, ARFF, **more)
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
     result = fetch("toy")
     assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
     check_fetched_toy()
-    assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [".parquet"]
+    assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [
+        ".parquet"
+    ]
     n_requests = len(rows.requests)
     assert not fetch("toy").downloaded
     assert len(rows.requests) == n_requests
@@ -122,7 +128,9 @@ def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
     use_specs(seven(target="class"))
     lines = [[str(index), *row] for index, row in enumerate(ROWS)]
     more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
-    add_openml(rows, 7, arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines), target="size", more=more)
+    add_openml(
+        rows, 7, arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines), target="size", more=more
+    )
     check_fetched_toy()
 
 
@@ -133,7 +141,8 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     content["toy"]["shape"]["features"] = 4
     use_specs(content)
     yes = "yes" if kind != "NUMERIC" else "1"
-    # Left out: 0, and of a nominal column the first category. The third value has no single-precision equal.
+    # Left out: 0, and of a nominal column the first category. The third value has no
+    # single-precision equal.
     lines = ["{0 1.5}", f"{{1 2,4 {yes}}}", "{2 0.1}", f"{{4 {yes}}}", "{}"]
     head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(4)] + [f"@ATTRIBUTE class {kind}"]
     # The dense Parquet file that OpenML makes of sparse rows is left alone.
@@ -151,12 +160,18 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
 
 def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
     content = seven(id=[7, 8])
-    content["toy"] |= {"prepare": [], "prepared": None, "shape": {**content["toy"]["shape"], "features": 2}}
+    content["toy"] |= {
+        "prepare": [],
+        "prepared": None,
+        "shape": {**content["toy"]["shape"], "features": 2},
+    }
     use_specs(content)
     labels = [row[3] for row in ROWS]
     for number, targets in ((7, labels), (8, labels), (9, ["yes", *labels[1:]])):
         lines = [[str(number * index), label] for index, label in enumerate(targets)]
-        add_openml(openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines))
+        add_openml(
+            openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines)
+        )
     fetch("toy")
     data = load_dataset("toy")
     np.testing.assert_array_equal(data.X, np.outer(np.arange(5), [7, 8]))
@@ -167,7 +182,9 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
         fetch("toy")
 
 
-def test_the_client_leaves_nothing_behind(rows: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_client_leaves_nothing_behind(
+    rows: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import openml
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -180,7 +197,9 @@ def test_the_client_leaves_nothing_behind(rows: Server, tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_parquet_comes_first_if_the_rows_have_a_fingerprint(rows: Server, use_specs: Use, known: bool) -> None:
+def test_parquet_comes_first_if_the_rows_have_a_fingerprint(
+    rows: Server, use_specs: Use, known: bool
+) -> None:
     use_specs(seven(known))
     add_openml(rows, 7, ARFF, parquet=parquet_bytes())
     check_fetched_toy()
@@ -192,7 +211,9 @@ def test_parquet_comes_first_if_the_rows_have_a_fingerprint(rows: Server, use_sp
 def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, fault: str) -> None:
     use_specs(seven(known=True))
     body = parquet_bytes([3, 1, 2, 0, 4] if fault == "other values" else None)
-    add_openml(rows, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
+    add_openml(
+        rows, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body)
+    )
     if fault == "missing":
         del rows.pages["/datasets/0000/0007/dataset_7.pq"]
     if fault != "other values":
@@ -206,18 +227,28 @@ def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, 
 
 def test_a_wrong_checksum(rows: Server, tmp_path: Path) -> None:
     add_openml(rows, 7, ARFF, md5="0" * 32)
-    with pytest.raises(ElmbenchError, match=r"MD5 hash of .* does not match the known hash") as error:
+    with pytest.raises(
+        ElmbenchError, match=r"MD5 hash of .* does not match the known hash"
+    ) as error:
         fetch("toy")
     assert not isinstance(error.value, DataUnavailableError)
     assert not list((tmp_path / "cache").rglob("*.parquet"))
 
 
-@pytest.mark.parametrize(("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")])
-def test_a_refusal_is_shown_and_the_next_source_is_asked(rows: Server, use_specs: Use, code: int, message: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")]
+)
+def test_a_refusal_is_shown_and_the_next_source_is_asked(
+    rows: Server, use_specs: Use, code: int, message: str
+) -> None:
     refuse_openml(rows, 7, code, message)
-    with pytest.raises(ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}") as error:
+    with pytest.raises(
+        ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}"
+    ) as error:
         fetch("toy")
-    assert not isinstance(error.value, DataUnavailableError)  # the server is there and has its reasons
+    assert not isinstance(
+        error.value, DataUnavailableError
+    )  # the server is there and has its reasons
     assert "elmbench data import toy" in str(error.value.next_step)
     content = seven()
     content["toy"]["sources"].append({"kind": "openml", "id": 8})
@@ -227,7 +258,11 @@ def test_a_refusal_is_shown_and_the_next_source_is_asked(rows: Server, use_specs
 
 
 @pytest.mark.parametrize(
-    "garbled", ["<html>", "<oml:data_set_description xmlns:oml='o'><oml:id>7</oml:id></oml:data_set_description>"]
+    "garbled",
+    [
+        "<html>",
+        "<oml:data_set_description xmlns:oml='o'><oml:id>7</oml:id></oml:data_set_description>",
+    ],
 )
 def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
     rows.pages[f"{API}/data/7"].body = garbled.encode()
@@ -235,7 +270,9 @@ def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
         fetch("toy")
 
 
-@pytest.mark.parametrize(("path", "fault"), [(f"{API}/data/7", "failures"), (FILE, "failures"), (FILE, "cut")])
+@pytest.mark.parametrize(
+    ("path", "fault"), [(f"{API}/data/7", "failures"), (FILE, "failures"), (FILE, "cut")]
+)
 def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str) -> None:
     setattr(rows.pages[path], fault, 99)
     with pytest.raises(DataUnavailableError, match="OpenML 7"):
@@ -247,7 +284,9 @@ def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str
 
 def real_arff(frame: pd.DataFrame, kinds: dict[str, str]) -> str:
     rows = [list(row) for row in frame.itertuples(index=False)]
-    return arff_text(list(frame.columns), [kinds.get(str(name), "NUMERIC") for name in frame.columns], rows)
+    return arff_text(
+        list(frame.columns), [kinds.get(str(name), "NUMERIC") for name in frame.columns], rows
+    )
 
 
 @pytest.mark.parametrize(
@@ -262,14 +301,22 @@ def real_arff(frame: pd.DataFrame, kinds: dict[str, str]) -> str:
     ],
 )
 def test_real_rows_are_those_of_the_public_file(
-    real_data: Path, openml_server: Server, use_specs: Use, name: str, number: int, target: str, words: dict[str, str]
+    real_data: Path,
+    openml_server: Server,
+    use_specs: Use,
+    name: str,
+    number: int,
+    target: str,
+    words: dict[str, str],
 ) -> None:
     if name == "abalone7":
         entry = read_yaml(spec_root() / "datasets.yaml")[name]
         use_specs({name: {**entry, "sources": entry["sources"][1:]}})
     frame = pd.read_csv(real_data / f"{name.rstrip('7')}.csv.gz", dtype=str, keep_default_na=False)
     frame = frame.rename(columns={"target": target}).replace({target: words})
-    kinds = {} if name == "calhousing" else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
+    kinds = (
+        {} if name == "calhousing" else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
+    )
     if "Sex" in frame:
         kinds["Sex"] = "{M,F,I}"
     add_openml(openml_server, number, real_arff(frame, kinds), target=target)

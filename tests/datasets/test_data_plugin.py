@@ -75,11 +75,17 @@ def test_another_version_of_a_kind_is_loaded_again(
 
 
 @pytest.mark.parametrize(
-    ("code", "message"), [("return 1 // 0", "ZeroDivisionError: "), ("return X", r"TypeError: load returns array\(")]
+    ("code", "message"),
+    [("return 1 // 0", "ZeroDivisionError: "), ("return X", r"TypeError: load returns array\(")],
 )
-def test_a_kind_that_fails_ends_with_a_message(spec: DatasetSpec, plugin: Path, code: str, message: str) -> None:
+def test_a_kind_that_fails_ends_with_a_message(
+    spec: DatasetSpec, plugin: Path, code: str, message: str
+) -> None:
     plugin.write_text(PLUGIN.replace("return Table", f"{code}; Table"))
-    with loaded_plugins([plugin]), pytest.raises(ElmbenchError, match=f"the source spiral of spiral fails: {message}"):
+    with (
+        loaded_plugins([plugin]),
+        pytest.raises(ElmbenchError, match=f"the source spiral of spiral fails: {message}"),
+    ):
         load(DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)))
 
 
@@ -87,11 +93,19 @@ def test_a_kind_that_fails_ends_with_a_message(spec: DatasetSpec, plugin: Path, 
     ("source", "message"),
     [
         ({"kind": "spiral"}, r"'spiral.sources.0.turns' is missing"),
-        ({"kind": "spiral", "turns": 1, "turn": 2}, "unknown key 'spiral.sources.0.turn'; allowed here: .*turns"),
-        ({"kind": "spirals", "turns": 1}, "the kind of source is 'spirals', not one of .*archive, spiral"),
+        (
+            {"kind": "spiral", "turns": 1, "turn": 2},
+            "unknown key 'spiral.sources.0.turn'; allowed here: .*turns",
+        ),
+        (
+            {"kind": "spirals", "turns": 1},
+            "the kind of source is 'spirals', not one of .*archive, spiral",
+        ),
     ],
 )
-def test_an_entry_of_a_new_kind_is_checked(plugin: Path, source: dict[str, Any], message: str) -> None:
+def test_an_entry_of_a_new_kind_is_checked(
+    plugin: Path, source: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse_dataset_specs({"spiral": ENTRY | {"sources": [source]}}, "my.yaml")
 

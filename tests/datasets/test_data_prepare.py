@@ -29,9 +29,17 @@ def step(**content: Any) -> Step:
 
 @pytest.fixture
 def table() -> Table:
-    X = np.array([[1.0, np.nan, 4.0], [1.0, np.nan, np.nan], [1.0, np.nan, 8.0], [1.0, np.nan, 4.0]])
+    X = np.array(
+        [[1.0, np.nan, 4.0], [1.0, np.nan, np.nan], [1.0, np.nan, 8.0], [1.0, np.nan, 4.0]]
+    )
     words = np.array(["red", "blue", None, "red"], dtype=object)
-    return Table(X, ("one", "colour", "size"), np.array(["a", "b", "a", "a"], dtype=object), "here", {"colour": words})
+    return Table(
+        X,
+        ("one", "colour", "size"),
+        np.array(["a", "b", "a", "a"], dtype=object),
+        "here",
+        {"colour": words},
+    )
 
 
 def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
@@ -92,11 +100,17 @@ def test_images_are_resized_by_area() -> None:
     images = np.arange(2 * 4 * 6, dtype=float).reshape(2, 24)
 
     def resized(height: int, width: int, to_height: int, to_width: int) -> Any:
-        to = step(step="resize-images", height=height, width=width, to_height=to_height, to_width=to_width)
+        to = step(
+            step="resize-images", height=height, width=width, to_height=to_height, to_width=to_width
+        )
         return prepare(Table.of_numbers(images, np.zeros(2), "here"), [to]).X
 
-    np.testing.assert_allclose(resized(4, 6, 2, 3), images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6))
-    np.testing.assert_allclose(resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1))  # areas are kept
+    np.testing.assert_allclose(
+        resized(4, 6, 2, 3), images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6)
+    )
+    np.testing.assert_allclose(
+        resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1)
+    )  # areas are kept
     with pytest.raises(ElmbenchError, match="24 pixels"):
         resized(5, 5, 3, 4)
 
@@ -161,7 +175,9 @@ def test_every_format_gives_the_same_arrays(folder: Path) -> None:
         checksums.add(data.checksum)
         (folder / f"toy.{suffix}").unlink()
     assert len(checksums) == 1
-    np.testing.assert_array_equal(data.X, [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]])
+    np.testing.assert_array_equal(
+        data.X, [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]]
+    )
     np.testing.assert_array_equal(data.y, [1, -1, -1, 1])
 
 
@@ -170,10 +186,15 @@ def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
     folder: Path, use_specs: Callable[..., DatasetSpecs], sparse: bool
 ) -> None:
     X = np.array([[0.0, 1, 0], [2, 0, 0], [0, 0, 0], [3, 0, -4]])
-    rows = sp.csr_matrix(([1.0, 2, 0, 3, -4], [1, 0, 2, 0, 2], [0, 1, 2, 3, 5]), shape=X.shape)  # one zero stored
+    rows = sp.csr_matrix(
+        ([1.0, 2, 0, 3, -4], [1, 0, 2, 0, 2], [0, 1, 2, 3, 5]), shape=X.shape
+    )  # one zero stored
     use_specs({"toy": TOY["toy"] | {"sparse": sparse, "prepare": [], "prepared": None}})
     checksums = set()
-    for arrays in ({"X": X}, {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}):
+    for arrays in (
+        {"X": X},
+        {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")},
+    ):
         np.savez(folder / "toy.npz", target=FRAME["target"].to_numpy(str), **arrays)
         data = load_dataset("toy", folder)
         assert sp.issparse(data.X) == sparse

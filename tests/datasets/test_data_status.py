@@ -1,4 +1,6 @@
-"""Loading by name: which source wins; checksums, also without rows; the status of data sets, the import of files."""
+"""Loading by name: which source wins; checksums, also without rows; the status of data sets, the
+import of files.
+"""
 
 import gzip
 import json
@@ -33,7 +35,9 @@ def test_wdbc_without_any_file() -> None:
 
 
 def test_a_file_comes_before_the_bundled_set(folder: Path, wdbc_lines: list[str]) -> None:
-    text = "\n".join([wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]])
+    text = "\n".join(
+        [wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]
+    )
     (folder / "wdbc.csv").write_text(text)
     data = load_dataset("wdbc", folder, other_data=True)
     assert data.X[0, 0] == 0
@@ -67,7 +71,17 @@ def test_checksum_sees_every_part_and_no_layout() -> None:
     assert array_checksum(np.where(X == 0, -0.0, X), y) == first
     changed = X.copy()
     changed[2, 1] = np.nextafter(5.0, 6.0)
-    assert len({first, array_checksum(changed, y), array_checksum(X, -y), array_checksum(X.reshape(2, 3), y)}) == 4
+    assert (
+        len(
+            {
+                first,
+                array_checksum(changed, y),
+                array_checksum(X, -y),
+                array_checksum(X.reshape(2, 3), y),
+            }
+        )
+        == 4
+    )
     assert array_checksum(X, y, "run 1") != first
 
 
@@ -76,9 +90,15 @@ def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: 
     (folder / "sonar.csv").symlink_to(folder / "gone.csv")
     result = {entry.name: entry for entry in status(data_dir=folder)}
     assert set(result) == set(load_dataset_specs())
-    assert (result["wdbc"].state, result["wdbc"].where) == ("bundled", "scikit-learn load_breast_cancer")
+    assert (result["wdbc"].state, result["wdbc"].where) == (
+        "bundled",
+        "scikit-learn load_breast_cancer",
+    )
     assert (result["mackey-glass"].state, result["mackey-glass"].next_step) == ("generated", "")
-    assert (result["diabetes"].state, result["diabetes"].where) == ("file", str(folder / "diabetes.csv"))
+    assert (result["diabetes"].state, result["diabetes"].where) == (
+        "file",
+        str(folder / "diabetes.csv"),
+    )
     assert result["sonar"].state == "bad"
     assert "gone.csv" in result["sonar"].where
     assert result["sylva"].state == "to fetch"
@@ -96,7 +116,9 @@ def test_status_of_some(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
-def test_a_file_is_checked_and_copied(folder: Path, tmp_path: Path, wdbc_lines: list[str], ending: str) -> None:
+def test_a_file_is_checked_and_copied(
+    folder: Path, tmp_path: Path, wdbc_lines: list[str], ending: str
+) -> None:
     text = "\n".join(wdbc_lines).encode()
     given = tmp_path / f"from my disk{ending}"
     given.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
@@ -112,13 +134,20 @@ def test_a_training_and_a_test_part(folder: Path, tmp_path: Path) -> None:
     for part in ("tr", "te"):
         frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 10_000)), columns=names)
         frame.assign(target=np.repeat([-1, 1], [56, 44])).to_parquet(tmp_path / f"{part}.parquet")
-    import_file("arcene", tmp_path / "tr.parquet", folder, test=tmp_path / "te.parquet", other_data=True)
-    assert sorted(path.name for path in folder.iterdir()) == ["arcene.test.parquet", "arcene.train.parquet"]
+    import_file(
+        "arcene", tmp_path / "tr.parquet", folder, test=tmp_path / "te.parquet", other_data=True
+    )
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "arcene.test.parquet",
+        "arcene.train.parquet",
+    ]
     splits = load_dataset("arcene", folder, other_data=True).splits
     assert len(splits["train"]) == 100
 
 
-def test_a_file_that_is_not_the_data_set_is_not_copied(folder: Path, tmp_path: Path, wdbc_lines: list[str]) -> None:
+def test_a_file_that_is_not_the_data_set_is_not_copied(
+    folder: Path, tmp_path: Path, wdbc_lines: list[str]
+) -> None:
     (tmp_path / "short.csv").write_text("\n".join(wdbc_lines[:-1]))
     with pytest.raises(ElmbenchError, match="568 rows"):
         import_file("wdbc", tmp_path / "short.csv", folder)
@@ -130,7 +159,9 @@ def test_a_file_that_is_not_the_data_set_is_not_copied(folder: Path, tmp_path: P
     assert list(folder.iterdir()) == []
 
 
-def test_another_file_in_its_place_is_not_touched(folder: Path, tmp_path: Path, wdbc_lines: list[str]) -> None:
+def test_another_file_in_its_place_is_not_touched(
+    folder: Path, tmp_path: Path, wdbc_lines: list[str]
+) -> None:
     (folder / "wdbc.csv").write_text("mine")
     (tmp_path / "new.csv").write_text("\n".join(wdbc_lines))
     import_file("wdbc", tmp_path / "new.csv", folder)  # the same name: replaced
@@ -183,9 +214,13 @@ def test_data_that_are_not_here() -> None:
         identify(load_dataset_specs()["waveform"])
 
 
-def test_a_file_that_changed_is_loaded_again(file: Path, wdbc_lines: list[str], loaded: list[str]) -> None:
+def test_a_file_that_changed_is_loaded_again(
+    file: Path, wdbc_lines: list[str], loaded: list[str]
+) -> None:
     first, times = identify(WDBC, file.parent), file.stat()
-    changed = "\n".join([wdbc_lines[0], wdbc_lines[1].replace("17.990000", "17.990001"), *wdbc_lines[2:]])
+    changed = "\n".join(
+        [wdbc_lines[0], wdbc_lines[1].replace("17.990000", "17.990001"), *wdbc_lines[2:]]
+    )
     assert len(changed) == times.st_size
     file.write_text(changed)
     second = identify(WDBC, file.parent)
@@ -196,7 +231,10 @@ def test_a_file_that_changed_is_loaded_again(file: Path, wdbc_lines: list[str], 
     file.write_text("\n".join(wdbc_lines[:-1]))
     with pytest.raises(ElmbenchError, match="568 rows"):
         identify(WDBC, file.parent)
-    assert len(json.loads((Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text())) == 1
+    assert (
+        len(json.loads((Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text()))
+        == 1
+    )
 
 
 @pytest.mark.parametrize("what", ["spec", "loader", "packages"])
@@ -218,7 +256,9 @@ def test_whatever_else_the_rows_depend_on(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", None])
-def test_a_damaged_index_is_built_again(file: Path, loaded: list[str], content: bytes | None) -> None:
+def test_a_damaged_index_is_built_again(
+    file: Path, loaded: list[str], content: bytes | None
+) -> None:
     first = identify(WDBC, file.parent)
     index = Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json"
     if content is None:

@@ -1,4 +1,6 @@
-"""Warnings about a user's own rows, dates as people write them and as features, and columns that are left out."""
+"""Warnings about a user's own rows, dates as people write them and as features, and columns that
+are left out.
+"""
 
 import re
 from pathlib import Path
@@ -18,7 +20,9 @@ N = 120
 RANDOM = np.random.default_rng(0)
 LABELS = RANDOM.permutation(["no", "yes"] * (N // 2))
 FRAME = pd.DataFrame(RANDOM.normal(size=(N, 2)).round(6), columns=["a", "b"])
-PATIENTS = np.array([f"p{number}" for number in np.where(LABELS == "no", 0, 15) + RANDOM.integers(0, 15, N)])
+PATIENTS = np.array(
+    [f"p{number}" for number in np.where(LABELS == "no", 0, 15) + RANDOM.integers(0, 15, N)]
+)
 DAYS = pd.date_range("2023-01-01", periods=N, freq="5D")
 
 
@@ -30,7 +34,10 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
 @pytest.mark.parametrize(
     ("columns", "warning"),
     [
-        ({"who": PATIENTS}, "'who' looks like a group, as each of its 30 values has one target: --groups who"),
+        (
+            {"who": PATIENTS},
+            "'who' looks like a group, as each of its 30 values has one target: --groups who",
+        ),
         (
             {"who": [int(word[1:]) for word in PATIENTS]},
             "'who' looks like a group, as each of its 30 values has one target: --groups who",
@@ -38,7 +45,10 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
         ({"n": range(N)}, "'n' is a different whole number in each row, such as an ID: --drop n"),
         ({"c": 1, "d": "x"}, "'c', 'd' are each constant: --drop c --drop d"),
         ({"c": FRAME["a"]}, "'c' is the same as 'a': --drop c"),
-        ({"code": LABELS == "no"}, "'code' alone gives the target away: --drop code if it is known only afterwards"),
+        (
+            {"code": LABELS == "no"},
+            "'code' alone gives the target away: --drop code if it is known only afterwards",
+        ),
         (
             {"sum": np.where(LABELS == "no", 0, 10) + FRAME["a"]},
             "'sum' alone gives the target away: --drop sum if it is known only afterwards",
@@ -51,15 +61,22 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
 def test_what_is_suspicious_is_told_with_what_to_type(
     tmp_path: Path, columns: dict[str, Any], warning: str | None
 ) -> None:
-    assert warnings(tmp_path, FRAME.assign(**columns, kind=LABELS)) == ([warning] if warning else [])
+    assert warnings(tmp_path, FRAME.assign(**columns, kind=LABELS)) == (
+        [warning] if warning else []
+    )
 
 
 def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
-    assert warnings(tmp_path, FRAME.assign(who=PATIENTS, ward=PATIENTS, kind=LABELS), groups="who") == []
+    assert (
+        warnings(tmp_path, FRAME.assign(who=PATIENTS, ward=PATIENTS, kind=LABELS), groups="who")
+        == []
+    )
 
 
 def test_rows_that_repeat(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"colour": ["red", "blue"] * (N // 2), "when": DAYS.astype(str), "kind": LABELS})
+    frame = pd.DataFrame(
+        {"colour": ["red", "blue"] * (N // 2), "when": DAYS.astype(str), "kind": LABELS}
+    )
     assert warnings(tmp_path, frame) == []  # their dates differ
     (warning,) = warnings(tmp_path, pd.concat([frame, frame[:3]]))
     assert warning.startswith("3 of 123 rows repeat another row")
@@ -67,28 +84,47 @@ def test_rows_that_repeat(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("column", "expected"),
-    [("a", ["'twice' alone gives the target away"]), ("", ["no target is named, so the last column, 'twice', is"])],
+    [
+        ("a", ["'twice' alone gives the target away"]),
+        ("", ["no target is named, so the last column, 'twice', is"]),
+    ],
 )
 def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -> None:
-    frame = FRAME.assign(twice=2 * FRAME["a"] + 1 if column else np.random.default_rng(1).normal(size=N))
+    frame = FRAME.assign(
+        twice=2 * FRAME["a"] + 1 if column else np.random.default_rng(1).normal(size=N)
+    )
     result = warnings(tmp_path, frame, column)
     assert len(result) == len(expected)
     assert all(text.startswith(start) for text, start in zip(result, expected, strict=True))
     assert column or "--target COLUMN or --task classification" in result[0]
     # A column may be much like the target, or its opposite.
-    assert warnings(tmp_path, FRAME.assign(twice=-2 * FRAME["a"]), "a")[0].startswith("'twice' alone")
-    assert not warnings(tmp_path, FRAME.assign(noisy=FRAME["a"] + np.random.default_rng(1).normal(0, 0.1, N)), "a")
+    assert warnings(tmp_path, FRAME.assign(twice=-2 * FRAME["a"]), "a")[0].startswith(
+        "'twice' alone"
+    )
+    assert not warnings(
+        tmp_path, FRAME.assign(noisy=FRAME["a"] + np.random.default_rng(1).normal(0, 0.1, N)), "a"
+    )
     # The remarks of the same rows are not those of an earlier request.
-    specs = [described(tmp_path, FRAME, "").model_copy(update={"name": "x"}), described(tmp_path, FRAME, "b")]
+    specs = [
+        described(tmp_path, FRAME, "").model_copy(update={"name": "x"}),
+        described(tmp_path, FRAME, "b"),
+    ]
     assert [len(identify(spec).remarks) - len(spec.notes) for spec in specs] == [0, 0]
 
 
 def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
-    copies, constants = ({f"{letter}{i}": values for i in range(7)} for letter, values in (("c", FRAME["a"]), ("d", 1)))
+    copies, constants = (
+        {f"{letter}{i}": values for i in range(7)}
+        for letter, values in (("c", FRAME["a"]), ("d", 1))
+    )
     result = warnings(tmp_path, FRAME.assign(**copies, **constants, kind=LABELS))
-    assert result[0].startswith("'d0', 'd1', 'd2', 'd3', 'd4' and 2 more are each constant: --drop d0 ")
+    assert result[0].startswith(
+        "'d0', 'd1', 'd2', 'd3', 'd4' and 2 more are each constant: --drop d0 "
+    )
     drop = " ".join(f"--drop c{i}" for i in range(5))
-    assert result[1:] == [f"'c0', 'c1', 'c2', 'c3', 'c4' and 2 more are each the same as 'a': {drop}"]
+    assert result[1:] == [
+        f"'c0', 'c1', 'c2', 'c3', 'c4' and 2 more are each the same as 'a': {drop}"
+    ]
 
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:
@@ -116,8 +152,14 @@ def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: 
         (["31.12.2023, 14:05"], ["2023-12-31T14:05"]),
         (["Jan 2023", "Dec 2022"], ["2023-01-01", "2022-12-01"]),
         ([" 5. March 2023"], ["2023-03-05"]),
-        *(([word], ["2023-11-30"]) for word in ("2023.11.30", "30-11-2023", "11-30-2023", "30-Nov-2023", "30-Nov-23")),
-        *(([word], ["2023-11-30"]) for word in ("30 Nov 2023", "30 November 2023", "November 30, 2023", "11/30/23")),
+        *(
+            ([word], ["2023-11-30"])
+            for word in ("2023.11.30", "30-11-2023", "11-30-2023", "30-Nov-2023", "30-Nov-23")
+        ),
+        *(
+            ([word], ["2023-11-30"])
+            for word in ("30 Nov 2023", "30 November 2023", "November 30, 2023", "11/30/23")
+        ),
     ],
 )
 def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -> None:
@@ -126,7 +168,17 @@ def test_every_usual_way_is_read(words: list[str | None], expected: list[str]) -
 
 
 @pytest.mark.parametrize(
-    "words", [["red", "blue"], ["1", "20230101"], ["May"], ["10:30"], ["1.2"], ["31.12.2023", "32.12.2023"], [None], []]
+    "words",
+    [
+        ["red", "blue"],
+        ["1", "20230101"],
+        ["May"],
+        ["10:30"],
+        ["1.2"],
+        ["31.12.2023", "32.12.2023"],
+        [None],
+        [],
+    ],
 )
 def test_other_words_are_no_dates(words: list[str | None]) -> None:
     assert read_dates(words) is None
@@ -134,7 +186,9 @@ def test_other_words_are_no_dates(words: list[str | None]) -> None:
 
 def test_day_or_month_first_has_to_be_told() -> None:
     words = ["1/1/2023", "3/4/2023"]
-    with pytest.raises(ElmbenchError, match=re.escape("'3/4/2023', which may be 2023-04-03 or 2023-03-04")) as caught:
+    with pytest.raises(
+        ElmbenchError, match=re.escape("'3/4/2023', which may be 2023-04-03 or 2023-03-04")
+    ) as caught:
         read_dates(words, column="day")
     assert "'day'" in caught.value.found
     assert "--dates day-first or --dates month-first" in str(caught.value.next_step)
@@ -158,7 +212,11 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
 @pytest.mark.parametrize("missing", [None, "n.a.", "-"])
 def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
     words = [missing, *DAYS[1:].strftime("%d.%m.%Y")]
-    spec = described(tmp_path, FRAME.assign(day=words, once=["1.1.2023", "n.a."] * (N // 2), kind=LABELS), impute=True)
+    spec = described(
+        tmp_path,
+        FRAME.assign(day=words, once=["1.1.2023", "n.a."] * (N // 2), kind=LABELS),
+        impute=True,
+    )
     assert "once has a single date and is left out" in spec.notes
     data = load(spec)
     assert data.feature_names == ("a", "b", "day.year", "day.month", "day.weekday", "day.days")
@@ -191,11 +249,18 @@ def test_dates_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> Non
 
 
 def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path: Path) -> None:
-    frame = FRAME.assign(empty=None, gone="-", who=[f"customer {row}" for row in range(N)], kind=LABELS)
+    frame = FRAME.assign(
+        empty=None, gone="-", who=[f"customer {row}" for row in range(N)], kind=LABELS
+    )
     spec = described(tmp_path, frame, words=("who",))  # even if they are named as categories
     assert load(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
-    names = "left out, as most of the words are different (write quantities as plain numbers to keep them): "
+    names = (
+        "left out, as most of the words are different (write quantities as plain numbers to keep "
+        "them): "
+    )
     assert f"{names}who (customer 0)" in spec.notes[0]
-    with pytest.raises(ElmbenchError, match="no column is left: of who most of the words are different"):
+    with pytest.raises(
+        ElmbenchError, match="no column is left: of who most of the words are different"
+    ):
         described(tmp_path, frame[["who", "kind"]])

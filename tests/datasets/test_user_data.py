@@ -24,7 +24,9 @@ FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"]).assign(kind=WORDS)
 
 def written(folder: Path, form: str) -> str:
     if form.endswith("svm"):
-        dump_svmlight_file(ROWS, np.arange(N) % 3, str(folder / f"My data.{form}"), zero_based=False)
+        dump_svmlight_file(
+            ROWS, np.arange(N) % 3, str(folder / f"My data.{form}"), zero_based=False
+        )
         return str(folder / f"My data.{form}")
     return write(folder, FRAME, f"My data.{form}")
 
@@ -32,7 +34,12 @@ def written(folder: Path, form: str) -> str:
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arff", "npz", "svm", "libsvm"])
 def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
     spec = describe(UserData(written(tmp_path, form)))
-    assert (spec.name, spec.task, spec.shape.instances, spec.shape.features) == ("my-data", "classification", N, 3)
+    assert (spec.name, spec.task, spec.shape.instances, spec.shape.features) == (
+        "my-data",
+        "classification",
+        N,
+        3,
+    )
     data = load(spec)
     np.testing.assert_allclose(data.X, ROWS, atol=1e-12)
     assert data.classes == (("0", "1", "2") if form.endswith("svm") else ("bad", "good", "ugly"))
@@ -57,20 +64,31 @@ def test_the_task_is_found_by_the_target_or_named(tmp_path: Path, target: Any, t
     assert "detected by its values" in spec.notes[0]
     if task == "classification" and len(set(target)) == 2:
         assert set(load(spec).y) == {-1, 1}
-    assert described(tmp_path, FRAME.assign(kind=np.arange(N) % 5), "kind", task="regression").task == "regression"
+    assert (
+        described(tmp_path, FRAME.assign(kind=np.arange(N) % 5), "kind", task="regression").task
+        == "regression"
+    )
     assert described(tmp_path, FRAME, "a", task="classification").task == "classification"
 
 
 @pytest.mark.parametrize(
     ("names", "target"),
-    [(["a", "y", "c", "kind"], "y"), (["class", "b", "y", "kind"], "class"), (["a", "b", "c", "kind"], "kind")],
+    [
+        (["a", "y", "c", "kind"], "y"),
+        (["class", "b", "y", "kind"], "class"),
+        (["a", "b", "c", "kind"], "kind"),
+    ],
 )
-def test_the_target_is_found_by_its_name_or_is_the_last(tmp_path: Path, names: list[str], target: str) -> None:
+def test_the_target_is_found_by_its_name_or_is_the_last(
+    tmp_path: Path, names: list[str], target: str
+) -> None:
     frame = FRAME.assign(kind=np.arange(N) % 3).set_axis(names, axis=1)
     assert loaded(tmp_path, frame).feature_names == tuple(name for name in names if name != target)
     # A column with another use is not the default target.
     for use in ({"drop": (target,)}, {"groups": target}, {"ordered_by": target}):
-        assert described(tmp_path, frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}), **use).sources
+        assert described(
+            tmp_path, frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}), **use
+        ).sources
 
 
 def test_an_index_of_pandas_is_not_the_default_target(tmp_path: Path) -> None:
@@ -100,21 +118,57 @@ def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
 REFUSED = {
     "no such column": (FRAME, {"target": "knd"}, "did you mean 'kind'"),
     "one class": (FRAME.assign(kind="x"), {}, "every row has the target 'x'"),
-    "ranges": (FRAME.assign(kind=[f"{i} to {i + 9}" for i in range(N)]), {}, f"has {N} different labels in {N} rows"),
-    "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, ": 5 missing values in 5 rows"),
+    "ranges": (
+        FRAME.assign(kind=[f"{i} to {i + 9}" for i in range(N)]),
+        {},
+        f"has {N} different labels in {N} rows",
+    ),
+    "missing values": (
+        FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)),
+        {},
+        ": 5 missing values in 5 rows",
+    ),
     "few rows": (FRAME[:10], {}, "10 rows"),
-    "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "a value in the column 'b' is infinite"),
+    "infinite": (
+        FRAME.assign(b=[np.inf, *ROWS[1:, 1]]),
+        {},
+        "a value in the column 'b' is infinite",
+    ),
     "huge": (FRAME.assign(b=ROWS[:, 1] * 1e306), {}, "'b' is infinite or too large to be squared"),
     "target dropped": (FRAME, {"drop": ("kind",)}, "2 options name the column 'kind'"),
-    "no target": (FRAME.assign(kind=""), {}, f"the target 'kind' is missing in {N} of {N} rows\\n.*\\n.* --target"),
+    "no target": (
+        FRAME.assign(kind=""),
+        {},
+        f"the target 'kind' is missing in {N} of {N} rows\\n.*\\n.* --target",
+    ),
     "separator": (FRAME, {"separator": "||"}, "'||' has 2 characters"),
-    "regression": (FRAME.assign(kind=["1,5", "2", "a"] * (N // 3)), {"task": "regression"}, "regression holds 'a'"),
-    "constant": (FRAME.assign(kind=0.1), {}, "the target is constant, infinite, too large or too small, such as 0.1"),
-    "several columns": (FRAME, {"drop": ("a, b",)}, "no column 'a, b'(\n.*)*give the option once for each of a, b"),
+    "regression": (
+        FRAME.assign(kind=["1,5", "2", "a"] * (N // 3)),
+        {"task": "regression"},
+        "regression holds 'a'",
+    ),
+    "constant": (
+        FRAME.assign(kind=0.1),
+        {},
+        "the target is constant, infinite, too large or too small, such as 0.1",
+    ),
+    "several columns": (
+        FRAME,
+        {"drop": ("a, b",)},
+        "no column 'a, b'(\n.*)*give the option once for each of a, b",
+    ),
     "two uses": (FRAME, {"groups": "a", "weights": "a"}, "2 options name the column 'a'"),
-    "row without a group": (FRAME.assign(b=[None, *WORDS[1:]]), {"groups": "b"}, f"group is missing in 1 of {N} rows"),
+    "row without a group": (
+        FRAME.assign(b=[None, *WORDS[1:]]),
+        {"groups": "b"},
+        f"group is missing in 1 of {N} rows",
+    ),
     "no group": (FRAME, {"groups": "clan"}, "no column 'clan'"),
-    "no order": (FRAME.assign(b=[np.nan, *ROWS[1:, 1]]), {"ordered_by": "when"}, "no column 'when'"),
+    "no order": (
+        FRAME.assign(b=[np.nan, *ROWS[1:, 1]]),
+        {"ordered_by": "when"},
+        "no column 'when'",
+    ),
 }
 
 
@@ -173,7 +227,12 @@ def test_sets_of_scikit_learn(tmp_path: Path) -> None:
 def seven(openml_server: Server) -> Server:
     """A server with the rows as OpenML data set 7."""
     kinds = ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
-    add_openml(openml_server, 7, arff_text(list(FRAME), kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
+    add_openml(
+        openml_server,
+        7,
+        arff_text(list(FRAME), kinds, FRAME.astype(str).to_numpy().tolist()),
+        target="kind",
+    )
     return openml_server
 
 
@@ -191,7 +250,12 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
     with pytest.raises(ElmbenchError, match="no column 'q'"):
         describe(UserData("openml:7", target="q"))
     rows = [[str(i % 9), "12"[i % 2], "no" if i % 3 else "yes"] for i in range(N)]
-    add_openml(seven, 8, arff_text(["a", "code", "kind"], ["NUMERIC", "{1,2}", "{no,yes}"], rows), target="kind")
+    add_openml(
+        seven,
+        8,
+        arff_text(["a", "code", "kind"], ["NUMERIC", "{1,2}", "{no,yes}"], rows),
+        target="kind",
+    )
     assert load(describe(UserData("openml:8"))).nominal == (1,)
 
 
@@ -201,7 +265,9 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     """Those of texts have tens of thousands of columns."""
     head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(50)] + ["@ATTRIBUTE class {no,yes}"]
     lines = [f"{{{index} {index + 1}{',50 yes' * (index % 3 > 0)}}}" for index in range(40)]
-    add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
+    add_openml(
+        openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True
+    )
     monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"))
     assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
@@ -237,7 +303,9 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
 def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
     days = pd.date_range("2023-01-01", periods=N)
     head = "@relation r\n@attribute 'a day' DATE 'yyyy-MM-dd'\n@attribute y numeric\n@data\n"
-    data = loaded(tmp_path, head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days), name="x.arff")
+    data = loaded(
+        tmp_path, head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days), name="x.arff"
+    )
     np.testing.assert_array_equal(data.X[:, data.feature_names.index("a day.days")], np.arange(N))
 
 

@@ -1,4 +1,6 @@
-"""Text tables and workbooks as people have them; labels, groups and numbers as people write them."""
+"""Text tables and workbooks as people have them; labels, groups and numbers as people write
+them.
+"""
 
 import builtins
 from pathlib import Path
@@ -16,7 +18,9 @@ from elmbench.datasets.user_data import UserData, describe, write_arrays
 from elmbench.errors import ElmbenchError
 
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
-FRAME = pd.DataFrame(ROWS, columns=["a", "b", "größe"]).assign(kind=["gut", "schlecht", "übel"] * 20)
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "größe"]).assign(
+    kind=["gut", "schlecht", "übel"] * 20
+)
 A = np.random.default_rng(0).normal(size=N).round(6)
 PAIRS = {
     "underscore": ("1_1", "11"),
@@ -52,9 +56,13 @@ def test_separator_decimal_mark_and_encoding_are_detected(
     assert "line 1 is taken for the header (--no-header if it is data): a, b, größe, kind" in notes
 
 
-@pytest.mark.parametrize(("given", "written"), [("\\t", "\t"), ("tab", "\t"), (":", ":"), (" ", " ")])
+@pytest.mark.parametrize(
+    ("given", "written"), [("\\t", "\t"), ("tab", "\t"), (":", ":"), (" ", " ")]
+)
 def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> None:
-    assert same(loaded(tmp_path, FRAME.to_csv(index=False, sep=written), name="x.txt", separator=given))
+    assert same(
+        loaded(tmp_path, FRAME.to_csv(index=False, sep=written), name="x.txt", separator=given)
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +83,9 @@ def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: 
     path = write(tmp_path, "\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
     table = read_user_file(FileSource(kind="file", path=path, target=""))
     (note,) = table.notes
-    assert ("taken for the header" if header else "taken for data (--header if it holds names)") in note
+    assert (
+        "taken for the header" if header else "taken for data (--header if it holds names)"
+    ) in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)
 
 
@@ -112,7 +122,9 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="found 4 fields in line 12") as caught:
         described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + "1,2,no,3\n" + "1,2,no\n" * 10)
     assert str(caught.value.next_step).startswith("correct the file")
-    with pytest.raises(ElmbenchError, match="found 1 field in lines 12 to 22, which a quotation mark joins"):
+    with pytest.raises(
+        ElmbenchError, match="found 1 field in lines 12 to 22, which a quotation mark joins"
+    ):
         described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10)
 
 
@@ -141,28 +153,41 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
     ):
         spec = described(tmp_path, rows, "kind", **options)
         assert (load(spec).nominal == (0,)) == spec.by_fold == are_codes
-        assert ("codes with leading zeros are categories, not numbers: code" in spec.notes) == are_codes
+        assert (
+            "codes with leading zeros are categories, not numbers: code" in spec.notes
+        ) == are_codes
 
 
 def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
     order = [f"{number:02}" for number in range(N)][::-1]
-    frame = FRAME[["a", "kind"]].assign(order=order, weight=["01", "10"] * (N // 2), zip=["01234", "", "10115"] * 20)
+    frame = FRAME[["a", "kind"]].assign(
+        order=order, weight=["01", "10"] * (N // 2), zip=["01234", "", "10115"] * 20
+    )
     spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order", impute=True)
     data = load(spec)
     np.testing.assert_array_equal(data.X[:, 0], ROWS[::-1, 0])
     assert data.weights is not None
-    assert (*data.weights[:2], data.nominal, np.isnan(data.X[:, 1]).sum()) == (10.0, 1.0, (1,), N // 3)
+    assert (*data.weights[:2], data.nominal, np.isnan(data.X[:, 1]).sum()) == (
+        10.0,
+        1.0,
+        (1,),
+        N // 3,
+    )
 
 
 def test_numbers_that_look_like_codes_in_the_test_rows_alone_are_numbers(tmp_path: Path) -> None:
     test = write(tmp_path, FRAME[["a", "kind"]].assign(n=["07", "12"] * (N // 2)), "test.csv")
-    data = loaded(tmp_path, FRAME[["a", "kind"]].assign(n=["7", "12"] * (N // 2)), "kind", test=test)
+    data = loaded(
+        tmp_path, FRAME[["a", "kind"]].assign(n=["7", "12"] * (N // 2)), "kind", test=test
+    )
     np.testing.assert_array_equal(data.X[N:, 1], [7.0, 12.0] * (N // 2))
 
 
 def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(tmp_path: Path) -> None:
     assert same(loaded(tmp_path, FRAME.to_string(index=False), name="x.txt"))
-    assert same(loaded(tmp_path, "sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n")))
+    assert same(
+        loaded(tmp_path, "sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n"))
+    )
     assert same(loaded(tmp_path, FRAME.to_csv(index=False, lineterminator="\r")))
 
 
@@ -174,8 +199,13 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
     spec = describe(UserData(str(path)))
     assert same(load(spec))
     assert "only the first of 2 sheets is read: Werte" in spec.notes
-    for data, problem in ((UserData(str(path), "z"), "no column 'z'"), (UserData(str(path), drop=tuple(FRAME)), "")):
-        with pytest.raises(ElmbenchError, match=f"{problem}.*only the first of 2 sheets is read: Werte"):
+    for data, problem in (
+        (UserData(str(path), "z"), "no column 'z'"),
+        (UserData(str(path), drop=tuple(FRAME)), ""),
+    ):
+        with pytest.raises(
+            ElmbenchError, match=f"{problem}.*only the first of 2 sheets is read: Werte"
+        ):
             describe(data)
     usual = builtins.__import__
 
@@ -185,7 +215,9 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
         return usual(name, *others, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ElmbenchError, match="openpyxl, which reads Excel files, is not installed") as caught:
+    with pytest.raises(
+        ElmbenchError, match="openpyxl, which reads Excel files, is not installed"
+    ) as caught:
         describe(UserData(str(path)))
     assert "pip install" in str(caught.value.next_step)
 
@@ -219,12 +251,16 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
 
 
 def rows(*labels: object) -> pd.DataFrame:
-    return pd.DataFrame({"a": A, "b": A[::-1], "kind": pd.Series([*labels] * (N // 2), dtype=object)})
+    return pd.DataFrame(
+        {"a": A, "b": A[::-1], "kind": pd.Series([*labels] * (N // 2), dtype=object)}
+    )
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arff", "npz"])
 @pytest.mark.parametrize("case", PAIRS)
-def test_different_words_are_different_classes_and_groups(tmp_path: Path, case: str, form: str) -> None:
+def test_different_words_are_different_classes_and_groups(
+    tmp_path: Path, case: str, form: str
+) -> None:
     spec = described(tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification")
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
     data = load(spec)
@@ -237,7 +273,9 @@ def test_different_words_are_different_classes_and_groups(tmp_path: Path, case: 
 
 @pytest.mark.parametrize("form", ["parquet", "npz"])
 def test_integers_past_2_to_the_53_are_different_classes(tmp_path: Path, form: str) -> None:
-    assert described(tmp_path, rows(2**53, 2**53 + 1), "kind", name=f"x.{form}").shape.classes == PAST
+    assert (
+        described(tmp_path, rows(2**53, 2**53 + 1), "kind", name=f"x.{form}").shape.classes == PAST
+    )
     y = 2**53 + np.arange(N) % 2
     for X in (A[:, None], sp.csr_matrix(A[:, None])):  # of a program
         spec = describe(UserData(str(write_arrays(X, y, tmp_path, "x", {})), "target"))
@@ -260,7 +298,10 @@ def test_declared_categories_stay_categories_and_booleans_are_the_same_in_a_test
     tmp_path: Path, form: str
 ) -> None:
     frame = pd.DataFrame({"a": A, "code": [1, 2, 3] * 20, "kind": ["no", "yes"] * 30})
-    text = "@relation r\n@attribute a numeric\n@attribute code {1,2,3}\n@attribute kind {no,yes}\n@data\n"
+    text = (
+        "@relation r\n@attribute a numeric\n@attribute code {1,2,3}\n@attribute kind "
+        "{no,yes}\n@data\n"
+    )
     text += frame.to_csv(index=False, header=False)
     frame = frame.astype({"code": "category"})
     assert loaded(tmp_path, frame if form == "parquet" else text, name=f"x.{form}").nominal == (1,)
@@ -277,7 +318,23 @@ def text_of(values: list[str], separator: str = ",", more: list[str] | None = No
 
 
 @pytest.mark.parametrize(
-    "word", ["N/A", "null", "-", "missing", "NULL", "n/a", "None", "#N/A", "", "?", ".", "nan", "NA", "Unknown"]
+    "word",
+    [
+        "N/A",
+        "null",
+        "-",
+        "missing",
+        "NULL",
+        "n/a",
+        "None",
+        "#N/A",
+        "",
+        "?",
+        ".",
+        "nan",
+        "NA",
+        "Unknown",
+    ],
 )
 def test_usual_words_for_a_missing_value(tmp_path: Path, word: str) -> None:
     data = loaded(tmp_path, text_of([word, *map(str, VALUES[1:])]), impute=True)
@@ -307,18 +364,28 @@ def test_a_word_for_a_missing_value_may_be_a_category(tmp_path: Path) -> None:
         (",", ["1,00,000", "12,34,567.50", " 950"], [100000, 1234567.5, 950]),
     ],
 )
-def test_thousands_and_decimal_commas(tmp_path: Path, separator: str, words: list[str], numbers: list[float]) -> None:
-    np.testing.assert_array_equal(loaded(tmp_path, text_of(words * 20, separator)).X[:, 0], numbers * 20)
+def test_thousands_and_decimal_commas(
+    tmp_path: Path, separator: str, words: list[str], numbers: list[float]
+) -> None:
+    np.testing.assert_array_equal(
+        loaded(tmp_path, text_of(words * 20, separator)).X[:, 0], numbers * 20
+    )
 
 
 def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
-    data = loaded(tmp_path, text_of([f"{value:.3f}".replace(".", ",") for value in VALUES], ";"), "a")
+    data = loaded(
+        tmp_path, text_of([f"{value:.3f}".replace(".", ",") for value in VALUES], ";"), "a"
+    )
     assert data.task == "regression"
     np.testing.assert_array_equal(data.y, VALUES)
 
 
-@pytest.mark.parametrize("words", [["12 kg", "1,000.5kg", "-"], ["$5", "-$0.50", "$ 1,000"], ["30 %", " 5%"]])
-def test_numbers_with_a_unit_are_categories_with_a_warning(tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["12 kg", "1,000.5kg", "-"], ["$5", "-$0.50", "$ 1,000"], ["30 %", " 5%"]]
+)
+def test_numbers_with_a_unit_are_categories_with_a_warning(
+    tmp_path: Path, words: list[str]
+) -> None:
     text = text_of((words * N)[:N])
     spec = described(tmp_path, text)
     assert load(spec).nominal == (0,)
@@ -328,10 +395,15 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(tmp_path: Path, words
     assert warning not in described(tmp_path, text, words=("a",)).notes
     assert warning in described(tmp_path, text, "a").notes
     quantities = described(tmp_path, text_of([f"{value} kg" for value in VALUES]))
-    assert f"(write quantities as plain numbers to keep them): a ({VALUES[0]} kg)" in quantities.notes[0]
+    assert (
+        f"(write quantities as plain numbers to keep them): a ({VALUES[0]} kg)"
+        in quantities.notes[0]
+    )
 
 
-@pytest.mark.parametrize("words", [["5 kg", "500 g"], ["p1", "p2"], ["5-10", "10-15"], ["3+", "red"]])
+@pytest.mark.parametrize(
+    "words", [["5 kg", "500 g"], ["p1", "p2"], ["5-10", "10-15"], ["3+", "red"]]
+)
 def test_other_words_have_no_unit(tmp_path: Path, words: list[str]) -> None:
     assert not any("have a unit" in note for note in described(tmp_path, text_of(words * 30)).notes)
 
@@ -348,7 +420,9 @@ def test_an_odd_value_of_a_column_of_numbers_is_named(tmp_path: Path, word: str)
 
 
 def test_an_odd_target_of_numbers_is_named_but_few_labels_are_words(tmp_path: Path) -> None:
-    with pytest.raises(ElmbenchError, match="the target 'a' is mostly numbers, but row 60 holds 'oops'"):
+    with pytest.raises(
+        ElmbenchError, match="the target 'a' is mostly numbers, but row 60 holds 'oops'"
+    ):
         described(tmp_path, text_of([*map(str, VALUES[1:]), "oops"]), "a")
     labels = ["1", "2", "3", "4", "5", "6+"]
     assert set(described(tmp_path, text_of(labels * 10), "a").shape.classes) == set(labels)
@@ -366,15 +440,24 @@ def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> N
     with pytest.raises(ElmbenchError, match=r"'1,000' in the column 'a' may be 1000 or 1\.000"):
         described(tmp_path, text)
     # A number of another column decides.
-    assert loaded(tmp_path, text_of(["1,000", "950", "1,200"] * 20, ";", ["0.5", "1", "2"] * 20)).X[0, 0] == 1000
+    assert (
+        loaded(tmp_path, text_of(["1,000", "950", "1,200"] * 20, ";", ["0.5", "1", "2"] * 20)).X[
+            0, 0
+        ]
+        == 1000
+    )
     for decimal, first in ((",", 1.0), (".", 1000.0)):
         assert loaded(tmp_path, text, decimal=decimal).X[0, 0] == first
     test = write(tmp_path, text, "test.csv")
-    assert loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0] == 1  # as in the other file
+    assert (
+        loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0] == 1
+    )  # as in the other file
 
 
 def test_two_decimal_marks_are_refused(tmp_path: Path) -> None:
     text = text_of(["1,5", "2", "0,25"] * 20, ";", ["1.234", "2.345", "3.456"] * 20)
     with pytest.raises(ElmbenchError, match=r"'a' holds '1,5', and the column 'b' holds '1\.234'"):
         described(tmp_path, text)
-    np.testing.assert_array_equal(loaded(tmp_path, text, decimal=",").X[:3], [[1.5, 1234], [2, 2345], [0.25, 3456]])
+    np.testing.assert_array_equal(
+        loaded(tmp_path, text, decimal=",").X[:3], [[1.5, 1234], [2, 2345], [0.25, 3456]]
+    )

@@ -22,11 +22,17 @@ def write(folder: Path, rows: pd.DataFrame | str, name: str = "x.csv") -> str:
     elif name.endswith("parquet"):
         rows.to_parquet(path)
     elif name.endswith("npz"):
-        np.savez(path, X=rows.select_dtypes("number").to_numpy(), y=np.array(rows.iloc[:, -1].tolist()))
+        np.savez(
+            path, X=rows.select_dtypes("number").to_numpy(), y=np.array(rows.iloc[:, -1].tolist())
+        )
     elif name.endswith("arff"):
         *features, target = rows.columns
         head = ["@relation r", *(f"@attribute {name} numeric" for name in features)]
-        head += [f"@attribute {target} {{{','.join(rows[target].astype(str).unique())}}}", "@data", ""]
+        head += [
+            f"@attribute {target} {{{','.join(rows[target].astype(str).unique())}}}",
+            "@data",
+            "",
+        ]
         path.write_text("\n".join(head) + rows.to_csv(index=False, header=False), encoding="utf-8")
     else:
         rows.to_csv(path, index=False)

@@ -58,7 +58,12 @@ def feed_cells(content: bytes, folder: Path) -> None:
 
 def show(results: Results) -> None:
     """Write results in every form."""
-    for text in (results.text, html(results.table), latex(results.table), markdown(results.table, ["a"])):
+    for text in (
+        results.text,
+        html(results.table),
+        latex(results.table),
+        markdown(results.table, ["a"]),
+    ):
         assert isinstance(text, str)
     json.dumps(records(results.summary))
 

@@ -1,4 +1,6 @@
-"""Inputs that are nearly right, as bytes, as a tree or as a table, and the targets that use or refuse them."""
+"""Inputs that are nearly right, as bytes, as a tree or as a table, and the targets that use or
+refuse them.
+"""
 
 import copy
 import csv
@@ -32,13 +34,18 @@ Value = st.one_of(
     st.integers(),
     st.floats(),
     st.text(max_size=8),
-    st.recursive(st.none(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)),
+    st.recursive(
+        st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    ),
 ).map(copy.deepcopy)  # what it becomes part of is changed again
 
 
 @st.composite
 def changed_bytes(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
-    """Return one of `seeds` with bits flipped and pieces cut, doubled, put in or taken from another."""
+    """Return one of `seeds` with bits flipped and pieces cut, doubled, put in or taken from
+    another.
+    """
     content = bytearray(draw(st.sampled_from(seeds)))
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, max(0, len(content) - 1)))
@@ -65,7 +72,9 @@ def changed_bytes(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
 
 @st.composite
 def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], bytes]) -> bytes:
-    """Return one of `seeds`, of mappings and lists, with values replaced, removed, moved or added, as `dump` has it."""
+    """Return one of `seeds`, of mappings and lists, with values replaced, removed, moved or added,
+    as `dump` has it.
+    """
     content = copy.deepcopy(draw(st.sampled_from(seeds)))
     for _ in range(draw(st.integers(1, 3))):
         positions = list(_positions(content))
@@ -79,7 +88,9 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
             case "add" if isinstance(parent, list):
                 parent.insert(key, draw(Value))
             case "add" | "rename" if isinstance(parent, dict):
-                parent[draw(st.sampled_from(["a", "", "x" * 300, "like", "file", 1, None]))] = parent[key]
+                parent[draw(st.sampled_from(["a", "", "x" * 300, "like", "file", 1, None]))] = (
+                    parent[key]
+                )
             case _:
                 parent[key] = draw(Value)
         if not list(_positions(content)):
@@ -89,7 +100,13 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
 
 def _positions(content: Any) -> Any:
     """Yield every position of a tree: its parent and its key there."""
-    result = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    result = (
+        content.items()
+        if isinstance(content, dict)
+        else enumerate(content)
+        if isinstance(content, list)
+        else ()
+    )
     for key, value in list(result):
         yield content, key
         yield from _positions(value)
@@ -97,13 +114,23 @@ def _positions(content: Any) -> Any:
 
 @st.composite
 def changed_table(draw: st.DrawFn, seeds: Sequence[str]) -> bytes:
-    """Return one of `seeds`, of CSV, with fields, lines and columns replaced, doubled, exchanged or taken away."""
+    """Return one of `seeds`, of CSV, with fields, lines and columns replaced, doubled, exchanged or
+    taken away.
+    """
     lines = list(csv.reader(io.StringIO(draw(st.sampled_from(seeds)))))
-    text = st.one_of(st.sampled_from([str(value) for value in HOSTILE]), st.integers().map(str), st.text(max_size=6))
+    text = st.one_of(
+        st.sampled_from([str(value) for value in HOSTILE]),
+        st.integers().map(str),
+        st.text(max_size=6),
+    )
     for _ in range(draw(st.integers(1, 5))):
         row = draw(st.integers(0, len(lines) - 1))
         column = draw(st.integers(0, max(0, len(lines[row]) - 1)))
-        match draw(st.sampled_from(["field", "field", "field", "column", "swap", "double", "remove", "lack"])):
+        match draw(
+            st.sampled_from(
+                ["field", "field", "field", "column", "swap", "double", "remove", "lack"]
+            )
+        ):
             case "field" if lines[row]:
                 lines[row][column] = draw(text)
             case "column":
@@ -145,9 +172,13 @@ def feed(target: Target, content: bytes, folder: Path) -> None:
 
 
 def check_refusal(refused: ElmbenchError) -> None:
-    """Fail where memory or the stack had run out before an input was refused, or where pages are said of it."""
+    """Fail where memory or the stack had run out before an input was refused, or where pages are
+    said of it.
+    """
     cause: BaseException | None = refused
     while cause is not None:
-        assert not isinstance(cause, MemoryError | RecursionError), f"refused by {type(cause).__name__}"
+        assert not isinstance(cause, MemoryError | RecursionError), (
+            f"refused by {type(cause).__name__}"
+        )
         cause = cause.__cause__ or cause.__context__
     assert len(str(refused)) < 20_000, "a message of pages"

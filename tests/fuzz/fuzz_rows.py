@@ -52,7 +52,10 @@ def arff_bytes() -> bytes:
 def sparse_arff_bytes() -> bytes:
     head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(3)] + ["@ATTRIBUTE class {no,yes}"]
     rows = [", ".join(f"{j} {v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in SPARSE]
-    lines = ["{" + row + ("" if i % 2 else ", 3 yes" if row else "3 yes") + "}" for i, row in enumerate(rows)]
+    lines = [
+        "{" + row + ("" if i % 2 else ", 3 yes" if row else "3 yes") + "}"
+        for i, row in enumerate(rows)
+    ]
     return "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]).encode()
 
 
@@ -64,9 +67,18 @@ def npz_bytes(save: Callable[..., None] = np.savez, **arrays: Any) -> bytes:
 
 def npz_seeds() -> list[bytes]:
     y = np.where(np.arange(12) % 2, 1.0, -1.0)
-    parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": np.array(SPARSE.shape)}
+    parts = {
+        "data": SPARSE.data,
+        "indices": SPARSE.indices,
+        "indptr": SPARSE.indptr,
+        "shape": np.array(SPARSE.shape),
+    }
     dense = {"X": np.nan_to_num(X), "target": y}
-    return [npz_bytes(**dense), npz_bytes(np.savez_compressed, **dense), npz_bytes(**parts, target=y)]
+    return [
+        npz_bytes(**dense),
+        npz_bytes(np.savez_compressed, **dense),
+        npz_bytes(**parts, target=y),
+    ]
 
 
 @st.composite
@@ -77,18 +89,24 @@ def changed_arrays(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(1, 2))):
         name = draw(st.sampled_from(sorted(parts)))
         part = parts[name]
-        kind = draw(st.sampled_from(["f8", "i8", "u8", "i4", "?", "c16", "S3", "U3", "M8[s]", "f4", "f2"]))
+        kind = draw(
+            st.sampled_from(["f8", "i8", "u8", "i4", "?", "c16", "S3", "U3", "M8[s]", "f4", "f2"])
+        )
         match draw(st.sampled_from(["type", "value", "shape", "remove"])):
             case "type":
                 with contextlib.suppress(ValueError, TypeError), np.errstate(all="ignore"):
                     parts[name] = part.astype(kind)
             case "value" if part.size and part.dtype.kind in "fiu":
                 number = draw(st.sampled_from([0, -1, 1, 3, 100, 2**31, 2**62, -(2**62)]))
-                with contextlib.suppress(ValueError, OverflowError):  # the first is of numpy from 2.4 on
+                with contextlib.suppress(
+                    ValueError, OverflowError
+                ):  # the first is of numpy from 2.4 on
                     parts[name] = part.copy()
                     parts[name].flat[draw(st.integers(0, part.size - 1))] = number
             case "shape":
-                parts[name] = np.resize(part, draw(st.sampled_from([(), (0,), (1,), (12,), (13,), (12, 1), (2, 3, 2)])))
+                parts[name] = np.resize(
+                    part, draw(st.sampled_from([(), (0,), (1,), (12,), (13,), (12, 1), (2, 3, 2)]))
+                )
             case "remove" if len(parts) > 1:
                 del parts[name]
     return npz_bytes(**parts)
@@ -126,7 +144,9 @@ def rows(ending: str, *seeds: bytes) -> Target:
 def feed_sparse_arff(content: bytes, folder: Path) -> None:
     path = folder / "rows.arff"
     path.write_bytes(content)
-    table = read_table(path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff")
+    table = read_table(
+        path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff"
+    )
     assert table.X.shape[0] == len(table.target)
 
 

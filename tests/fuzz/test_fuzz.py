@@ -1,4 +1,6 @@
-"""Inputs that once broke a reader are refused, and so are nearly right ones; `make fuzz` tries many new ones."""
+"""Inputs that once broke a reader are refused, and so are nearly right ones; `make fuzz` tries many
+new ones.
+"""
 
 from pathlib import Path
 
@@ -25,5 +27,7 @@ def test_what_once_broke_it(find: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 @examples(10)
 @given(data=st.data())
-def test_inputs_that_are_nearly_right(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_inputs_that_are_nearly_right(
+    name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     feed(TARGETS[name], data.draw(TARGETS[name].inputs()), tmp_path_factory.mktemp("fuzz") / "in")

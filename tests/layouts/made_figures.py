@@ -14,12 +14,16 @@ from elmbench.specs.profiles import Resolved
 Toy = Callable[..., Resolved]
 
 
-def figure_of(resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()) -> Figure | None:
+def figure_of(
+    resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()
+) -> Figure | None:
     """Return the figure of some cells."""
     return layout_of(resolved).figure(frame(resolved, lines), outputs, resolved)
 
 
-def data_of(resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()) -> pd.DataFrame:
+def data_of(
+    resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()
+) -> pd.DataFrame:
     """Return the data of a figure, which has a picture."""
     figure = figure_of(resolved, lines, outputs)
     assert figure is not None

@@ -1,4 +1,6 @@
-"""Curves of precision as scikit-learn has them, curves and surfaces over hyperparameters as means over folds."""
+"""Curves of precision as scikit-learn has them, curves and surfaces over hyperparameters as means
+over folds.
+"""
 
 from io import StringIO
 from typing import Any
@@ -31,7 +33,9 @@ def scores(seed: int, n: int = 40) -> Scores:
 def curves_of(toy: Toy, *drawn: Drawn) -> pd.DataFrame:
     """The curves of these cells; the outputs of other readings are never asked for."""
     outputs = [
-        Outputs(cell_of(line), {"predictions": predictions(result[0] > 0, result[0] > 0, result[1])})
+        Outputs(
+            cell_of(line), {"predictions": predictions(result[0] > 0, result[0] > 0, result[1])}
+        )
         for line, result in drawn
         if result is not None and not line["reading"]
     ]
@@ -45,7 +49,9 @@ def check(curve: pd.DataFrame, model: str, *parts: Scores) -> None:
     precision, recall, _ = precision_recall_curve(true, score, pos_label=1, drop_intermediate=True)
     np.testing.assert_allclose(part["precision"], precision, rtol=1e-12)
     np.testing.assert_allclose(part["recall"], recall, rtol=1e-12)
-    np.testing.assert_allclose(part["average_precision"], average_precision_score(true, score), rtol=1e-12)
+    np.testing.assert_allclose(
+        part["average_precision"], average_precision_score(true, score), rtol=1e-12
+    )
 
 
 def test_a_precision_recall_curve_is_of_the_rows_of_all_folds_together(toy: Toy) -> None:
@@ -76,7 +82,8 @@ def test_every_model_is_drawn_and_the_same_data_give_the_same_picture(toy: Toy) 
     assert figure_bytes(draw(resolved, again)) == figure_bytes(draw(resolved, curves))
 
 
-# --- Curves ----------------------------------------------------------------------------------------------------------
+# --- Curves
+# ----------------------------------------------------------------------------------------------------------
 
 CURVES = {
     "layout": "curves", "datasets": ["wdbc", "heart"], "grids": {"n_hidden": [5, 10]},
@@ -101,30 +108,50 @@ def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Toy) -> None:
 def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(toy: Toy) -> None:
     points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
     curves = pd.DataFrame(points, columns=["dataset", "value", "mean"])
-    lines = draw(toy(**CURVES), curves.assign(model="EEM-RBF", metric="gmean", parameter="h")).axes[0].lines
+    lines = (
+        draw(toy(**CURVES), curves.assign(model="EEM-RBF", metric="gmean", parameter="h"))
+        .axes[0]
+        .lines
+    )
     ends = curves[curves["value"] == 10].sort_values("mean", ascending=False)
     assert [line.get_label() for line in lines] == ends["dataset"].tolist()
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
 def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(toy: Toy) -> None:
-    points = [(m, 2.0**e, 0.1 * e * i) for i, m in enumerate(("L = 200", "L = 400")) for e in range(-5, 31)]
+    points = [
+        (m, 2.0**e, 0.1 * e * i)
+        for i, m in enumerate(("L = 200", "L = 400"))
+        for e in range(-5, 31)
+    ]
     curves = pd.DataFrame(points, columns=["model", "value", "mean"])
     curves = curves.assign(dataset="Satimage", metric="accuracy", parameter="C")
     resolved = toy(**CURVES)
     figure = draw(resolved, curves)
-    (axes, *_), (other, *_) = figure.axes, draw(resolved, curves.assign(value=curves["value"] + 1)).axes
+    (axes, *_), (other, *_) = (
+        figure.axes,
+        draw(resolved, curves.assign(value=curves["value"] + 1)).axes,
+    )
     title = f"{title_of(resolved)}: Satimage"
-    assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == ("log", (2.0**-5, 2.0**30), title)
+    assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == (
+        "log",
+        (2.0**-5, 2.0**30),
+        title,
+    )
     assert [line.get_label() for line in axes.lines] == ["L = 400", "L = 200"]
     figure.draw_without_rendering()
     (above,) = axes.child_axes
-    named = dict(zip(above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True))
+    named = dict(
+        zip(
+            above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True
+        )
+    )
     assert named[2.0**8] == "$2^{-8}$"
     assert (other.get_xscale(), other.child_axes) == ("linear", [])
 
 
-# --- Surfaces --------------------------------------------------------------------------------------------------------
+# --- Surfaces
+# --------------------------------------------------------------------------------------------------------
 
 
 def columns(*sizes: int) -> dict[str, Any]:
@@ -143,11 +170,18 @@ def values(*result: float) -> dict[str, float]:
 
 def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
     lines = [cell("L=200", fold=f, **values(0.5 + f, 0.7, 0.9)) for f in (0, 1)]
-    lines += [cell("L=50", fold=0, **values(0.1, 0.2, 0.3)), cell("L=50", fold=1, status="failed", reason="no")]
+    lines += [
+        cell("L=50", fold=0, **values(0.1, 0.2, 0.3)),
+        cell("L=50", fold=1, status="failed", reason="no"),
+    ]
     lines += [cell("L=50", reading="order=stored", **values(0, 0, 0))]
     result = data_of(toy("WDBC,L=50,mcc,0.9,,\n", **SURFACE), lines)
-    assert result[["dataset", "parameter", "value", "row", "row_value", "n"]].to_numpy().tolist() == [
-        ["WDBC", "C", 2.0**e, "h", size, n] for size, n in ((200, 2), (50, 1)) for e in (-10, -9, -8)
+    assert result[
+        ["dataset", "parameter", "value", "row", "row_value", "n"]
+    ].to_numpy().tolist() == [
+        ["WDBC", "C", 2.0**e, "h", size, n]
+        for size, n in ((200, 2), (50, 1))
+        for e in (-10, -9, -8)
     ]
     np.testing.assert_allclose(result["mean"], [1, 0.7, 0.9, 0.1, 0.2, 0.3])
 
@@ -162,7 +196,10 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
             "params.n_hidden is 50; expected a number of its own",
         ),
         (
-            {"models": columns(50) | {"g": {"model": "k-elm", "search": ["gamma"]}}, "grids": {"C": [1], "gamma": [1]}},
+            {
+                "models": columns(50) | {"g": {"model": "k-elm", "search": ["gamma"]}},
+                "grids": {"C": [1], "gamma": [1]},
+            },
             "models search C, gamma; expected the same hyperparameter of each column",
         ),
     ],
@@ -181,18 +218,32 @@ def test_other_models_have_no_place_in_it(plan_toy: Any, experiment: dict[str, A
 @pytest.mark.parametrize(("metric", "point"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))])
 def test_the_best_point_has_a_star(toy: Toy, metric: str, point: tuple[float, float]) -> None:
     heights = {(200, 0.25): 0.1, (200, 0.5): 0.5, (200, 1.0): 0.4, (50, 0.25): 0.3, (50, 0.5): 0.9}
-    points = pd.DataFrame([(*at, mean) for at, mean in heights.items()], columns=["row_value", "value", "mean"])
-    axes = draw(toy(**SURFACE), points.assign(dataset="d", metric=metric, parameter="C", row="h")).axes[0]
+    points = pd.DataFrame(
+        [(*at, mean) for at, mean in heights.items()], columns=["row_value", "value", "mean"]
+    )
+    axes = draw(
+        toy(**SURFACE), points.assign(dataset="d", metric=metric, parameter="C", row="h")
+    ).axes[0]
     (best,) = axes.lines
     # Rows and columns rise from the left and from below, in any order of the table.
     assert (best.get_xdata()[0], best.get_ydata()[0]) == point
     assert [label.get_text() for label in axes.get_yticklabels()] == ["50", "200"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["$2^{-2}$", "$2^{-1}$", "$2^{0}$"]
-    assert [label.get_text() for label in axes.child_axes[0].get_xticklabels()] == ["$2^{2}$", "$2^{1}$", "$2^{0}$"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == [
+        "$2^{-2}$",
+        "$2^{-1}$",
+        "$2^{0}$",
+    ]
+    assert [label.get_text() for label in axes.child_axes[0].get_xticklabels()] == [
+        "$2^{2}$",
+        "$2^{1}$",
+        "$2^{0}$",
+    ]
 
 
 def test_a_surface_of_one_point_or_one_height_is_drawn_without_lines(toy: Toy) -> None:
-    points = pd.DataFrame({"row_value": [1, 1, 2, 2], "value": [3.0, 5.0] * 2, "mean": 0.5, "dataset": "d"})
+    points = pd.DataFrame(
+        {"row_value": [1, 1, 2, 2], "value": [3.0, 5.0] * 2, "mean": 0.5, "dataset": "d"}
+    )
     points = points.assign(metric="accuracy", parameter="gamma", row="h")
     for part in (points, points[:1]):
         assert figure_bytes(draw(toy(**SURFACE), part))[:4] == b"\x89PNG"
@@ -204,7 +255,10 @@ ELM = {"model": "elm", "search": ["C"], "params": {"n_hidden": 5}}
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"layout": name} for name in ("metrics", "precision-recall", "size-curves", "trials", "weight-paths")),
+        *(
+            {"layout": name}
+            for name in ("metrics", "precision-recall", "size-curves", "trials", "weight-paths")
+        ),
         {"layout": "curves", "models": {"ELM": ELM}},
         {"layout": "surface", "models": {"ELM": ELM}, "options": {"rows": "n_hidden"}},
     ],

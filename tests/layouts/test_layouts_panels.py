@@ -1,4 +1,6 @@
-"""Figures with a panel for each data set: over sizes, over an option of the data, by trial, along a stream."""
+"""Figures with a panel for each data set: over sizes, over an option of the data, by trial, along a
+stream.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +20,8 @@ from elmbench.layouts.table import ending
 from elmbench.work.plan import Plan
 from elmbench.work.stream import Stream
 
-# --- Sizes -----------------------------------------------------------------------------------------------------------
+# --- Sizes
+# -----------------------------------------------------------------------------------------------------------
 
 BUDGETS = {
     "layout": "size-curves", "grids": {"C": [1.0], "gamma": [1.0]},
@@ -30,16 +33,28 @@ BUDGETS = {
 }  # fmt: skip
 
 
-def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is_level(toy: Toy) -> None:
+def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is_level(
+    toy: Toy,
+) -> None:
     lines = [cell("F = 9", mcc=0.8, n_units=7), cell("F = 9", fold=1, mcc=0.9, n_units=9)]
     lines += [cell("F = 5", fold=f, mcc=v, n_units=5) for f, v in enumerate((0.5, 0.7))]
-    lines += [cell("K-ELM", mcc=0.95, n_units=40), cell("K-ELM", fold=1, status="failed", reason="no")]
+    lines += [
+        cell("K-ELM", mcc=0.95, n_units=40),
+        cell("K-ELM", fold=1, status="failed", reason="no"),
+    ]
     # Of other selections and readings, and of models that the table has not, nothing is drawn.
-    lines += [cell("F = 5", mcc=0.0, select="oracle"), cell("F = 5", mcc=0.0, reading="order=stored")]
+    lines += [
+        cell("F = 5", mcc=0.0, select="oracle"),
+        cell("F = 5", mcc=0.0, reading="order=stored"),
+    ]
     lines += [cell("svm", mcc=0.0)]
     result = data_of(toy(**BUDGETS), lines)
     points = result.set_index("column")
-    assert points["model"].to_dict() == {"F = 5": "fb-kos-elm", "F = 9": "fb-kos-elm", "K-ELM": "K-ELM"}
+    assert points["model"].to_dict() == {
+        "F = 5": "fb-kos-elm",
+        "F = 9": "fb-kos-elm",
+        "K-ELM": "K-ELM",
+    }
     assert points["size"].to_dict() == {"F = 5": 5, "F = 9": 8, "K-ELM": 40}
     assert points["mean"].to_dict() == pytest.approx({"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95})
     assert points["std"]["F = 5"] == pytest.approx(0.02**0.5)
@@ -49,7 +64,8 @@ def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is
     assert drawn[:2] == [([5.0, 8.0], pytest.approx([0.6, 0.85])), ([0, 1], [0.95, 0.95])]
 
 
-# --- Options ---------------------------------------------------------------------------------------------------------
+# --- Options
+# ---------------------------------------------------------------------------------------------------------
 
 
 def densities(name: str, *values: float) -> list[str]:
@@ -61,7 +77,9 @@ TIMES: dict[str, Any] = {"layout": "option-curves", "datasets": DENSITIES}
 STOPPED = {"status": "out-of-memory", "reason": "needs 9 GB", "fit_seconds": None}
 
 
-def timed(model: str, *seconds: float | None, dataset: str = DENSITIES[0], **values: Any) -> list[dict[str, Any]]:
+def timed(
+    model: str, *seconds: float | None, dataset: str = DENSITIES[0], **values: Any
+) -> list[dict[str, Any]]:
     """A cell for each run; one without seconds needed too much memory."""
     entry = {"dataset": dataset, "mcc": 0.5}
     return [
@@ -81,7 +99,9 @@ def lines() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def test_curves_over_an_option_are_mean_times_of_the_default_readings(toy: Toy, lines: list[dict[str, Any]]) -> None:
+def test_curves_over_an_option_are_mean_times_of_the_default_readings(
+    toy: Toy, lines: list[dict[str, Any]]
+) -> None:
     result = data_of(toy(**TIMES), lines)
     assert result[["dataset", "model", "value", "n", "ending"]].to_numpy().tolist() == [
         ["sparse-10k", "ELM", 0.1, 2, ""],
@@ -96,14 +116,18 @@ def test_curves_over_an_option_are_mean_times_of_the_default_readings(toy: Toy, 
     assert set(result["option"]) == {"density"}
 
 
-def test_the_table_has_times_ratios_and_how_cells_ended(toy: Toy, lines: list[dict[str, Any]]) -> None:
+def test_the_table_has_times_ratios_and_how_cells_ended(
+    toy: Toy, lines: list[dict[str, Any]]
+) -> None:
     table = table_of(toy(**TIMES), lines)
     section = next(section for section in table.sections if not section.readings)
     assert list(headings(table, section)) == ["dataset", "model", "fit", "ratio"]
     shown = [[r["dataset"], r["model"], r["fit"], r["ratio"]] for r in rows_of(section)]
     assert shown[:2] == [[DENSITIES[0], "ELM", "1", "1"], [DENSITIES[0], "K-ELM", "3", "3"]]
     assert shown[-1] == [DENSITIES[2], "K-ELM", "out of memory", ""]
-    assert any("sparse-100k[density=0.1]" in note and "out-of-memory" in note for note in notes_of(table))
+    assert any(
+        "sparse-100k[density=0.1]" in note and "out-of-memory" in note for note in notes_of(table)
+    )
 
 
 def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
@@ -121,11 +145,20 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
     ]  # fmt: skip
     assert all(0.75 < height < 1 for i in crosses for height in lines[i].get_ydata())
     # Around each cross is the marker of its model.
-    assert [lines[i - 1].get_marker() for i in crosses] == [elm["marker"], elm["marker"], svm["marker"]]
+    assert [lines[i - 1].get_marker() for i in crosses] == [
+        elm["marker"],
+        elm["marker"],
+        svm["marker"],
+    ]
 
 
 @pytest.mark.parametrize(
-    "names", [["wdbc"], [*densities("sparse-10k", 0.1), "sparse-10k"], [*DENSITIES, "mackey-glass[noise_variance=0]"]]
+    "names",
+    [
+        ["wdbc"],
+        [*densities("sparse-10k", 0.1), "sparse-10k"],
+        [*DENSITIES, "mackey-glass[noise_variance=0]"],
+    ],
 )
 def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) -> None:
     resolved = toy(**TIMES | {"datasets": names})
@@ -138,7 +171,8 @@ def test_no_curve_where_nothing_was_run(toy: Toy) -> None:
     assert data_of(toy(**TIMES), timed("ELM", None))["ending"].tolist() == ["out-of-memory"]
 
 
-# --- Trials ----------------------------------------------------------------------------------------------------------
+# --- Trials
+# ----------------------------------------------------------------------------------------------------------
 
 TRIALS: dict[str, Any] = {"layout": "trials", "datasets": ["wdbc", "calhousing"]}
 BOTH = {"protocol": {"metrics": ["mcc", "nrmse"]}}
@@ -146,8 +180,15 @@ BOTH = {"protocol": {"metrics": ["mcc", "nrmse"]}}
 
 def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", **TRIALS, **BOTH)
-    lines = [cell(run=run, fold=fold, mcc=0.5 + 0.1 * run + 0.2 * fold) for run in (0, 1) for fold in (0, 1)]
-    lines += [cell("K-ELM", run=0, mcc=0.9), cell("K-ELM", run=0, fold=1, status="timeout", reason="> 5 s")]
+    lines = [
+        cell(run=run, fold=fold, mcc=0.5 + 0.1 * run + 0.2 * fold)
+        for run in (0, 1)
+        for fold in (0, 1)
+    ]
+    lines += [
+        cell("K-ELM", run=0, mcc=0.9),
+        cell("K-ELM", run=0, fold=1, status="timeout", reason="> 5 s"),
+    ]
     lines += [cell("K-ELM", run=1, mcc=0.8), cell(dataset="calhousing", run=0, nrmse=0.3)]
     lines += [cell(run=0, reading="order=stored", mcc=0.0), cell(run=0, select="oracle", mcc=0.0)]
     result = data_of(resolved, lines)
@@ -161,13 +202,16 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
 
 def test_every_model_has_a_line_in_every_panel(toy: Toy) -> None:
     points = [(d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)]
-    trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(metric="accuracy")
+    trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(
+        metric="accuracy"
+    )
     every = draw(toy(**TRIALS), trials).axes
     panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in every]
     assert panels == [["o", "s"]] * 4
 
 
-# --- Streams ----------------------------------------------------------------------------------------------------------
+# --- Streams
+# ----------------------------------------------------------------------------------------------------------
 
 PROTOCOL: dict[str, Any] = {
     "scale": None, "inner": {"kind": "stratified-kfold", "folds": 3}, "select": "nested",
@@ -187,7 +231,10 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     layout = layout_of(resolved)
     assert [measure.column for measure in layout.measures(resolved, "wdbc", "on")] == POINTS
     assert [measure.column for measure in layout.values(resolved)] == POINTS
-    lines = [cell("on", run=run, **dict(zip(POINTS, (0.5 + run, 0.75, 10, 20), strict=True))) for run in (0, 1)]
+    lines = [
+        cell("on", run=run, **dict(zip(POINTS, (0.5 + run, 0.75, 10, 20), strict=True)))
+        for run in (0, 1)
+    ]
     lines += [cell("off", run=0, **dict(zip(POINTS, (0.25, 0.5, 11, 21), strict=True)))]
     result = data_of(resolved, lines)
     assert result[["model", "metric", "value", "n"]].to_numpy().tolist() == [
@@ -197,7 +244,9 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     np.testing.assert_allclose(result["mean"], [1, 0.75, 10, 20, 0.25, 0.5, 11, 21])
 
 
-def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each_model(toy: Toy) -> None:
+def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each_model(
+    toy: Toy,
+) -> None:
     resolved = toy(**STREAM)
     layout = layout_of(resolved)
     entries = [
@@ -210,7 +259,8 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     assert [column.heading for column in columns] == ["data set", "rows", *names]
     result = [dict(line) for line in layout.lines(entries, resolved)]
     assert result == [
-        {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
+        {"dataset": "wdbc", "rows": rows}
+        | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
     missing = [replace(entry, mean=None, shown=ending("unavailable")) for entry in entries]
@@ -231,7 +281,10 @@ def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[st
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"models": {"on": {"model": "os-pvm", "search": ["C"]}}}, "models.on searches C; expected fixed parameters"),
+        (
+            {"models": {"on": {"model": "os-pvm", "search": ["C"]}}},
+            "models.on searches C; expected fixed parameters",
+        ),
         ({"protocol": PROTOCOL | {"metrics": ["mcc"]}}, "protocol.metrics has none of accuracy"),
         (
             {"protocol": PROTOCOL | {"outer": {"kind": "stratified-kfold", "folds": 2}}},

@@ -1,4 +1,6 @@
-"""Kinds of table by their names: found, checked, refused; one that is made up goes all the way to the writers."""
+"""Kinds of table by their names: found, checked, refused; one that is made up goes all the way to
+the writers.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     with pytest.raises(ElmbenchError) as error:
         layout_of(resolved)
     first, expected, following = str(error.value).splitlines()
-    assert first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
+    assert (
+        first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
+    )
     assert expected == "Expected: one of " + ", ".join(sorted(LAYOUTS))
     assert following == "Next: correct it, or load its plug-in: --plugin FILE"
 
@@ -55,16 +59,24 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
         ({"models": {}}, "models is empty; expected at least one column"),
         ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),
         (
-            {"layout": "curves", "models": {"ELM": {"model": "elm", "search": {"activation": ["rbf", "tanh"]}}}},
+            {
+                "layout": "curves",
+                "models": {"ELM": {"model": "elm", "search": {"activation": ["rbf", "tanh"]}}},
+            },
             "models.ELM searches activation over 'rbf'; expected numbers",
         ),
         ({"options": {"dcs": "corrected"}}, r"unknown key 'options\.dcs'"),
-        (CORRELATION | {"options": {"operator": 5}}, r"unknown key 'options\.operator'; allowed here: .*operators"),
+        (
+            CORRELATION | {"options": {"operator": 5}},
+            r"unknown key 'options\.operator'; allowed here: .*operators",
+        ),
         (CORRELATION | {"options": {"operators": 0}}, r"'options\.operators' is 0"),
         (CORRELATION | {"options": {"dcs": "wrong"}}, r"'options\.dcs' is 'wrong'"),
     ],
 )
-def test_an_experiment_that_does_not_fit_its_kind(toy: Toy, changes: dict[str, Any], message: str) -> None:
+def test_an_experiment_that_does_not_fit_its_kind(
+    toy: Toy, changes: dict[str, Any], message: str
+) -> None:
     resolved = toy(**changes)
     with pytest.raises(ElmbenchError, match=message) as error:
         layout_of(resolved)
@@ -78,7 +90,13 @@ def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
     # An option of the choice is not one of the table, whether or not the table has options.
     for layout in ("metrics", "weight-paths"):
-        layout_of(toy(layout=layout, options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
+        layout_of(
+            toy(
+                layout=layout,
+                options={"dcs": "as-printed"},
+                protocol={"criterion": "dcs-gaussians"},
+            )
+        )
 
 
 class SizesOptions(LayoutOptions):
@@ -110,29 +128,44 @@ class Sizes(Layout):
         for line in super().lines(entries, resolved):
             yield {**line, "model": f"<{line['model']}>"}
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def figure(
+        self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> Figure | None:
         shown = layout_of(resolved).options(resolved.spec).shown
-        return Figure(pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}), b"a picture")
+        return Figure(
+            pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}),
+            b"a picture",
+        )
 
 
 @pytest.fixture
 def made_up(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Resolved:
     """An experiment whose kind of table a plug-in file declares."""
-    monkeypatch.setattr(plugins, "plugin_objects", lambda kind: {"sizes": Sizes} if kind == "LAYOUTS" else {})
+    monkeypatch.setattr(
+        plugins, "plugin_objects", lambda kind: {"sizes": Sizes} if kind == "LAYOUTS" else {}
+    )
     return toy(layout="sizes", options={"shown": 1})
 
 
-def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolved, tmp_path: Path) -> None:
+def test_a_made_up_kind_goes_through_results_writers_and_figure(
+    made_up: Resolved, tmp_path: Path
+) -> None:
     store = Store(tmp_path)
     rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
     for row, units in zip(rows, (1000, 2000), strict=True):
-        keep(store, row.key, {"status": "ok", "reason": "", "n_units": units, "values": [1.0, -1.0]})
+        keep(
+            store, row.key, {"status": "ok", "reason": "", "n_units": units, "values": [1.0, -1.0]}
+        )
     store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
     results = write_results(made_up, store, tmp_path)
     (line,) = results.summary.to_dict("records")
     assert (line["metric"], line["mean"]) == ("n_units", 1.5)
     (section,) = results.table.sections
-    assert headings(results.table, section) == {"dataset": "data set", "model": "network", "value": "mean"}
+    assert headings(results.table, section) == {
+        "dataset": "data set",
+        "model": "network",
+        "value": "mean",
+    }
     (shown,) = rows_of(section)
     assert (shown["model"], shown["value"]) == ("<ELM>", "1.5")
     assert read_results(made_up, tmp_path).table == results.table
@@ -141,7 +174,9 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
     assert "| wdbc     | <ELM>   | 1.5  |" in markdown(results.table, [])
     assert r"wdbc & $<$ELM$>$ & 1.5 \\" in latex(results.table)
-    assert "<td>&lt;ELM&gt;</td><td>1.5</td>" in "".join(map(str.strip, html(results.table).splitlines()))
+    assert "<td>&lt;ELM&gt;</td><td>1.5</td>" in "".join(
+        map(str.strip, html(results.table).splitlines())
+    )
     assert html(results.table) == results._repr_html_()
     assert "wdbc,ELM,n_units,nested,,1.5," in csv(results.summary)
     assert re.search(r"^  <ELM> +1\.5", results.text, flags=re.M)
@@ -154,7 +189,10 @@ def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> N
         layout_of(toy(layout="sizes", options={"all": 1}))
 
 
-SEVERAL = {"protocol": {"metrics": ["accuracy", "f1", "fit_seconds", "nrmse"]}, "datasets": ["wdbc", "calhousing"]}
+SEVERAL = {
+    "protocol": {"metrics": ["accuracy", "f1", "fit_seconds", "nrmse"]},
+    "datasets": ["wdbc", "calhousing"],
+}
 
 
 def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
@@ -170,23 +208,48 @@ def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
     ]  # fmt: skip
     first, second = rows_of(section)
     names = list(shown)[2:8]
-    assert [first[name] for name in names] == ["0.90", "0.9", "too few runs", "0.80", "0.5", "too few runs"]
+    assert [first[name] for name in names] == [
+        "0.90",
+        "0.9",
+        "too few runs",
+        "0.80",
+        "0.5",
+        "too few runs",
+    ]
     assert [second[name] for name in names] == ["0.250", "", "", "", "", ""]
     for text in (markdown(table, []), html(table)):
-        assert len(re.findall(r"accuracy / nrmse\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*f1", text)) == 1
+        assert (
+            len(
+                re.findall(
+                    r"accuracy / nrmse\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*f1",
+                    text,
+                )
+            )
+            == 1
+        )
     times = table_of(toy(figures, **SEVERAL, layout="times"), lines)
     assert list(headings(times, times.sections[0]).values())[-2:] == ["accuracy / nrmse", "f1"]
 
 
-def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
+def test_figures_that_the_suite_does_not_measure_are_shown(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = (
+        "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
+    )
     figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
     read = catalogue.read_published
     monkeypatch.setattr(
-        catalogue, "read_published", lambda path: [replace(f, cited=f.model in ("BP", "K-ELM")) for f in read(path)]
+        catalogue,
+        "read_published",
+        lambda path: [replace(f, cited=f.model in ("BP", "K-ELM")) for f in read(path)],
     )
     resolved = toy(figures, datasets=["wdbc", "sylva"])
-    lines = [*folds("ELM", 0.5, 0.5), *folds("K-ELM", 0.5, 0.5), *folds("ELM", 0.5, 0.5, reading="order=stored")]
+    lines = [
+        *folds("ELM", 0.5, 0.5),
+        *folds("K-ELM", 0.5, 0.5),
+        *folds("ELM", 0.5, 0.5, reading="order=stored"),
+    ]
     cells = frame(resolved, lines)
     summary = summarise(MeasuredCells(cells, resolved))
     part = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
@@ -194,12 +257,16 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
         "ELM": "too few runs", "K-ELM": "cited", "BP": "cited", "SVM": "no data",
     }  # fmt: skip
     default, stored = table_from(cells, resolved).sections
-    outcome = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
+    outcome = {
+        r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"])
+        for r in rows_of(default)
+    }
     assert outcome["SVM"] == ("", "0.6", "3", "no data")
     assert outcome["BP"] == ("", "0.4", "", "cited")
     assert outcome["K-ELM"] == ("0.50", "0.7", "", "cited")
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]
-    # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
+    # A figure of a model that another table of the paper measures is not missing here; a cited one
+    # stays.
     models = {name: {"model": "svm"} for name in ("SVM", "BP")}
     other = replace(resolved.file, content=resolved.file.content | {"models": models})
     elsewhere = replace(resolved, file=replace(resolved.file, tables=[resolved.file, other]))

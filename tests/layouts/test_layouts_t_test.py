@@ -1,4 +1,6 @@
-"""t-tests over data sets, eq. (34) of the OSPVM paper, and of each model of a comparison against its best one."""
+"""t-tests over data sets, eq. (34) of the OSPVM paper, and of each model of a comparison against
+its best one.
+"""
 
 from typing import Any
 
@@ -42,11 +44,15 @@ def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
     result = compare(pd.DataFrame({"a": a, "b": b}), "a", "b")
     assert result["data_sets"] == len(a)
     if spread > 1e-12:
-        assert result["t"] == pytest.approx((a.mean() - b.mean()) / np.sqrt(spread), rel=1e-6, abs=1e-6)
+        assert result["t"] == pytest.approx(
+            (a.mean() - b.mean()) / np.sqrt(spread), rel=1e-6, abs=1e-6
+        )
         # As many degrees of freedom as the smaller sample has at least, and as both have at most.
         assert len(a) - 1 <= result["df"] * (1 + 1e-9)
         assert result["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
-        assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(result["p"], abs=1e-12)
+        assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(
+            result["p"], abs=1e-12
+        )
 
 
 def test_the_paired_test_is_of_the_differences() -> None:
@@ -85,7 +91,10 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     lines = cells_of({"ELM": [0.9, 0.6, 0.8], "K-ELM": [0.8, 0.4, 0.5]})
 
     def summary(*bad: str) -> dict[str, Any]:
-        part = [{**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line for line in lines]
+        part = [
+            {**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line
+            for line in lines
+        ]
         result = summarise(MeasuredCells(frame(resolved, part), resolved))
         assert set(result["dataset"]) == {"all"}
         return result.set_index("metric").to_dict("index")
@@ -94,7 +103,9 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     assert summary("sylva")["t"]["mean"] == pytest.approx(both["t"])
     assert summary("sylva")["data_sets"]["mean"] == 2
     # One with a missing fold is not counted either.
-    short = [line for line in lines if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)]
+    short = [
+        line for line in lines if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)
+    ]
     partial = summarise(MeasuredCells(frame(resolved, short), resolved)).set_index("metric")
     assert partial.loc["t", "mean"] == pytest.approx(both["t"])
     # One data set has no deviation.
@@ -106,9 +117,12 @@ def test_pairs_are_of_columns(toy: Toy) -> None:
         layout_of(toy(**T_TEST | {"options": {"pairs": {"A vs B": ["ELM", "SVM"]}}}))
 
 
-# --- Comparisons of a user's own --------------------------------------------------------------------------------------
+# --- Comparisons of a user's own
+# --------------------------------------------------------------------------------------
 
-SCORES = pd.DataFrame(np.random.default_rng(0).normal([0.0, 1.0, 0.2], size=(10, 3)), columns=list("abc"))
+SCORES = pd.DataFrame(
+    np.random.default_rng(0).normal([0.0, 1.0, 0.2], size=(10, 3)), columns=list("abc")
+)
 
 
 def test_without_shared_rows_it_is_the_paired_test_with_holms_correction() -> None:
@@ -137,7 +151,9 @@ def test_the_runs_that_would_separate_two_models() -> None:
     rng = np.random.default_rng(0)
     apart = rng.normal(size=5)
     apart = (apart - apart.mean()) / apart.std(ddof=1)
-    scores = pd.DataFrame({"best": np.zeros(5), "near": apart - 0.2, "far": apart - 1.3, "equal": np.zeros(5)})
+    scores = pd.DataFrame(
+        {"best": np.zeros(5), "near": apart - 0.2, "far": apart - 1.3, "equal": np.zeros(5)}
+    )
     needed = needed_runs(scores, 0.25, folds=5, max_runs=MOST_RUNS)
     assert needed["near"] is None
     assert needed["equal"] is None

@@ -1,4 +1,6 @@
-"""Kernel weights and how they are learnt: the plan, the table with its counts, the paths and their picture."""
+"""Kernel weights and how they are learnt: the plan, the table with its counts, the paths and their
+picture.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +44,13 @@ def outputs_of(*result: Learnt) -> list[Outputs]:
     return [
         Outputs(
             cell_of(line),
-            {"paths": {"kernels": KERNELS[: len(weights[0])], "weights": weights, "objective": objective(weights)}}
+            {
+                "paths": {
+                    "kernels": KERNELS[: len(weights[0])],
+                    "weights": weights,
+                    "objective": objective(weights),
+                }
+            }
             if weights
             else {},
         )
@@ -56,7 +64,9 @@ def data(resolved: Resolved, *result: Learnt) -> pd.DataFrame:
 
 @pytest.fixture
 def drawn() -> list[Learnt]:
-    """Cells of two data sets; the figure shows the first fold of each, and only weights that were learnt."""
+    """Cells of two data sets; the figure shows the first fold of each, and only weights that were
+    learnt.
+    """
     return [
         learnt("sparse", PATH, dataset="sylva"),
         learnt("q = 2", PATH[:2]), learnt("sparse", PATH), learnt("one", START), learnt("K-ELM", []),
@@ -65,7 +75,9 @@ def drawn() -> list[Learnt]:
     ]  # fmt: skip
 
 
-def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:
+def test_every_cell_is_a_fit_that_keeps_its_paths(
+    plan_toy: Callable[..., Plan], experiment: dict[str, Any]
+) -> None:
     plan = plan_toy(experiment | TABLE, datasets=("wdbc",))
     result = units(plan)
     assert {row.key for row in plan.cells} == set(result)
@@ -74,7 +86,11 @@ def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan],
 
 
 def test_the_table_has_the_mean_counts(toy: Toy) -> None:
-    lines = [cell("one", run=run, fold=fold, mcc=0.5, kernels=1, iterations=0) for run in (0, 1) for fold in (0, 1)] + [
+    lines = [
+        cell("one", run=run, fold=fold, mcc=0.5, kernels=1, iterations=0)
+        for run in (0, 1)
+        for fold in (0, 1)
+    ] + [
         cell("sparse", run=i // 2, fold=i % 2, mcc=0.75, kernels=kernels, iterations=10 * kernels)
         for i, kernels in enumerate((2, 3, 3, 3))
     ]
@@ -91,12 +107,16 @@ def test_the_table_has_the_mean_counts(toy: Toy) -> None:
     assert row(section, "one")["kernels"].split(" ")[0] == "1.0"
 
 
-def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, drawn: list[Learnt]) -> None:
+def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(
+    toy: Toy, drawn: list[Learnt]
+) -> None:
     paths = data(toy(**TABLE), *drawn)
     assert list(paths.columns[:6]) == ["dataset", "model", "run", "fold", "iteration", "objective"]
     # The order is that of the table, not of the store.
     cells = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
-    assert sorted(cells) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
+    assert sorted(cells) == sorted(
+        [["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]]
+    )
     for dataset, weights in (("wdbc", PATH), ("sylva", PATH)):
         part = paths[(paths["dataset"] == dataset) & (paths["model"] == "sparse")]
         assert part["iteration"].tolist() == [0, 1, 2]
@@ -107,19 +127,30 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt]) -> None:
     resolved = toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}})
     legends = [axes.get_legend() for axes in draw(resolved, data(resolved, *drawn)).axes]
-    names = [[text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None]
+    names = [
+        [text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None
+    ]
     assert ["wide", "narrow", "plane"] in names
     assert ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"] in names
 
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:
-    with pytest.raises(ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"):
-        layout_of(toy(**TABLE | {"models": {"sparse": MODELS["sparse"]}}, options={"kernels": {"wdbc": ["a", "b"]}}))
+    with pytest.raises(
+        ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"
+    ):
+        layout_of(
+            toy(
+                **TABLE | {"models": {"sparse": MODELS["sparse"]}},
+                options={"kernels": {"wdbc": ["a", "b"]}},
+            )
+        )
 
 
 def test_a_panel_has_a_line_for_each_kernel_or_model(toy: Toy) -> None:
     paths = pd.DataFrame(PATH, columns=["weight 1", "weight 2", "weight 3"])
-    paths = paths.assign(dataset="wdbc", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0])
+    paths = paths.assign(
+        dataset="wdbc", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0]
+    )
     other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
     other = other.assign(dataset="sylva", model="added", iteration=range(2), objective=[4.0, 1.0])
     figure = draw(toy(**TABLE), pd.concat([paths, other]))
@@ -129,4 +160,7 @@ def test_a_panel_has_a_line_for_each_kernel_or_model(toy: Toy) -> None:
     assert [[1.0, 0.25]] in panels[2:]
     assert panels[-1] == [[0.5, 0.4], [0.5, 0.6]]
     # The kernels of a model that the table does not have are numbered.
-    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == ["kernel 1", "kernel 2"]
+    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == [
+        "kernel 1",
+        "kernel 2",
+    ]

@@ -26,7 +26,9 @@ def rows(n: int, d: int, seed: int, awkward: bool = False) -> np.ndarray:
 
 
 def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
-    """Return labels or values that hang on `X`: kind is "binary", "multi", "one", "regression" or "two-targets"."""
+    """Return labels or values that hang on `X`: kind is "binary", "multi", "one", "regression" or
+    "two-targets".
+    """
     random = np.random.RandomState(seed + 1)
     values = np.sin(3 * X.sum(axis=1)) + 0.3 * random.randn(len(X))
     if kind == "binary":
@@ -40,7 +42,9 @@ def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
     return values
 
 
-def problem(n: int, d: int, seed: int, kind: str, awkward: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def problem(
+    n: int, d: int, seed: int, kind: str, awkward: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return random rows and targets of a kind."""
     X = rows(n, d, seed, awkward)
     return X, targets(X, seed, kind)
@@ -68,7 +72,9 @@ def coded(y: np.ndarray, kind: str) -> np.ndarray:
 
 
 def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:
-    """Minimise ||H beta - T||^2 + ||beta||^2 / C as one tall least-squares problem, without squaring H."""
+    """Minimise ||H beta - T||^2 + ||beta||^2 / C as one tall least-squares problem, without
+    squaring H.
+    """
     tall = np.vstack([H, np.eye(H.shape[1]) / np.sqrt(C)])
     return lstsq(tall, np.vstack([T, np.zeros((H.shape[1], T.shape[1]))]))[0]
 
@@ -77,7 +83,9 @@ def class_of(name: str, kind: str) -> Any:
     """Return the estimator class of a family name for a kind of targets."""
     import elmbench.models
 
-    return getattr(elmbench.models, name + ("Classifier" if is_classification(kind) else "Regressor"))
+    return getattr(
+        elmbench.models, name + ("Classifier" if is_classification(kind) else "Regressor")
+    )
 
 
 def counting(path: Iterable[Any], solvers: Counter[str]) -> Iterator[tuple[int, int, np.ndarray]]:

@@ -58,7 +58,11 @@ def by_hand(name, task):
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 17
     params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None, "max_iter": 10**6}
-    return params, SVR(C=8.0, gamma=0.7, epsilon=0.02, max_iter=10**6), lambda model: len(model.support_)
+    return (
+        params,
+        SVR(C=8.0, gamma=0.7, epsilon=0.02, max_iter=10**6),
+        lambda model: len(model.support_),
+    )
 
 
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
@@ -91,14 +95,19 @@ def test_nu_is_the_least_share_of_support_vectors(nu, seed):
     X, probe = rows(80, 3, seed), rows(20, 3, seed + 1)
     y = targets(X, seed, "regression")
     model = baselines.svm_regressor(C=2.0, gamma=0.7, epsilon=9.0, nu=nu).fit(X, y)
-    np.testing.assert_array_equal(model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe))
+    np.testing.assert_array_equal(
+        model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe)
+    )
     assert n_units(model) == len(model.support_) >= nu * 80 - 1e-9
     assert np.ptp(model.predict(probe)) > 0.1  # the width that was given is none of its own
 
 
 def test_epsilon_is_the_width_by_default(seed):
     X, y = problem(80, 3, seed, "regression")
-    plain, wide = baselines.svm_regressor().fit(X, y), baselines.svm_regressor(epsilon=100.0).fit(X, y)
+    plain, wide = (
+        baselines.svm_regressor().fit(X, y),
+        baselines.svm_regressor(epsilon=100.0).fit(X, y),
+    )
     np.testing.assert_array_equal(plain.predict(X), SVR(gamma=1.0).fit(X, y).predict(X))
     assert n_units(wide) == 0
 
@@ -168,7 +177,9 @@ def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
     np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
     assert model.capped_ == 0
     one_weight, twice = SVMClassifier(C=8.0).fit(X, y, 2.0), SVC(C=16.0).fit(X, y)
-    np.testing.assert_allclose(one_weight.decision_function(probe), twice.decision_function(probe), atol=1e-12)
+    np.testing.assert_allclose(
+        one_weight.decision_function(probe), twice.decision_function(probe), atol=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -176,12 +187,16 @@ def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("kind", ["binary", "multi"])
 def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatch):
-    """LIBSVM takes the same steps with a kernel that is computed in advance, up to the round-off of its entries."""
+    """LIBSVM takes the same steps with a kernel that is computed in advance, up to the round-off of
+    its entries.
+    """
     monkeypatch.setattr(svm, "MOST_BYTES", most_bytes)
     X, y = problem(90, 5, 3, kind)
     X = sp.csr_array(X) if sparse else X
     folds = [(np.arange(60), np.arange(60, 90)), (np.arange(89, 20, -1), np.arange(20))]
-    candidates = [{"gamma": gamma, "C": C} for gamma, C in product((1e-3, "scale", 3.0), (0.1, 10.0, 1e3))]
+    candidates = [
+        {"gamma": gamma, "C": C} for gamma, C in product((1e-3, "scale", 3.0), (0.1, 10.0, 1e3))
+    ]
     fixed = {"class_weight": "balanced", "max_iter": 150}
     solvers = Counter()
     path = counting(SVMClassifier.evaluate_grid(X, y, folds, candidates, **fixed), solvers)
@@ -192,7 +207,9 @@ def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatc
         model = SVMClassifier(**fixed, **candidates[i]).fit(X[train], y[train])
         stopped += model.capped_ > 0
         scale = 1 + np.abs(model.dual_coef_).sum()
-        np.testing.assert_allclose(outputs, model.decision_function(X[test]), rtol=0, atol=1e-9 * scale)
+        np.testing.assert_allclose(
+            outputs, model.decision_function(X[test]), rtol=0, atol=1e-9 * scale
+        )
         np.testing.assert_array_equal(labels[i, j], model.predict(X[test]))
     assert len(labels) == 18
     assert 0 < stopped < 18
@@ -201,10 +218,18 @@ def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatc
 
 def test_the_path_repeats_no_fit_that_a_larger_C_does_not_change(monkeypatch):
     X, y = problem(90, 5, 3, "multi")
-    folds, candidates = [(np.arange(60), np.arange(60, 90))], [{"gamma": 1.0, "C": 10.0**e} for e in range(8, -2, -1)]
-    expected = [SVMClassifier(**candidate).fit(X[:60], y[:60]).decision_function(X[60:]) for candidate in candidates]
+    folds, candidates = (
+        [(np.arange(60), np.arange(60, 90))],
+        [{"gamma": 1.0, "C": 10.0**e} for e in range(8, -2, -1)],
+    )
+    expected = [
+        SVMClassifier(**candidate).fit(X[:60], y[:60]).decision_function(X[60:])
+        for candidate in candidates
+    ]
     fits, fit = [], SVMClassifier.fit
-    monkeypatch.setattr(SVMClassifier, "fit", lambda self, *args: fits.append(self.C) or fit(self, *args))
+    monkeypatch.setattr(
+        SVMClassifier, "fit", lambda self, *args: fits.append(self.C) or fit(self, *args)
+    )
     for i, _, outputs, _ in SVMClassifier.decision_grid(X, y, folds, candidates):
         np.testing.assert_allclose(outputs, expected[i], rtol=0, atol=1e-10)
     assert fits[0] == 0.1

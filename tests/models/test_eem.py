@@ -1,4 +1,6 @@
-"""EEM and EEKM against dense computations that follow the text, their decisions, and layers without a direction."""
+"""EEM and EEKM against dense computations that follow the text, their decisions, and layers without
+a direction.
+"""
 
 import warnings
 from typing import Any
@@ -29,8 +31,12 @@ LAYERS: dict[str, Any] = {
 }
 
 
-def by_the_text(H: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, tuple[float, float], tuple[float, float], float]:
-    """Algorithm 1 with eq. (4): the direction, the projected means and variances, and a condition number."""
+def by_the_text(
+    H: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, tuple[float, float], tuple[float, float], float]:
+    """Algorithm 1 with eq. (4): the direction, the projected means and variances, and a condition
+    number.
+    """
     sides = [H[y < 0], H[y > 0]]
     means = [side.mean(axis=0) for side in sides]
     covariances = [ledoit_wolf(side)[0] for side in sides]
@@ -39,12 +45,21 @@ def by_the_text(H: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, tuple[float, 
     solution = np.linalg.solve(total, m)
     beta = 2 * solution / (m @ solution)
     condition = np.linalg.cond(total)
-    return beta, tuple(beta @ m for m in means), tuple(beta @ S @ beta for S in covariances), condition
+    return (
+        beta,
+        tuple(beta @ m for m in means),
+        tuple(beta @ S @ beta for S in covariances),
+        condition,
+    )
 
 
-def densities_differ(t: np.ndarray, means: tuple[float, float], variances: tuple[float, float]) -> np.ndarray:
+def densities_differ(
+    t: np.ndarray, means: tuple[float, float], variances: tuple[float, float]
+) -> np.ndarray:
     """ln N(m+, S+)[t] - ln N(m-, S-)[t]."""
-    return norm.logpdf(t, means[1], variances[1] ** 0.5) - norm.logpdf(t, means[0], variances[0] ** 0.5)
+    return norm.logpdf(t, means[1], variances[1] ** 0.5) - norm.logpdf(
+        t, means[0], variances[0] ** 0.5
+    )
 
 
 @SETTINGS
@@ -59,12 +74,15 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
     X, y = problem(n, d, seed, "binary")
     X = sparse_rows(X, seed) if container else X
     given_as = container or np.asarray
-    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
+    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(
+        given_as(X), y
+    )
     H = LAYERS[activation](X, model.weights_, model.biases_)
     beta, means, variances, condition = by_the_text(H, y)
     assume(condition < 1e8)
     unit = 1e-13 * condition
-    # The direction itself may be ill determined where the features are nearly dependent; what it is for is not.
+    # The direction itself may be ill determined where the features are nearly dependent; what it is
+    # for is not.
     np.testing.assert_allclose(np.diff(model.means_[0]), 2)
     assert model.variances_[0] == pytest.approx(variances, rel=1e3 * unit)
     probe = rows(30, d, seed + 1)
@@ -74,7 +92,9 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
     np.testing.assert_allclose(projections, expected - means[0], atol=10 * unit * scale)
     odds = densities_differ(expected, means, variances)
     clear = np.abs(odds) > 1e-4
-    np.testing.assert_array_equal(model.predict(given_as(probe))[clear], np.where(odds > 0, 1, -1)[clear])
+    np.testing.assert_array_equal(
+        model.predict(given_as(probe))[clear], np.where(odds > 0, 1, -1)[clear]
+    )
 
 
 @SETTINGS
@@ -95,9 +115,13 @@ def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
     np.testing.assert_allclose(model.means_[0], means, rtol=1e-5, atol=1e-5)
     probe = rows(30, d, seed + 1)
     expected = rbf_kernel(probe, landmarks, gamma=gamma) @ root @ beta
-    np.testing.assert_allclose(model.project(probe), expected, rtol=1e-4, atol=1e-5 * (1 + np.abs(beta).max()))
+    np.testing.assert_allclose(
+        model.project(probe), expected, rtol=1e-4, atol=1e-5 * (1 + np.abs(beta).max())
+    )
     # Section 6: a network with one hidden layer, with beta^ = K^(-1/2) beta.
-    np.testing.assert_allclose(model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0])
+    np.testing.assert_allclose(
+        model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0]
+    )
 
 
 @pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
@@ -107,19 +131,31 @@ def test_probabilities_are_bayes_rule(make):
     plain = make(random_state=0).fit(X, labels)
     z = plain.project(X)
     densities = norm.pdf(z[:, None], plain.means_[0], np.sqrt(plain.variances_[0]))
-    np.testing.assert_allclose(plain.predict_proba(X), densities / densities.sum(axis=1, keepdims=True), atol=1e-10)
+    np.testing.assert_allclose(
+        plain.predict_proba(X), densities / densities.sum(axis=1, keepdims=True), atol=1e-10
+    )
 
     weighted = densities * [0.7 * 2, 0.3 * 5]
     expected = weighted / weighted.sum(axis=1, keepdims=True)
-    for priors, costs in (([0.7, 0.3], [2, 5]), ({"yes": 0.3, "no": 0.7}, {"no": 2, "yes": 5}), ([7, 3], (4, 10))):
+    for priors, costs in (
+        ([0.7, 0.3], [2, 5]),
+        ({"yes": 0.3, "no": 0.7}, {"no": 2, "yes": 5}),
+        ([7, 3], (4, 10)),
+    ):
         model = make(priors=priors, costs=costs, random_state=0).fit(X, labels)
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-10)
-        np.testing.assert_allclose(model.decision_function(X), np.log(expected[:, 1] / expected[:, 0]), atol=1e-8)
+        np.testing.assert_allclose(
+            model.decision_function(X), np.log(expected[:, 1] / expected[:, 0]), atol=1e-8
+        )
         # Section 6: the label of the largest weighted density.
         np.testing.assert_array_equal(model.predict(X), model.classes_[weighted.argmax(axis=1)])
-        # The direction does not depend on them; the thresholds are where the weighted densities cross.
+        # The direction does not depend on them; the thresholds are where the weighted densities
+        # cross.
         np.testing.assert_array_equal(model.beta_, plain.beta_)
-        at = norm.pdf(model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])) * [1.4, 1.5]
+        at = norm.pdf(model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])) * [
+            1.4,
+            1.5,
+        ]
         np.testing.assert_allclose(at[:, 0], at[:, 1], rtol=1e-6)
 
 
@@ -141,14 +177,20 @@ def test_more_classes_are_each_against_the_rest(make):
     single = np.empty((150, 3))
     for k in range(3):
         against = make(random_state=4).fit(X, y == k)
-        np.testing.assert_allclose(model.decision_function(X)[:, k], against.decision_function(X), atol=1e-8)
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, k], against.decision_function(X), atol=1e-8
+        )
         np.testing.assert_allclose(model.thresholds_[k], against.thresholds_)
         single[:, k] = against.predict_proba(X)[:, 1]
-    np.testing.assert_allclose(model.predict_proba(X), single / single.sum(axis=1, keepdims=True), atol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(X), single / single.sum(axis=1, keepdims=True), atol=1e-9
+    )
     # The prior of a class is held against the mean of the others.
     tilted = make(random_state=4, priors=[0.5, 0.3, 0.2]).fit(X, y)
     shift = np.log(np.array([0.5, 0.3, 0.2]) / np.array([0.25, 0.35, 0.4]))
-    np.testing.assert_allclose(tilted.decision_function(X) - model.decision_function(X), np.tile(shift, (150, 1)))
+    np.testing.assert_allclose(
+        tilted.decision_function(X) - model.decision_function(X), np.tile(shift, (150, 1))
+    )
     # A fold may lack a class.
     fold = X[y < 2], y[y < 2]
     by_label = make(random_state=4, priors={0: 1, 1: 2, 2: 3}).fit(*fold)
@@ -165,7 +207,9 @@ def like_isolet(n: int = 60, d: int = 617) -> tuple[np.ndarray, np.ndarray]:
 def test_all_ones_layer_predicts_one_class_with_a_warning():
     X, y = like_isolet()
     model = EEMClassifier(n_hidden=50, random_state=0)
-    with pytest.warns(UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"):
+    with pytest.warns(
+        UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"
+    ):
         model.fit(X, y)
     assert len(set(model.predict(X))) == 1
     np.testing.assert_array_equal(model.beta_, 0)
@@ -173,14 +217,29 @@ def test_all_ones_layer_predicts_one_class_with_a_warning():
     assert len(model.thresholds_) == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(set(EEMClassifier(n_hidden=50, activation="nsig", random_state=0).fit(X, y).predict(X))) == 2
+        assert (
+            len(
+                set(
+                    EEMClassifier(n_hidden=50, activation="nsig", random_state=0)
+                    .fit(X, y)
+                    .predict(X)
+                )
+            )
+            == 2
+        )
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        *(WELMClassifier(n_hidden=20, activation=activation, random_state=3) for activation in LAYERS),
-        *(EEMClassifier(n_hidden=20, activation=activation, random_state=3) for activation in LAYERS),
+        *(
+            WELMClassifier(n_hidden=20, activation=activation, random_state=3)
+            for activation in LAYERS
+        ),
+        *(
+            EEMClassifier(n_hidden=20, activation=activation, random_state=3)
+            for activation in LAYERS
+        ),
         EEKMClassifier(n_landmarks=12, gamma=0.5, random_state=3),
     ],
 )
@@ -237,13 +296,16 @@ def test_a_class_of_one_row_is_a_point(seed):
     with pytest.warns(UserWarning, match="there is one row only of a class"):
         model = EEMClassifier(n_hidden=10, random_state=0).fit(X, y)
     assert set(np.flatnonzero(model.predict(X))) == {29}
-    # Of a line on which the means are 2 apart; round-off in the other class's variance is all the width that there is.
+    # Of a line on which the means are 2 apart; round-off in the other class's variance is all the
+    # width that there is.
     assert np.ptp(model.thresholds_) < 1e-4
 
 
 @pytest.mark.parametrize("number", range(12))
 def test_of_two_classes_that_are_points_neither_is_the_narrower(number):
-    """Two rows of each and many nodes: what differs in the variances is round-off, and decides nothing."""
+    """Two rows of each and many nodes: what differs in the variances is round-off, and decides
+    nothing.
+    """
     random = np.random.RandomState(number)
     model = EEMClassifier(n_hidden=20, random_state=number).fit(random.rand(4, 2), [0, 0, 1, 1])
     assert np.ptp(model.variances_) == 0
@@ -255,5 +317,7 @@ def test_of_two_classes_that_are_points_neither_is_the_narrower(number):
 
 def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one(seed):
     X, y = problem(50, 3, seed, "binary")
-    small, large = (EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30))
+    small, large = (
+        EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30)
+    )
     np.testing.assert_array_equal(small, large[:5])

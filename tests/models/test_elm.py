@@ -1,4 +1,6 @@
-"""ELM against dense least squares, W-ELM against the weighted pseudo-inverse, and the properties of their nodes."""
+"""ELM against dense least squares, W-ELM against the weighted pseudo-inverse, and the properties of
+their nodes.
+"""
 
 import numpy as np
 import pytest
@@ -42,7 +44,9 @@ def test_equals_dense_least_squares(shape, n_hidden, C, kind, awkward):
     beta = dense_output_weights(H, coded(y, kind), C)
     probe = rows(12, d, seed + 1)
     expected = expit(probe @ model.weights_.T + model.biases_) @ beta
-    np.testing.assert_allclose(real_outputs(model, probe).reshape(12, -1), expected.reshape(12, -1), atol=1e-6)
+    np.testing.assert_allclose(
+        real_outputs(model, probe).reshape(12, -1), expected.reshape(12, -1), atol=1e-6
+    )
     assert model.beta_.shape == beta.shape
     assert model.n_units_ == n_hidden
 
@@ -72,15 +76,22 @@ def test_nodes_are_uniform_and_prefixes_of_a_larger_network(cls, low):
 @pytest.mark.parametrize(("n", "n_hidden"), [(25, 10), (12, 70)])
 @pytest.mark.parametrize("slope", [2.0**-4, 3, 16.0])
 @pytest.mark.parametrize(
-    ("activation", "function"), [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))]
+    ("activation", "function"),
+    [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
 )
 def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hidden, seed):
     X, y = problem(n, 3, seed + 1, "regression")
-    model = ELMRegressor(n_hidden=n_hidden, C=4.0, activation=activation, slope=slope, random_state=0).fit(X, y)
+    model = ELMRegressor(
+        n_hidden=n_hidden, C=4.0, activation=activation, slope=slope, random_state=0
+    ).fit(X, y)
     probe = rows(9, 3, seed + 2)
-    of_rows, of_probe = (function(slope * (A @ model.weights_.T + model.biases_)) for A in (X, probe))
+    of_rows, of_probe = (
+        function(slope * (A @ model.weights_.T + model.biases_)) for A in (X, probe)
+    )
     expected = of_probe @ dense_output_weights(of_rows, y[:, None], 4.0)[:, 0]
-    np.testing.assert_allclose(model.predict(probe), expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
+    np.testing.assert_allclose(
+        model.predict(probe), expected, atol=1e-8 * max(1.0, np.abs(expected).max())
+    )
     plain = ELMRegressor(n_hidden=n_hidden, activation=activation, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.weights_, plain.weights_)
     np.testing.assert_array_equal(model.biases_, plain.biases_)
@@ -121,7 +132,9 @@ def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind,
     X = sparse_rows(X, seed) if container else X
     assume(np.ptp(X, axis=0).any())
     given_as = container or np.asarray
-    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
+    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(
+        given_as(X), y
+    )
     H = LAYERS[activation](X, model.weights_, model.biases_)
     T = coded(y, kind)
     B = np.sqrt(1 / np.array([(y == label).sum() for label in y]))[:, None]
@@ -130,9 +143,13 @@ def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind,
     assume(condition < 1e9)
     expected = inverse @ (B * T)
     assert model.beta_.shape == expected.shape
-    np.testing.assert_allclose(model.beta_, expected, atol=1e-13 * condition * (1 + np.abs(expected).max()), rtol=0)
+    np.testing.assert_allclose(
+        model.beta_, expected, atol=1e-13 * condition * (1 + np.abs(expected).max()), rtol=0
+    )
     probe = rows(20, d, seed + 1)
     outputs = LAYERS[activation](probe, model.weights_, model.biases_) @ expected
     atol = 1e-12 * condition * (1 + np.abs(expected).max())
-    np.testing.assert_allclose(model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0)
+    np.testing.assert_allclose(
+        model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0
+    )
     assert condition / 400 < model.condition_ < condition * 400

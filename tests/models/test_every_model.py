@@ -1,4 +1,6 @@
-"""The contract of every estimator: scikit-learn's checks, awkward and sparse rows, second fits, parameters, memory."""
+"""The contract of every estimator: scikit-learn's checks, awkward and sparse rows, second fits,
+parameters, memory.
+"""
 
 import pickle
 import warnings
@@ -8,7 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from elm_problems import class_of, is_classification, peak_of, problem, real_outputs, rows, sparse_rows, targets
+from elm_problems import (
+    class_of,
+    is_classification,
+    peak_of,
+    problem,
+    real_outputs,
+    rows,
+    sparse_rows,
+    targets,
+)
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
@@ -22,7 +33,14 @@ from elmbench.numerics.arrays import EPS
 #: Parameters of small models of each family.
 BOTH_TASKS = {
     "ELM": {"n_hidden": 20, "C": 8.0, "random_state": 3},
-    "OSELM": {"n_hidden": 20, "C": 8.0, "initial_batch": 7, "batch_size": 5, "start": "ridge", "random_state": 3},
+    "OSELM": {
+        "n_hidden": 20,
+        "C": 8.0,
+        "initial_batch": 7,
+        "batch_size": 5,
+        "start": "ridge",
+        "random_state": 3,
+    },
     "KELM": {"C": 8.0, "gamma": 0.5},
     "LSSVM": {"C": 8.0, "gamma": 0.5},
     "RKELM": {"n_landmarks": 12, "C": 8.0, "gamma": 0.5, "random_state": 3},
@@ -45,10 +63,17 @@ CLASSIFIERS = {
 }
 SMALL = BOTH_TASKS | CLASSIFIERS
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
-CASES = [(name, kind) for name in SMALL for kind in KINDS if name in BOTH_TASKS or is_classification(kind)]
+CASES = [
+    (name, kind)
+    for name in SMALL
+    for kind in KINDS
+    if name in BOTH_TASKS or is_classification(kind)
+]
 each_case = pytest.mark.parametrize(("name", "kind"), CASES, ids=["-".join(case) for case in CASES])
 quiet = pytest.mark.filterwarnings(
-    "ignore:there is one row only", "ignore:.*one class is predicted", "ignore:.*still change by more"
+    "ignore:there is one row only",
+    "ignore:.*one class is predicted",
+    "ignore:.*still change by more",
 )
 
 
@@ -59,7 +84,10 @@ def small(name, kind):
 #: Beside the defaults of every class.
 OPTIONS = [
     *(getattr(models, f"OSELM{task}")(start="ridge") for task in ("Classifier", "Regressor")),
-    *(getattr(models, f"{name}Classifier")(class_weight="balanced") for name in ("ELM", "KELM", "LSSVM")),
+    *(
+        getattr(models, f"{name}Classifier")(class_weight="balanced")
+        for name in ("ELM", "KELM", "LSSVM")
+    ),
     models.WELMClassifier(n_hidden=9, class_weight=None),
     models.EEMClassifier(activation="rbf"),
     models.RKELMClassifier(widths="random", kernel="inverse-multiquadric"),
@@ -76,10 +104,13 @@ OPTIONS = [
     baselines.KNNClassifier(),
     baselines.KNNRegressor(),
 ]
-#: A repeated row is drawn as two centres, and a draw from weighted rows cannot know the order of repeated rows. The
-#: width of SVMs is that of unweighted rows, as in scikit-learn; for a given width they agree within LIBSVM's tolerance.
+#: A repeated row is drawn as two centres, and a draw from weighted rows cannot know the order of
+#: repeated rows. The width of SVMs is that of unweighted rows, as in scikit-learn; for a given
+#: width they agree within LIBSVM's tolerance.
 NOT_EQUIVALENT = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "other centres are drawn, or the width is another one"
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "other centres are drawn, or the width is another one"
+    )
     for kind in ("dense", "sparse")
 }
 
@@ -100,7 +131,9 @@ def test_parameters_out_of_range_are_named(name):
     check_param_validation(name, getattr(models, name)())
 
 
-@pytest.mark.parametrize("name", [name for name in models.__all__ if isinstance(getattr(models, name), GridPath)])
+@pytest.mark.parametrize(
+    "name", [name for name in models.__all__ if isinstance(getattr(models, name), GridPath)]
+)
 def test_paths_name_parameters_out_of_range_before_anything_is_learnt(name):
     cls = getattr(models, name)
     bad = next({key: 0} for key in ("C", "n_hidden") if key in cls().get_params())
@@ -148,9 +181,15 @@ def test_parameters_that_are_set_after_a_fit_change_no_prediction(name, kind):
 @each_case
 @pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
 def test_awkward_rows(name, kind, n, d):
-    """Repeated rows, a constant column, fewer rows than columns and than nodes, one row, one class, large values."""
+    """Repeated rows, a constant column, fewer rows than columns and than nodes, one row, one class,
+    large values.
+    """
     y = targets(rows(n, d, 5, awkward=True), 5, kind)
-    factors = (1.0, 0.0, 1e100) if name in ("BSGD", "AMM", "Pegasos", "KOSELM", "FBKOSELM", "ALDKOSELM") else (1.0, 0.0)
+    factors = (
+        (1.0, 0.0, 1e100)
+        if name in ("BSGD", "AMM", "Pegasos", "KOSELM", "FBKOSELM", "ALDKOSELM")
+        else (1.0, 0.0)
+    )
     for factor in factors:
         X = factor * rows(n, d, 5, awkward=True)
         with warnings.catch_warnings():
@@ -176,7 +215,9 @@ def test_scales_whose_squares_leave_the_range(name):
     model = getattr(models, name)()
     y = X.sum(axis=1) if name.endswith("Regressor") else X[:, 0] > 0.5
     assert np.isfinite(real_outputs(clone(model).fit(1e-160 * X, y), 1e-160 * X)).all()
-    with pytest.raises(ValueError, match=r"X: expected magnitudes up to 1e\+150, got \d.\de\+1\d\d instead"):
+    with pytest.raises(
+        ValueError, match=r"X: expected magnitudes up to 1e\+150, got \d.\de\+1\d\d instead"
+    ):
         clone(model).fit(-1e160 * X, y)
     with pytest.raises(ValueError, match="X: expected magnitudes"):
         clone(model).fit(X, y).predict(1e160 * X)
@@ -190,7 +231,9 @@ def test_scales_whose_squares_leave_the_range(name):
 def test_further_rows_have_as_many_targets_as_the_first_ones(name, widths):
     X = rows(9, 3, 0)
     model = small(name, "regression").partial_fit(X, X[:, : widths[0]])
-    with pytest.raises(ValueError, match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}"):
+    with pytest.raises(
+        ValueError, match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}"
+    ):
         model.partial_fit(X, X[:, : widths[1]])
 
 
@@ -203,7 +246,14 @@ def test_other_containers(name, kind):
     expected = real_outputs(clone(model).fit(X.astype(np.float64), y), X)
     frozen = X.astype(np.float64)
     frozen.flags.writeable = False
-    others = [X, X.tolist(), pd.DataFrame(X, columns=list("abcd")), np.asfortranarray(X), X[::-1][::-1], frozen]
+    others = [
+        X,
+        X.tolist(),
+        pd.DataFrame(X, columns=list("abcd")),
+        np.asfortranarray(X),
+        X[::-1][::-1],
+        frozen,
+    ]
     for other in others:
         labels = y.tolist() if isinstance(other, list) else y
         outputs = real_outputs(clone(model).fit(other, labels), other)
@@ -224,7 +274,9 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
     y = targets(X, 0, kind)
     dense, sparse = clone(model).fit(X, y), clone(model).fit(container(X), y)
     expected = real_outputs(dense, probe)
-    condition = getattr(dense, "condition_", 1.0) * (1e6 if name == "EEKM" else 1.0)  # of the landmarks
+    condition = getattr(dense, "condition_", 1.0) * (
+        1e6 if name == "EEKM" else 1.0
+    )  # of the landmarks
     within = max(1e-8, 1e4 * EPS * condition) * max(1.0, np.abs(expected).max())
     for fitted, given in ((sparse, container(probe)), (sparse, probe), (dense, container(probe))):
         np.testing.assert_allclose(real_outputs(fitted, given), expected, rtol=0, atol=within)
@@ -233,11 +285,36 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
 @pytest.mark.parametrize(
     ("name", "bad", "error", "message"),
     [
-        ("EEM", {"priors": [1.0]}, ValueError, "priors: expected 2 numbers, one a class, got 1 instead"),
-        ("EEM", {"priors": [1.0, 0.0]}, ValueError, "priors: expected a finite number greater than 0, got 0.0"),
-        ("EEM", {"costs": {1: 2.0}}, ValueError, r"expected a number for each of the labels \[-1, 1\], got {1: 2"),
-        ("EEM", {"costs": ["a", 1]}, TypeError, "costs: expected a number greater than 0, got 'a' instead"),
-        ("RKELM", {"widths": "random", "kernel": "sigmoid"}, ValueError, "widths: expected a kernel .* got 'sigmoid'"),
+        (
+            "EEM",
+            {"priors": [1.0]},
+            ValueError,
+            "priors: expected 2 numbers, one a class, got 1 instead",
+        ),
+        (
+            "EEM",
+            {"priors": [1.0, 0.0]},
+            ValueError,
+            "priors: expected a finite number greater than 0, got 0.0",
+        ),
+        (
+            "EEM",
+            {"costs": {1: 2.0}},
+            ValueError,
+            r"expected a number for each of the labels \[-1, 1\], got {1: 2",
+        ),
+        (
+            "EEM",
+            {"costs": ["a", 1]},
+            TypeError,
+            "costs: expected a number greater than 0, got 'a' instead",
+        ),
+        (
+            "RKELM",
+            {"widths": "random", "kernel": "sigmoid"},
+            ValueError,
+            "widths: expected a kernel .* got 'sigmoid'",
+        ),
     ],
 )
 def test_parameters_beyond_the_constraints(name, bad, error, message):
@@ -246,7 +323,19 @@ def test_parameters_beyond_the_constraints(name, bad, error, message):
         small(name, "binary").set_params(**bad).fit(X, targets(X, 0, "binary"))
 
 
-ONE_AGAINST_THE_REST = ("ELM", "KELM", "LSSVM", "RKELM", "ELMRBF", "RSVM", "OSELM", "KOSELM", "ALDKOSELM", "EEM", "PVM")
+ONE_AGAINST_THE_REST = (
+    "ELM",
+    "KELM",
+    "LSSVM",
+    "RKELM",
+    "ELMRBF",
+    "RSVM",
+    "OSELM",
+    "KOSELM",
+    "ALDKOSELM",
+    "EEM",
+    "PVM",
+)
 
 
 @pytest.mark.parametrize("name", ONE_AGAINST_THE_REST)
@@ -257,7 +346,9 @@ def test_more_classes_are_each_against_the_rest(name):
     outputs = model.decision_function(probe)
     for k, label in enumerate(model.classes_):
         single = small(name, "binary").fit(X, y == label).decision_function(probe)
-        np.testing.assert_allclose(outputs[:, k], single, atol=1e-7 * max(1.0, np.abs(single).max()))
+        np.testing.assert_allclose(
+            outputs[:, k], single, atol=1e-7 * max(1.0, np.abs(single).max())
+        )
     np.testing.assert_array_equal(model.predict(probe), model.classes_[outputs.argmax(axis=1)])
 
 
@@ -270,8 +361,13 @@ def test_a_stored_model_continues_to_learn(name, tmp_path):
     whole, stopped = (small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2))
     joblib.dump(stopped, tmp_path / "model")
     expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)
-    for resumed in (pickle.loads(pickle.dumps(stopped)), joblib.load(tmp_path / "model", mmap_mode="r")):
-        np.testing.assert_array_equal(resumed.partial_fit(X[40:], y[40:]).decision_function(X), expected)
+    for resumed in (
+        pickle.loads(pickle.dumps(stopped)),
+        joblib.load(tmp_path / "model", mmap_mode="r"),
+    ):
+        np.testing.assert_array_equal(
+            resumed.partial_fit(X[40:], y[40:]).decision_function(X), expected
+        )
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
@@ -279,7 +375,10 @@ def test_unknown_labels_in_a_later_call(name):
     X = rows(20, 3, 0)
     model = small(name, "binary").partial_fit(X, np.arange(20) % 2)
     model.partial_fit(X, np.zeros(20, int), classes=[1, 0])
-    with pytest.raises(ValueError, match=r"classes: expected \[0, 1\], as in the first call, got \[0, 1, 7\] instead"):
+    with pytest.raises(
+        ValueError,
+        match=r"classes: expected \[0, 1\], as in the first call, got \[0, 1, 7\] instead",
+    ):
         model.partial_fit(X, np.arange(20) % 2, classes=[0, 1, 7])
     with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
         model.partial_fit(X, np.full(20, 7))
@@ -315,7 +414,9 @@ def test_many_rows_are_learnt_in_blocks(name):
     assert peak_of(lambda: model.fit(X, X[:, 0])) < 8 * len(X) * 100 / 2
 
 
-@pytest.mark.parametrize("name", [name for name in models.__all__ if isinstance(getattr(models, name), MemoryEstimate)])
+@pytest.mark.parametrize(
+    "name", [name for name in models.__all__ if isinstance(getattr(models, name), MemoryEstimate)]
+)
 def test_memory_estimates_grow_and_know_the_defaults(name):
     cls = getattr(models, name)
     assert cls.memory_estimate(2000, 30) == cls.memory_estimate(2000, 30, 1, **cls().get_params())

@@ -1,4 +1,6 @@
-"""K-ELM against kernel ridge regression, and the scores of its search against one fit each, however it is solved."""
+"""K-ELM against kernel ridge regression, and the scores of its search against one fit each, however
+it is solved.
+"""
 
 from collections import Counter
 
@@ -44,7 +46,9 @@ def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
     X, y = problem(n, d, seed, kind, awkward)
     weights = np.random.RandomState(seed).uniform(0.1, 3.0, n) if weighted else None
     model = class_of("KELM", kind)(C=C, gamma=gamma).fit(X, y, sample_weight=weights)
-    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, coded(y, kind), sample_weight=weights)
+    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(
+        X, coded(y, kind), sample_weight=weights
+    )
     probe = np.vstack([X, rows(12, d, seed + 1)])
     expected = reference.predict(probe)
     np.testing.assert_allclose(real_outputs(model, probe).reshape(n + 12, -1), expected, atol=1e-8)
@@ -52,7 +56,9 @@ def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
     if is_classification(kind):
         scores = np.hstack([-expected, expected]) if len(model.classes_) == 2 else expected
         clear = np.ptp(np.sort(scores)[:, -2:], axis=1) > 1e-7  # equal rows of two classes tie them
-        np.testing.assert_array_equal(model.predict(probe)[clear], model.classes_[scores.argmax(axis=1)][clear])
+        np.testing.assert_array_equal(
+            model.predict(probe)[clear], model.classes_[scores.argmax(axis=1)][clear]
+        )
 
 
 SCORES = {
@@ -79,16 +85,21 @@ def scores_of(cls, X, y, folds, grid, kind):
 def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
     """A holdout of many test rows needs the kernel of the training rows alone."""
     sizes, ladder = [], module.kernel_ladder
-    monkeypatch.setattr(module, "kernel_ladder", lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas))
+    monkeypatch.setattr(
+        module, "kernel_ladder", lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas)
+    )
     X = rows(300, 3, 0, False)
     grid = [{"gamma": 1.0, "C": 2.0**e} for e in range(8)]
-    path = KELMRegressor.evaluate_grid(X, targets(X, 0, "regression"), [(np.arange(40), np.arange(40, 300))], grid)
+    path = KELMRegressor.evaluate_grid(
+        X, targets(X, 0, "regression"), [(np.arange(40), np.arange(40, 300))], grid
+    )
     assert len(list(path)) == 8
     assert sizes == [40]
 
 
 @pytest.mark.parametrize(
-    ("way", "kind"), [*((way, "regression") for way in WAYS), (WAYS[0], "binary"), (WAYS[0], "multi")]
+    ("way", "kind"),
+    [*((way, "regression") for way in WAYS), (WAYS[0], "binary"), (WAYS[0], "multi")],
 )
 def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     """All 22 x 22 pairs, on few dimensions and twice each row: as ill-conditioned as they come."""
@@ -125,7 +136,9 @@ def test_a_system_that_no_iteration_solves_is_factored(monkeypatch, kind, seed):
 
 
 def test_outputs_that_tie_are_left_to_the_fit(seed):
-    """Two equal rows of different classes: what becomes of the label is round-off, and that of the fit counts."""
+    """Two equal rows of different classes: what becomes of the label is round-off, and that of the
+    fit counts.
+    """
     random = np.random.RandomState(seed)
     X = np.repeat(random.rand(40, 3), 2, axis=0)
     y = np.tile(["a", "b"], 40)
@@ -136,7 +149,9 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
     for i, j, predicted in counting(KELMClassifier.evaluate_grid(X, y, folds, grid), solvers):
         train, test = folds[j]
         np.testing.assert_array_equal(
-            predicted, KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]), str(grid[i])
+            predicted,
+            KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]),
+            str(grid[i]),
         )
     assert 0 < solvers["fit"] < 48
 
@@ -152,7 +167,9 @@ def test_a_ridge_within_round_off_is_that_of_a_fit(gamma, seed):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
-    """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
+    """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is
+    round-off.
+    """
     force(monkeypatch, way)
     X, y = problem(63, 4, 434, "binary", awkward=True)
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))

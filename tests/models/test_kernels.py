@@ -34,11 +34,15 @@ SMALL = {
 }
 PATHS = [name for name in SMALL if name != "EEKM"]
 CASES = [
-    (name, kind) for name in SMALL for kind in ("binary", "multi", "regression") if (name, kind[0]) != ("EEKM", "r")
+    (name, kind)
+    for name in SMALL
+    for kind in ("binary", "multi", "regression")
+    if (name, kind[0]) != ("EEKM", "r")
 ]
 CHUNKS = {"check_fit_score_takes_y": "partial_fit takes no further rows of a kernel matrix"}
 INDEFINITE = dict.fromkeys(
-    ["check_estimators_dtypes", "check_positive_only_tag_during_fit"], "gives a matrix with negative eigenvalues"
+    ["check_estimators_dtypes", "check_positive_only_tag_during_fit"],
+    "gives a matrix with negative eigenvalues",
 )
 FAILING = {
     **dict.fromkeys(("KOSELM", "FBKOSELM"), CHUNKS | INDEFINITE),
@@ -49,7 +53,9 @@ FAILING = {
 
 @parametrize_with_checks(
     [class_of(name, kind)(kernel="precomputed") for name, kind in CASES if kind != "multi"],
-    expected_failed_checks=lambda model: FAILING.get(re.split("Class|Regr", type(model).__name__)[0], {}),
+    expected_failed_checks=lambda model: FAILING.get(
+        re.split("Class|Regr", type(model).__name__)[0], {}
+    ),
     xfail_strict=True,
 )
 @pytest.mark.filterwarnings("ignore:there is one row only")
@@ -71,7 +77,9 @@ def product_of(a, b, power=1):
     C=FACTORS,
     two=st.booleans(),
 )
-def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma, degree, coef0, C, two):
+def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(
+    shape, kernel, gamma, degree, coef0, C, two
+):
     n, d, seed = shape
     X, probe = rows(n, d, seed), rows(9, d, seed + 1)
     y = targets(X, seed, "two-targets" if two else "regression")
@@ -80,12 +88,23 @@ def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma
     assume(model.condition_ < 1e9)
     reference = KernelRidge(alpha=1 / C, **params).fit(X, y).predict(probe)
     # What is solved is of the size of the weights times the kernel, of both programs.
-    K = pairwise_kernels(probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0)
-    within = 100 * n * EPS * model.condition_ * max(1.0, np.abs(K).max()) * max(1.0, np.abs(model.beta_).sum())
+    K = pairwise_kernels(
+        probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0
+    )
+    within = (
+        100
+        * n
+        * EPS
+        * model.condition_
+        * max(1.0, np.abs(K).max())
+        * max(1.0, np.abs(model.beta_).sum())
+    )
     np.testing.assert_allclose(model.predict(probe), reference, rtol=0, atol=within)
 
 
-@pytest.mark.parametrize(("kernel", "params"), [(product_of, {"power": 2}), (product_of, None), (RBF(0.7), None)])
+@pytest.mark.parametrize(
+    ("kernel", "params"), [(product_of, {"power": 2}), (product_of, None), (RBF(0.7), None)]
+)
 def test_a_function_is_a_kernel(kernel, params):
     X, probe = rows(30, 3, 0), rows(8, 3, 1)
     y = targets(X, 0, "regression")
@@ -101,7 +120,9 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
     within, across = (pairwise_kernels(Y, X, metric="laplacian", gamma=0.5) for Y in (X, probe))
     by_rows = class_of(name, kind)(**SMALL[name], kernel="laplacian", gamma=0.5).fit(X, y)
     given = clone(by_rows).set_params(kernel="precomputed").fit(within, y)
-    np.testing.assert_allclose(real_outputs(given, across), real_outputs(by_rows, probe), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        real_outputs(given, across), real_outputs(by_rows, probe), rtol=0, atol=1e-9
+    )
     attribute = {"RKELM": "centres_", "EEKM": "landmarks_"}.get(name, "dictionary_")
     np.testing.assert_array_equal(X[getattr(given, attribute)], getattr(by_rows, attribute))
     assert get_tags(given).input_tags.pairwise
@@ -114,7 +135,9 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
 @pytest.mark.parametrize("name", ["KOSELM", "FBKOSELM", "ALDKOSELM"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
-    """Also where a chunk is learnt in several pieces, or is given in another form than the first one."""
+    """Also where a chunk is learnt in several pieces, or is given in another form than the first
+    one.
+    """
     monkeypatch.setattr(states, "PIECE", 7)
     X, y = problem(70, 3, seed, "regression")
     kernel = "rbf" if sparse else "laplacian"
@@ -156,7 +179,9 @@ def test_a_kernel_matrix_comes_at_once():
     K = pairwise_kernels(rows(20, 3, 0), metric="laplacian")
     y = np.arange(20.0)
     model = KOSELMRegressor(kernel="precomputed").partial_fit(K, y)
-    with pytest.raises(ValueError, match=r"expected all rows in one call, as kernel is 'precomputed'"):
+    with pytest.raises(
+        ValueError, match=r"expected all rows in one call, as kernel is 'precomputed'"
+    ):
         model.partial_fit(K, y)
 
 
@@ -174,16 +199,25 @@ def test_an_indefinite_kernel_is_refused_where_rows_come_one_by_one(name, C):
 def test_values_of_a_kernel_are_finite(name):
     """A negative number has no third root, and a function may return anything."""
     X, y = problem(30, 3, 0, "binary")
-    for kernel, factor in (({"kernel": lambda a, b: np.nan}, 1), ({"kernel": "polynomial", "degree": 3}, 1e140)):
-        with pytest.raises(ValueError, match="kernel: expected finite values between all rows, got"):
+    for kernel, factor in (
+        ({"kernel": lambda a, b: np.nan}, 1),
+        ({"kernel": "polynomial", "degree": 3}, 1e140),
+    ):
+        with pytest.raises(
+            ValueError, match="kernel: expected finite values between all rows, got"
+        ):
             class_of(name, "binary")(**SMALL[name] | kernel, gamma=1.0).fit(factor * X, y)
     if name != "RKELM":
         with pytest.raises(ValueError, match=r"NaN from 'poly' with .*'degree': 0.5"):
-            class_of(name, "binary")(**SMALL[name], kernel="poly", degree=0.5, gamma=9.0).fit(X - 0.5, y)
+            class_of(name, "binary")(**SMALL[name], kernel="poly", degree=0.5, gamma=9.0).fit(
+                X - 0.5, y
+            )
 
 
 def test_landmarks_need_positive_values_with_themselves():
-    with pytest.raises(ValueError, match="expected one with positive values between each row and itself"):
+    with pytest.raises(
+        ValueError, match="expected one with positive values between each row and itself"
+    ):
         EEKMClassifier(kernel="additive_chi2").fit(*problem(30, 3, 0, "binary"))
 
 
@@ -200,7 +234,9 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
 @given(
     name=st.sampled_from(PATHS),
     kind=st.sampled_from(["binary", "multi", "regression"]),
-    kernels=st.lists(st.sampled_from(["linear", "laplacian", "chi2", "rbf", "sigmoid"]), min_size=1, max_size=3),
+    kernels=st.lists(
+        st.sampled_from(["linear", "laplacian", "chi2", "rbf", "sigmoid"]), min_size=1, max_size=3
+    ),
     Cs=st.lists(st.sampled_from([0.25, 1.0, 16.0]), min_size=1, max_size=3),
     n=st.integers(9, 40),
     sparse=st.booleans(),
@@ -212,8 +248,15 @@ def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
     kernels = ["cosine" if sparse and kernel == "chi2" else kernel for kernel in kernels]
     # Where rows come one by one, "sigmoid" is refused.
     kernels = ["cosine" if "KOS" in name and kernel == "sigmoid" else kernel for kernel in kernels]
-    grid = [{"C": C, "kernel": kernel, "gamma": g} for C in Cs for kernel in kernels for g in (0.25, 1.0)]
-    assert_path_follows_fits(class_of(name, kind), sp.csr_matrix(X) if sparse else X, y, folds, grid, **SMALL[name])
+    grid = [
+        {"C": C, "kernel": kernel, "gamma": g}
+        for C in Cs
+        for kernel in kernels
+        for g in (0.25, 1.0)
+    ]
+    assert_path_follows_fits(
+        class_of(name, kind), sp.csr_matrix(X) if sparse else X, y, folds, grid, **SMALL[name]
+    )
 
 
 def cubed(a, b):
@@ -225,8 +268,13 @@ def cubed(a, b):
 def test_a_search_gives_what_scikit_learn_does(name, kernels):
     X, y = problem(45, 3, 0, "binary")
     X = pairwise_kernels(X, metric="laplacian") if kernels == ["precomputed"] else X
-    model, grid = class_of(name, "binary")(**SMALL[name], kernel=kernels[0]), {"C": [1.0, 8.0], "kernel": kernels}
-    own, reference = (search(model, grid, cv=3).fit(X, y) for search in (PathSearchCV, GridSearchCV))
+    model, grid = (
+        class_of(name, "binary")(**SMALL[name], kernel=kernels[0]),
+        {"C": [1.0, 8.0], "kernel": kernels},
+    )
+    own, reference = (
+        search(model, grid, cv=3).fit(X, y) for search in (PathSearchCV, GridSearchCV)
+    )
     scores = [search.cv_results_["mean_test_score"] for search in (own, reference)]
     np.testing.assert_array_equal(*scores)
     assert own.best_index_ == reference.best_index_

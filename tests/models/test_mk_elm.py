@@ -1,4 +1,6 @@
-"""Multiple kernel ELM: what its paper proves of it, K-ELM as its case of one kernel, awkward kernels, memory."""
+"""Multiple kernel ELM: what its paper proves of it, K-ELM as its case of one kernel, awkward
+kernels, memory.
+"""
 
 import pickle
 import tracemalloc
@@ -41,14 +43,22 @@ def quiet(model, X, y):
 
 
 @examples(60)
-@given(kind=st.sampled_from(KINDS), n=st.integers(2, 30), C=FACTORS, q=NORMS, radius=st.booleans(), seed=SEEDS)
+@given(
+    kind=st.sampled_from(KINDS),
+    n=st.integers(2, 30),
+    C=FACTORS,
+    q=NORMS,
+    radius=st.booleans(),
+    seed=SEEDS,
+)
 def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C, q, radius, seed):
     X = rows(n, 3, seed)
     model = class_of("MKELM", kind)(C=C, kernels=LIST, q=q, radius=radius, max_iter=60)
     quiet(model, X, targets(X, seed, kind))
     assert len(model.objective_) == len(model.weights_path_) == model.n_iter_ + 1 <= 61
     assert (model.objective_ > 0).all()
-    # A relative error of the solution is that of the objective; the system's condition is at most 1 + C |K|.
+    # A relative error of the solution is that of the objective; the system's condition is at most 1
+    # + C |K|.
     sizes = np.array([1.0, 1.0, 6.25, 2.0, 1.0])
     condition = 1 + C * n * (model.weights_path_ @ sizes).max()
     assert (np.diff(model.objective_) <= 10 * n * EPS * condition * model.objective_[:-1]).all()
@@ -67,7 +77,9 @@ def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C,
 def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
     """With radii the kernel has a weight other than 1, which is another C."""
     X, y = problem(n, 3, seed, kind)
-    model = class_of("MKELM", kind)(C=C, kernels=[("rbf", {"gamma": gamma})], q=q, radius=radius).fit(X, y)
+    model = class_of("MKELM", kind)(
+        C=C, kernels=[("rbf", {"gamma": gamma})], q=q, radius=radius
+    ).fit(X, y)
     assert model.n_iter_ == 1
     if not radius:
         np.testing.assert_allclose(model.weights_, 1.0, rtol=1e-14)
@@ -75,7 +87,9 @@ def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
     probe = np.vstack([X, rows(12, 3, seed + 1)])
     outputs, expected = real_outputs(model, probe), real_outputs(reference, probe)
     if is_classification(kind) and len(model.classes_) != 2:
-        outputs = 2 * outputs - outputs.sum(axis=-1, keepdims=True) if outputs.ndim == 2 else outputs
+        outputs = (
+            2 * outputs - outputs.sum(axis=-1, keepdims=True) if outputs.ndim == 2 else outputs
+        )
     np.testing.assert_allclose(outputs, expected, atol=1e-8)
     if kind == "binary":
         clear = np.abs(expected) > 1e-7
@@ -88,18 +102,30 @@ def test_outputs_are_those_of_the_weighted_kernel_which_may_be_given(kind):
     y = targets(X, 0, kind)
     gammas = [0.2, 1.0, 5.0]
     within, across = ([rbf_kernel(Y, X, gamma=gamma) for gamma in gammas] for Y in (X, probe))
-    model = quiet(class_of("MKELM", kind)(C=10.0, kernels=[("rbf", {"gamma": g}) for g in gammas], q=1.5), X, y)
+    model = quiet(
+        class_of("MKELM", kind)(C=10.0, kernels=[("rbf", {"gamma": g}) for g in gammas], q=1.5),
+        X,
+        y,
+    )
     if kind == "binary":
         T = (y[:, None] == model.classes_) @ [[-1.0], [1.0]]
     else:
-        T = (y[:, None] == model.classes_).astype(float) if is_classification(kind) else y.reshape(len(y), -1)
+        T = (
+            (y[:, None] == model.classes_).astype(float)
+            if is_classification(kind)
+            else y.reshape(len(y), -1)
+        )
     solution = np.linalg.solve(np.tensordot(model.weights_, within, 1) + np.eye(40) / 10, T)
     expected = np.tensordot(model.weights_, across, 1) @ solution
     np.testing.assert_allclose(real_outputs(model, probe).reshape(15, -1), expected, atol=1e-10)
     assert model.n_units_ == 40
-    given_kernels = quiet(class_of("MKELM", kind)(C=10.0, kernels="precomputed", q=1.5), np.hstack(within), y)
+    given_kernels = quiet(
+        class_of("MKELM", kind)(C=10.0, kernels="precomputed", q=1.5), np.hstack(within), y
+    )
     np.testing.assert_allclose(given_kernels.weights_, model.weights_, atol=1e-9)
-    np.testing.assert_allclose(real_outputs(given_kernels, np.hstack(across)), real_outputs(model, probe), atol=1e-9)
+    np.testing.assert_allclose(
+        real_outputs(given_kernels, np.hstack(across)), real_outputs(model, probe), atol=1e-9
+    )
     assert len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes  # the matrices are not kept
 
 
@@ -112,7 +138,9 @@ def test_the_objective_is_that_of_equation_6():
     alpha = model.beta_
     errors = T - np.tensordot(model.weights_, matrices, 1) @ alpha
     norms = [w * np.vdot(alpha, K @ alpha) for w, K in zip(model.weights_, matrices, strict=True)]
-    assert model.objective_[-1] == pytest.approx(sum(norms) / 2 + C / 2 * np.sum(errors**2), rel=1e-10)
+    assert model.objective_[-1] == pytest.approx(
+        sum(norms) / 2 + C / 2 * np.sum(errors**2), rel=1e-10
+    )
 
 
 @each_kind
@@ -123,19 +151,27 @@ def test_a_kernel_that_is_zero_has_no_weight(kind, q, radius):
     X[:, 2] = 0.0
     y = targets(X, 3, kind)
     zero = ("linear", {"columns": [2, 3]})
-    model = quiet(class_of("MKELM", kind)(kernels=[LIST[0], zero, LIST[1]], q=q, radius=radius), X, y)
+    model = quiet(
+        class_of("MKELM", kind)(kernels=[LIST[0], zero, LIST[1]], q=q, radius=radius), X, y
+    )
     without = quiet(class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y)
     assert model.weights_[1] == 0
-    np.testing.assert_allclose(model.weights_[[0, 2]], without.weights_, atol=0.02)  # another start, the same end
+    np.testing.assert_allclose(
+        model.weights_[[0, 2]], without.weights_, atol=0.02
+    )  # another start, the same end
 
 
 def test_given_matrices_have_to_be_square_and_symmetric():
     K = rbf_kernel(rows(6, 2, 0))
     y = np.arange(6.0)
-    with pytest.raises(ValueError, match="expected square kernel matrices side by side, so a multiple of 6 columns"):
+    with pytest.raises(
+        ValueError, match="expected square kernel matrices side by side, so a multiple of 6 columns"
+    ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([K, K[:, :2]]), y)
     K[2, 1] += 1e-3
-    with pytest.raises(ValueError, match="symmetric kernel matrices, got one that is not in the columns from 6 on"):
+    with pytest.raises(
+        ValueError, match="symmetric kernel matrices, got one that is not in the columns from 6 on"
+    ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([np.eye(6), K]), y)
 
 
@@ -147,7 +183,9 @@ def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
     monkeypatch.setattr(multiple_kernels, "BLOCK_BYTES", 8 * 60 * 5 * 7)
     recomputed = quiet(clone(model), X, y)
     np.testing.assert_allclose(recomputed.weights_, held.weights_, atol=1e-6)
-    np.testing.assert_allclose(recomputed.decision_function(X), held.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(
+        recomputed.decision_function(X), held.decision_function(X), atol=1e-6
+    )
 
 
 def test_where_it_stops():
@@ -160,7 +198,9 @@ def test_where_it_stops():
     falls = -np.diff(model.objective_) / model.objective_[:-1]
     assert falls[-1] < 1e-3
     assert (falls[:-1] >= 1e-3).all()
-    with pytest.warns(ConvergenceWarning, match="still change by more than 1e-12 after 3 iterations"):
+    with pytest.warns(
+        ConvergenceWarning, match="still change by more than 1e-12 after 3 iterations"
+    ):
         assert MKELMClassifier(kernels=LIST, tol=1e-12, max_iter=3).fit(X, y).n_iter_ == 3
 
 
@@ -170,7 +210,9 @@ def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
     X, y = problem(20, 3, 1, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = class_of("MKELM", kind)(C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0).fit(X, y)
+        model = class_of("MKELM", kind)(C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0).fit(
+            X, y
+        )
     equal = model.squared_radii_.sum() ** (-1 / q)
     np.testing.assert_allclose(model.weights_, equal, rtol=1e-12)
     assert (model.n_iter_, len(model.objective_), len(model.weights_path_)) == (0, 1, 1)
@@ -180,11 +222,15 @@ def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
 
 
 def test_kernels_from_a_yaml_file():
-    params = yaml.safe_load("{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}")
+    params = yaml.safe_load(
+        "{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}"
+    )
     X, y = problem(20, 3, 0, "regression")
     model = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
     same = [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": (0, 2)})]
-    np.testing.assert_array_equal(model.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X))
+    np.testing.assert_array_equal(
+        model.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X)
+    )
 
 
 @pytest.mark.parametrize("kind", ["binary", "regression"])
@@ -192,15 +238,47 @@ def test_kernels_from_a_yaml_file():
     ("kernels", "error", "message"),
     [
         ("rbf", ValueError, "The 'kernels' parameter of"),
-        ({"rbf": 1}, TypeError, "kernels: expected a list of one kernel or more, got {'rbf': 1} instead"),
+        (
+            {"rbf": 1},
+            TypeError,
+            "kernels: expected a list of one kernel or more, got {'rbf': 1} instead",
+        ),
         ([], TypeError, r"kernels: expected a list of one kernel or more, got \[\]"),
-        (["rbf"], TypeError, r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'"),
-        ([LIST[0], ("rbf",)], TypeError, r"kernels\[1\]: expected a name and a mapping of parameters"),
-        ([("sigmoid", {})], ValueError, r"The 'name' parameter of kernels\[0\] must be .*'chi2'.* Got 'sigmoid'"),
-        ([("rbf", {"degree": 2})], ValueError, r"expected parameters of 'rbf' among \['columns', 'gamma'\], got"),
-        ([("rbf", {"gamma": 0})], ValueError, r"The 'gamma' parameter of kernels\[0\] must be a float in"),
-        ([("polynomial", {"coef0": -1})], ValueError, r"The 'coef0' parameter of kernels\[0\] must be a float in"),
-        ([("polynomial", {"degree": 1.5})], TypeError, r"The 'degree' parameter of kernels\[0\] must be an int"),
+        (
+            ["rbf"],
+            TypeError,
+            r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'",
+        ),
+        (
+            [LIST[0], ("rbf",)],
+            TypeError,
+            r"kernels\[1\]: expected a name and a mapping of parameters",
+        ),
+        (
+            [("sigmoid", {})],
+            ValueError,
+            r"The 'name' parameter of kernels\[0\] must be .*'chi2'.* Got 'sigmoid'",
+        ),
+        (
+            [("rbf", {"degree": 2})],
+            ValueError,
+            r"expected parameters of 'rbf' among \['columns', 'gamma'\], got",
+        ),
+        (
+            [("rbf", {"gamma": 0})],
+            ValueError,
+            r"The 'gamma' parameter of kernels\[0\] must be a float in",
+        ),
+        (
+            [("polynomial", {"coef0": -1})],
+            ValueError,
+            r"The 'coef0' parameter of kernels\[0\] must be a float in",
+        ),
+        (
+            [("polynomial", {"degree": 1.5})],
+            TypeError,
+            r"The 'degree' parameter of kernels\[0\] must be an int",
+        ),
         ([("rbf", {"columns": [1, 3]})], ValueError, r"with 0 <= start < stop <= 2, got \(1, 3\)"),
         ([("rbf", {"columns": [1, 1]})], ValueError, "with 0 <= start < stop <= 2"),
         ([("rbf", {"columns": 1})], TypeError, r"The 'columns' parameter of kernels\[0\]"),

@@ -8,7 +8,12 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.kernel_ridge import KernelRidge
 
-from elmbench.models import ALDKOSELMClassifier, ALDKOSELMRegressor, FBKOSELMRegressor, KOSELMRegressor
+from elmbench.models import (
+    ALDKOSELMClassifier,
+    ALDKOSELMRegressor,
+    FBKOSELMRegressor,
+    KOSELMRegressor,
+)
 from elmbench.numerics.online.states import DependencyState, InverseState
 
 PARAMS = {"KOSELM": {}, "FBKOSELM": {"budget": 15}, "ALDKOSELM": {"delta": 0.05}}
@@ -23,7 +28,9 @@ def name_of(model):
 
 def problem_for(model, n=80, seed=0, **options):
     if name_of(model).endswith("Classifier"):
-        return make_classification(n, 4, n_informative=3, n_redundant=0, random_state=seed, **options)
+        return make_classification(
+            n, 4, n_informative=3, n_redundant=0, random_state=seed, **options
+        )
     X, y = make_regression(n, 4, noise=5.0, random_state=seed, **options)
     return X, y / 100.0
 
@@ -58,7 +65,9 @@ def test_a_budget_that_is_never_reached_leaves_the_complete_model():
     X, y = problem_for(REGRESSORS[0])
     complete = KOSELMRegressor(C=10.0).fit(X, y)
     for budget in (80, 10**9):
-        assert np.array_equal(FBKOSELMRegressor(C=10.0, budget=budget).fit(X, y).beta_, complete.beta_)
+        assert np.array_equal(
+            FBKOSELMRegressor(C=10.0, budget=budget).fit(X, y).beta_, complete.beta_
+        )
     assert FBKOSELMRegressor(C=10.0, budget=79).fit(X, y).n_units_ == 79
 
 
@@ -93,20 +102,29 @@ def test_condition_is_that_of_the_matrix_whose_inverse_is_kept(model):
     distances = ((fitted.dictionary_[:, None] - fitted.dictionary_[None]) ** 2).sum(axis=2)
     ridge = 0.0 if "ALD" in name_of(model) else 1.0
     assert_allclose(
-        fitted.condition_, np.linalg.cond(np.exp(-distances) + ridge * np.eye(len(distances)), 1), rtol=1e-8
+        fitted.condition_,
+        np.linalg.cond(np.exp(-distances) + ridge * np.eye(len(distances)), 1),
+        rtol=1e-8,
     )
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_looking_at_a_model_does_not_change_what_it_learns(model):
     X, y = problem_for(model, n=100)
-    model = clone(model).set_params(C=1e14, gamma=0.01)  # the complete and the pruned inverse are spoilt by round-off
-    looked_at, alone = clone(model).partial_fit(X[:50], y[:50]), clone(model).partial_fit(X[:50], y[:50])
+    model = clone(model).set_params(
+        C=1e14, gamma=0.01
+    )  # the complete and the pruned inverse are spoilt by round-off
+    looked_at, alone = (
+        clone(model).partial_fit(X[:50], y[:50]),
+        clone(model).partial_fit(X[:50], y[:50]),
+    )
     looked_at.predict(X)
     _ = looked_at.beta_, looked_at.inverse_, looked_at.condition_
     beta = looked_at.beta_
     beta[:] = np.nan
-    assert np.array_equal(looked_at.partial_fit(X[50:], y[50:]).beta_, alone.partial_fit(X[50:], y[50:]).beta_)
+    assert np.array_equal(
+        looked_at.partial_fit(X[50:], y[50:]).beta_, alone.partial_fit(X[50:], y[50:]).beta_
+    )
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
@@ -118,7 +136,9 @@ def test_attributes_need_a_fit(model):
 def count_of_models_learnt(monkeypatch, state, model, candidates, **fixed):
     learnt = []
     extend = state.extend
-    monkeypatch.setattr(state, "extend", lambda self, *rows: (learnt.append(self), extend(self, *rows)))
+    monkeypatch.setattr(
+        state, "extend", lambda self, *rows: (learnt.append(self), extend(self, *rows))
+    )
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
     folds = [(np.arange(40), np.arange(40, 60))]

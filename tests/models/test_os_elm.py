@@ -30,13 +30,15 @@ def hidden(model, X):
     batch_size=st.integers(1, 50),
     awkward=st.booleans(),
 )
-def test_ridge_start_equals_elm_for_any_blocks(shape, n_hidden, C, kind, initial_batch, batch_size, awkward):
+def test_ridge_start_equals_elm_for_any_blocks(
+    shape, n_hidden, C, kind, initial_batch, batch_size, awkward
+):
     n, d, seed = shape
     X, y = problem(n, d, seed, kind, awkward)
     common = {"n_hidden": n_hidden, "C": C, "random_state": seed}
-    online = class_of("OSELM", kind)(**common, start="ridge", initial_batch=initial_batch, batch_size=batch_size).fit(
-        X, y
-    )
+    online = class_of("OSELM", kind)(
+        **common, start="ridge", initial_batch=initial_batch, batch_size=batch_size
+    ).fit(X, y)
     batch = class_of("ELM", kind)(**common).fit(X, y)
     probe = rows(12, d, seed + 1)
     np.testing.assert_allclose(real_outputs(online, probe), real_outputs(batch, probe), atol=1e-6)
@@ -71,9 +73,13 @@ def test_pinv_start_step_by_step(seed, first, batch_size):
     model = OSELMRegressor(**params, C=1e-6).fit(X, y)
     H = hidden(model, X)
     expected, _, _, values = np.linalg.lstsq(H, y, rcond=None)
-    np.testing.assert_allclose(model.beta_[:, 0], expected, atol=1e-10 * (values[0] / values[-1]) ** 2)
+    np.testing.assert_allclose(
+        model.beta_[:, 0], expected, atol=1e-10 * (values[0] / values[-1]) ** 2
+    )
     stepwise = OSELMRegressor(**params).partial_fit(X[:first], y[:first])
-    np.testing.assert_allclose(stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6)
+    np.testing.assert_allclose(
+        stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6
+    )
     stepwise.partial_fit(X[first:], y[first:])
     np.testing.assert_array_equal(stepwise.beta_, model.beta_)
 
@@ -92,20 +98,28 @@ def test_pinv_start_with_fewer_rows_than_nodes():
 
 
 def test_pinv_start_drops_what_is_zero_within_round_off():
-    """Repeated rows give singular values of the order of the machine precision, which must not be inverted."""
+    """Repeated rows give singular values of the order of the machine precision, which must not be
+    inverted.
+    """
     X = np.repeat(6 * rows(5, 12, 0) - 3, 4, axis=0)
     y = np.arange(20.0)
     model = OSELMRegressor(n_hidden=50, random_state=0).partial_fit(X, y)
     assert np.linalg.matrix_rank(model.P_) == 5
-    np.testing.assert_allclose(model.predict(X), np.repeat(y.reshape(5, 4).mean(axis=1), 4), atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict(X), np.repeat(y.reshape(5, 4).mean(axis=1), 4), atol=1e-8
+    )
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["binary", "multi", "regression"])
 def test_divergence_warns_once(name):
-    """Two inputs cannot feed 200 smooth nodes: the start without a ridge diverges, as on Calhousing."""
+    """Two inputs cannot feed 200 smooth nodes: the start without a ridge diverges, as on
+    Calhousing.
+    """
     X, y = problem(4000, 2, 0, name)
-    with pytest.warns(LinAlgWarning, match="n_hidden=200 nodes .* expected start='ridge'") as caught:
+    with pytest.warns(
+        LinAlgWarning, match="n_hidden=200 nodes .* expected start='ridge'"
+    ) as caught:
         model = class_of("OSELM", name)(n_hidden=200, random_state=0).fit(X, y)
     assert len(caught) == 1
     outputs = real_outputs(model, X)
@@ -115,7 +129,9 @@ def test_divergence_warns_once(name):
     if name != "regression":
         assert set(predicted) <= set(y)
     assert not model.condition_ < 1e12
-    regular = class_of("OSELM", name)(n_hidden=200, start="ridge", C=100.0, random_state=0).fit(X, y)
+    regular = class_of("OSELM", name)(n_hidden=200, start="ridge", C=100.0, random_state=0).fit(
+        X, y
+    )
     assert np.abs(real_outputs(regular, X)).max() < 10
 
 
@@ -123,4 +139,6 @@ def test_partial_fit_after_fit_goes_on():
     X, y = problem(60, 4, 0, "regression")
     params = {"n_hidden": 12, "C": 5.0, "random_state": 0}
     model = OSELMRegressor(**params, start="ridge").fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
-    np.testing.assert_allclose(model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9)
+    np.testing.assert_allclose(
+        model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9
+    )

@@ -47,7 +47,12 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
 
 
 def rows(name: str) -> tuple[np.ndarray, np.ndarray]:
-    loaders = {"iris": load_iris, "wine": load_wine, "wdbc": load_breast_cancer, "diabetes": load_diabetes}
+    loaders = {
+        "iris": load_iris,
+        "wine": load_wine,
+        "wdbc": load_breast_cancer,
+        "diabetes": load_diabetes,
+    }
     X, y = loaders[name](return_X_y=True)
     keep = np.random.RandomState(0).permutation(len(y))[:150]
     return X[keep], y[keep] / 100 if name == "diabetes" else y[keep]
@@ -62,7 +67,11 @@ CASES = {
         make_pipeline(MinMaxScaler(), ELMClassifier(random_state=3)),
         {"elmclassifier__n_hidden": [5, 20, 200], "elmclassifier__C": [1.0, 64.0]},
     ),
-    "node regression": ("diabetes", ELMRegressor(random_state=3), {"n_hidden": [5, 20], "C": [1.0, 64.0]}),
+    "node regression": (
+        "diabetes",
+        ELMRegressor(random_state=3),
+        {"n_hidden": [5, 20], "C": [1.0, 64.0]},
+    ),
     "landmarks": (
         "diabetes",
         make_pipeline(StandardScaler(), class_of("RKELM", "regression")(random_state=0)),
@@ -78,11 +87,19 @@ CASES = {
         make_pipeline(MinMaxScaler(), class_of("FBKOSELM", "multi")(C=8.0)),
         {"fbkoselmclassifier__budget": [5, 20], "fbkoselmclassifier__gamma": [0.5, 4.0]},
     ),
-    "grids of their own": ("iris", KELMClassifier(), [{"C": [1.0, 10.0]}, {"gamma": [0.1, 1.0, 5.0]}]),
+    "grids of their own": (
+        "iris",
+        KELMClassifier(),
+        [{"C": [1.0, 10.0]}, {"gamma": [0.1, 1.0, 5.0]}],
+    ),
     "steps before it": (
         "wdbc",
         Pipeline([("scale", MinMaxScaler()), ("best", SelectKBest()), ("model", KELMClassifier())]),
-        {"best__k": [3, 8], "scale": [MinMaxScaler(), StandardScaler(), "passthrough"], "model__C": [1.0, 100.0]},
+        {
+            "best__k": [3, 8],
+            "scale": [MinMaxScaler(), StandardScaler(), "passthrough"],
+            "model__C": [1.0, 100.0],
+        },
     ),
     "other models beside": (
         "iris",
@@ -95,8 +112,12 @@ CASES = {
 SEARCHES = GridSearchCV, PathSearchCV
 
 
-def both(estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None = None, **options: Any) -> Any:
-    return [search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in SEARCHES]
+def both(
+    estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None = None, **options: Any
+) -> Any:
+    return [
+        search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in SEARCHES
+    ]
 
 
 def assert_same(plain: Any, by_path: Any) -> None:
@@ -110,7 +131,9 @@ def assert_same(plain: Any, by_path: Any) -> None:
         elif name == "params" or name.startswith("param_"):
             assert str(list(by_path.cv_results_[name])) == str(list(values))
         elif "rank" not in name:
-            np.testing.assert_allclose(by_path.cv_results_[name], values, rtol=0, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(
+                by_path.cv_results_[name], values, rtol=0, atol=1e-9, err_msg=name
+            )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -118,7 +141,9 @@ def assert_same(plain: Any, by_path: Any) -> None:
 def test_it_is_grid_search(case: str, train_scores: bool) -> None:
     name, estimator, grid = CASES[case]
     X, y = rows(name)
-    cv = ShuffleSplit(3, test_size=0.3, random_state=0) if name == "diabetes" else StratifiedKFold(3)
+    cv = (
+        ShuffleSplit(3, test_size=0.3, random_state=0) if name == "diabetes" else StratifiedKFold(3)
+    )
     plain, by_path = both(estimator, grid, X, y, cv=cv, return_train_score=train_scores)
     assert_same(plain, by_path)
     assert str(by_path.best_params_) == str(plain.best_params_)
@@ -158,12 +183,31 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
         (make_scorer(matthews_corrcoef), True),
         (["accuracy", "f1"], "accuracy"),
         ({"mine": make_scorer(accuracy_score), "auc": "roc_auc"}, "mine"),
-        ({"mine": make_scorer(accuracy_score), "broken": make_scorer(lambda y, predicted: {}["score"])}, "mine"),
+        (
+            {
+                "mine": make_scorer(accuracy_score),
+                "broken": make_scorer(lambda y, predicted: {}["score"]),
+            },
+            "mine",
+        ),
         (make_scorer(accuracy_score, greater_is_better=False), True),
-        (make_scorer(roc_auc_score, response_method="decision_function", greater_is_better=False), True),
+        (
+            make_scorer(
+                roc_auc_score, response_method="decision_function", greater_is_better=False
+            ),
+            True,
+        ),
         (make_scorer(lambda y, predicted: float((y.iloc[::2] == predicted[::2]).mean())), True),
-        (lambda estimator, X, y: float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4, True),
-        (lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_}, "f1"),
+        (
+            lambda estimator, X, y: (
+                float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4
+            ),
+            True,
+        ),
+        (
+            lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_},
+            "f1",
+        ),
         (lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()), True),
         (lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()), True),
     ],
@@ -183,12 +227,22 @@ def test_any_scorer(scoring: Any, refit: Any) -> None:
 def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     scoring: str, labels: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their positive class is 1: of the labels 1 and 2 the first one, so `average_precision` is left to the fits."""
+    """Their positive class is 1: of the labels 1 and 2 the first one, so `average_precision` is
+    left to the fits.
+    """
     X, y = rows("wdbc")
-    plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
-    if scoring == "roc_auc" or labels[1] == 1 or (labels[0] == 1 and scoring != "average_precision"):
+    plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(
+        X, np.array(labels)[y]
+    )
+    if (
+        scoring == "roc_auc"
+        or labels[1] == 1
+        or (labels[0] == 1 and scoring != "average_precision")
+    ):
         monkeypatch.setattr(GridSearchCV, "fit", None)
-    search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
+    search = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(
+        X, np.array(labels)[y]
+    )
     assert_same(plain, search)
 
 
@@ -201,11 +255,21 @@ def test_scorers_of_a_model_of_one_class(scoring: str) -> None:
 
 
 def test_rows_far_from_all_others_have_the_label_of_libsvm() -> None:
-    """Their decision values are zero between classes of the same size, and `predict` then takes the second class."""
+    """Their decision values are zero between classes of the same size, and `predict` then takes the
+    second class.
+    """
     X, y = 100.0 * np.arange(25)[:, np.newaxis], np.arange(25) % 2
     folds = [(np.arange(20), np.array([20, 21, 22, 24]))]
     assert_same(
-        *both(class_of("SVM", "binary")(), GRID, X, y, cv=folds, scoring=["accuracy", "roc_auc"], refit="roc_auc")
+        *both(
+            class_of("SVM", "binary")(),
+            GRID,
+            X,
+            y,
+            cv=folds,
+            scoring=["accuracy", "roc_auc"],
+            refit="roc_auc",
+        )
     )
 
 
@@ -223,10 +287,17 @@ def test_scores_of_targets_in_single_precision() -> None:
 
 
 @pytest.mark.parametrize("error_score", [0.25, "raise"])
-def test_a_scorer_that_fails_costs_no_fits(error_score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scorer_that_fails_costs_no_fits(
+    error_score: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = rows("iris")
     scorer = make_scorer(lambda y, predicted: {}["score"] if len(y) % 2 else 0.5)
-    options = {"cv": ShuffleSplit(3, test_size=41), "scoring": scorer, "error_score": error_score, "refit": False}
+    options = {
+        "cv": ShuffleSplit(3, test_size=41),
+        "scoring": scorer,
+        "error_score": error_score,
+        "refit": False,
+    }
     monkeypatch.setattr(GridSearchCV, "fit", None)
     search = PathSearchCV(KELMClassifier(), GRID, **options)
     if error_score == "raise":
@@ -241,9 +312,15 @@ def test_a_scorer_that_fails_costs_no_fits(error_score: Any, monkeypatch: pytest
 def test_fits_take_the_folds_that_the_path_has_drawn() -> None:
     """A generator yields them once, and a splitter with a `RandomState` others the next time."""
     X, y = rows("iris")
-    for cv in (lambda: StratifiedKFold(3).split(X, y), lambda: ShuffleSplit(3, random_state=np.random.RandomState(0))):
+    for cv in (
+        lambda: StratifiedKFold(3).split(X, y),
+        lambda: ShuffleSplit(3, random_state=np.random.RandomState(0)),
+    ):
         splitters = cv(), cv()
-        searches = [cls(KELMClassifier(), {"C": [-1.0, 2.0]}, cv=c) for cls, c in zip(SEARCHES, splitters, strict=True)]
+        searches = [
+            cls(KELMClassifier(), {"C": [-1.0, 2.0]}, cv=c)
+            for cls, c in zip(SEARCHES, splitters, strict=True)
+        ]
         with pytest.warns(UserWarning, match="non-finite"):
             assert_same(*(search.fit(X, y) for search in searches))
         assert searches[1].cv is splitters[1]
@@ -263,7 +340,9 @@ def test_groups_words_and_data_frames() -> None:
 def test_sparse_rows() -> None:
     X, y = rows("wdbc")
     X = sp.csr_matrix(np.where(np.median(X, axis=0) < X, 1.0, 0.0))
-    assert_same(*both(ELMClassifier(random_state=0), {"n_hidden": [10, 30], "C": [1.0, 10.0]}, X, y, cv=3))
+    assert_same(
+        *both(ELMClassifier(random_state=0), {"n_hidden": [10, 30], "C": [1.0, 10.0]}, X, y, cv=3)
+    )
 
 
 def test_refit_false_and_a_rule_of_ones_own() -> None:
@@ -272,7 +351,9 @@ def test_refit_false_and_a_rule_of_ones_own() -> None:
     assert_same(plain, by_path)
     with pytest.raises((NotFittedError, AttributeError)):
         by_path.predict(X)
-    plain, by_path = both(KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1)
+    plain, by_path = both(
+        KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1
+    )
     assert_same(plain, by_path)
     assert by_path.best_params_ == {"C": 128.0, "gamma": 2.0}
 
@@ -309,13 +390,17 @@ def test_codes_of_missing_values_end_a_search(container: Any) -> None:
     model = KELMClassifier(gamma=1.0).fit(container(X), y)
     X[3, 1] = np.finfo(float).max
     for broken in (lambda: model.fit(container(X), y), lambda: model.predict(container(X))):
-        with pytest.raises(ValueError, match=r"X: expected magnitudes up to 1e\+150, got 1.8e\+308"):
+        with pytest.raises(
+            ValueError, match=r"X: expected magnitudes up to 1e\+150, got 1.8e\+308"
+        ):
             broken()
     with pytest.raises(ValueError, match="expected magnitudes"):
         PathSearchCV(KELMClassifier(), GRID, cv=3, error_score="raise").fit(container(X), y)
 
 
-@pytest.mark.parametrize("name", ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"])
+@pytest.mark.parametrize(
+    "name", ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"]
+)
 def test_scores_from_decision_values_are_those_of_fits(name: str) -> None:
     X, y = rows("wdbc")
     estimator = class_of(name, "binary")()
@@ -331,7 +416,9 @@ def test_random_numbers_of_a_grid() -> None:
     grid = {"n_hidden": [3, 4], "C": [1.0, 10.0]}
     # A generator's state goes into every clone: no path has such numbers.
     plain, by_path = both(ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3)
-    np.testing.assert_array_equal(by_path.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        by_path.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
     np.random.seed(0)  # noqa: NPY002
     one = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
     other = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]

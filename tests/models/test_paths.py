@@ -1,4 +1,6 @@
-"""The path of every model against one fit for each candidate and fold: outputs, and the candidate that is chosen."""
+"""The path of every model against one fit for each candidate and fold: outputs, and the candidate
+that is chosen.
+"""
 
 import warnings
 
@@ -9,7 +11,13 @@ from elm_problems import FACTORS, class_of, is_classification, problem, rows, sp
 from forced_solvers import WAYS, force
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import allowed, assert_path_follows_fits, assert_values_follow_fits, clear_labels, random_folds
+from path_rule import (
+    allowed,
+    assert_path_follows_fits,
+    assert_values_follow_fits,
+    clear_labels,
+    random_folds,
+)
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -76,7 +84,9 @@ OF_CLASSIFIERS = {
 @pytest.mark.parametrize("name", GRIDS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_path_equals_one_fit_for_each_candidate(name):
-    """Repeated rows, more nodes than rows, sparse rows, any blocks, parameters searched in any mix."""
+    """Repeated rows, more nodes than rows, sparse rows, any blocks, parameters searched in any
+    mix.
+    """
 
     # K-ELM without class weights has a path of its own, with a choice of five methods.
     @examples(480 if name == "KELM" else 160)
@@ -98,13 +108,21 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             kind = "binary"
         grid = GRIDS[name] | (OF_CLASSIFIERS.get(name, {}) if is_classification(kind) else {})
         searched = data.draw(st.sets(st.sampled_from(sorted(grid))))
-        fixed = {parameter: data.draw(values) for parameter, values in grid.items() if parameter not in searched}
-        point = st.fixed_dictionaries({parameter: grid[parameter] for parameter in sorted(searched)})
+        fixed = {
+            parameter: data.draw(values)
+            for parameter, values in grid.items()
+            if parameter not in searched
+        }
+        point = st.fixed_dictionaries(
+            {parameter: grid[parameter] for parameter in sorted(searched)}
+        )
         candidates = data.draw(st.lists(point, min_size=1, max_size=7))
         if name == "RKELM":  # widths of their own are for kernels of distances only
             candidates = [fixed | candidate for candidate in candidates]
             for candidate in candidates:
-                candidate["widths"] = candidate["widths"] if candidate["kernel"] in OF_DISTANCES else "equal"
+                candidate["widths"] = (
+                    candidate["widths"] if candidate["kernel"] in OF_DISTANCES else "equal"
+                )
             fixed = {}
         X, y = problem(n, d, seed, kind, awkward)
         y = y if is_classification(kind) else y * scale
@@ -118,24 +136,33 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             assert_path_follows_fits(cls, X, y, folds, candidates, **fixed)
             if is_classification(kind):
                 projections = hasattr(cls, "project_grid") and data.draw(st.booleans())
-                assert_values_follow_fits(cls, X, y, folds, candidates, projections=projections, **fixed)
+                assert_values_follow_fits(
+                    cls, X, y, folds, candidates, projections=projections, **fixed
+                )
 
     check()
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [*(("LSSVM", kind) for kind in ("binary", "multi", "regression")), ("KELM", "binary")]
+    ("name", "kind"),
+    [*(("LSSVM", kind) for kind in ("binary", "multi", "regression")), ("KELM", "binary")],
 )
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     """K-ELM without class weights has a path of its own."""
     monkeypatch.setattr(kernels, "squared_distances", None)
     monkeypatch.setattr(kernels, "kernel_ladder", None)
     X, y = problem(240, 2, 1, kind)
-    folds = [*KFold(3, shuffle=True, random_state=0).split(X), (np.arange(0, 150), np.arange(200, 240))]
+    folds = [
+        *KFold(3, shuffle=True, random_state=0).split(X),
+        (np.arange(0, 150), np.arange(200, 240)),
+    ]
     weights = [{}] if name == "LSSVM" else []
     weights += [{"class_weight": "balanced"}] if is_classification(kind) else []
     candidates = [
-        {"C": C, "gamma": gamma, **weight} for C in (0.1, 10.0, 1e4) for gamma in (1e-6, 1e-3) for weight in weights
+        {"C": C, "gamma": gamma, **weight}
+        for C in (0.1, 10.0, 1e4)
+        for gamma in (1e-6, 1e-3)
+        for weight in weights
     ]
     assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates)
     if is_classification(kind):
@@ -144,18 +171,24 @@ def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
 
 @pytest.mark.parametrize("name", ["KELM", "LSSVM"])
 def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
-    """Its candidates are solved by the factor, but for a ridge within round-off, which is fitted."""
+    """Its candidates are solved by the factor, but for a ridge within round-off, which is
+    fitted.
+    """
     X, y = problem(300, 2, 0, "regression")
     folds = list(KFold(3).split(X))
     fitted = []
-    monkeypatch.setattr(Grid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100))
+    monkeypatch.setattr(
+        Grid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100)
+    )
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
     assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9
     assert fitted == [(2, 0), (2, 1), (2, 2)]
 
 
 def test_a_kernel_of_few_columns_keeps_all_directions_for_a_ridge_just_above_round_off(monkeypatch):
-    """Eigenvalues of the factor's products that `RidgeSystem` would drop belong to the solution of a fit."""
+    """Eigenvalues of the factor's products that `RidgeSystem` would drop belong to the solution of
+    a fit.
+    """
     monkeypatch.setattr(ridge_path, "factor_seconds", lambda n, columns: 0.0)
     random = np.random.RandomState(0)
     X, y = random.uniform(size=(600, 2)) ** 3, random.normal(size=600)
@@ -207,7 +240,9 @@ def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held,
     monkeypatch.setattr(discriminant, "HELD_BYTES", held)
     X, y = problem(5200, 3, 2, "binary")
     folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
-    assert_path_follows_fits(cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0)
+    assert_path_follows_fits(
+        cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0
+    )
 
 
 def test_priors_and_costs_of_candidates():
@@ -250,7 +285,9 @@ def a_problem(random, classified, awkward):
 
 
 def small(value):
-    """Return a size that suits few rows in place of one of a default grid: nodes, landmarks, budgets."""
+    """Return a size that suits few rows in place of one of a default grid: nodes, landmarks,
+    budgets.
+    """
     return value // 10 if isinstance(value, int) else value
 
 
@@ -263,7 +300,11 @@ def some_candidates(grid, random):
 
 
 def score(expected, predicted, classified):
-    return float(np.mean(expected == predicted)) if classified else -float(np.mean(np.abs(expected - predicted)))
+    return (
+        float(np.mean(expected == predicted))
+        if classified
+        else -float(np.mean(np.abs(expected - predicted)))
+    )
 
 
 def doubt(model, X, y, classified):
@@ -291,7 +332,10 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
     scores, expected = np.full((2, len(candidates), len(folds)), np.nan)
     for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
         scores[i, j] = score(y[folds[j][1]], predicted, classified)
-    models = [[cls(**fixed, **candidate).fit(X[train], y[train]) for train, _ in folds] for candidate in candidates]
+    models = [
+        [cls(**fixed, **candidate).fit(X[train], y[train]) for train, _ in folds]
+        for candidate in candidates
+    ]
     for i, fitted in enumerate(models):
         for j, (_, test) in enumerate(folds):
             expected[i, j] = score(y[test], fitted[j].predict(X[test]), classified)
@@ -302,5 +346,7 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
             for i in (choice, expected_choice)
             for j, (train, test) in enumerate(folds)
         ]
-        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(unsure) / len(folds)
+        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(unsure) / len(
+            folds
+        )
         assert sum(unsure) > 0, "a tie is decided by the order of the candidates"

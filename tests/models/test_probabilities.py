@@ -23,7 +23,9 @@ def problem(n_classes, seed=0, n=90):
 
 
 def made(name):
-    """Return the classifier itself or, if it has no probabilities, what its docstring makes of it."""
+    """Return the classifier itself or, if it has no probabilities, what its docstring makes of
+    it.
+    """
     cls = getattr(models, name)
     model = cls(**{key: value for key, value in SMALL.items() if key in cls().get_params()})
     if hasattr(model, "predict_proba"):

@@ -1,4 +1,6 @@
-"""The protocols of each estimator, the items of its path, and the documentation of its parameters."""
+"""The protocols of each estimator, the items of its path, and the documentation of its
+parameters.
+"""
 
 import ast
 import doctest
@@ -11,7 +13,11 @@ from elmbench import models
 from elmbench.models.protocols import GridPath, MemoryEstimate
 
 CLASSES = [getattr(models, name) for name in models.__all__]
-DOCUMENTED = {name: getattr(models, name) for name in models.__all__ if name.endswith(("Classifier", "Regressor"))}
+DOCUMENTED = {
+    name: getattr(models, name)
+    for name in models.__all__
+    if name.endswith(("Classifier", "Regressor"))
+}
 SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
 AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
 #: Models with a matrix of the training rows squared.
@@ -43,7 +49,11 @@ def test_they_are_what_is_said(name: str) -> None:
     if name.endswith("Regressor"):
         said |= defaults(name.replace("Regressor", "Classifier"))
     for group, other in AS_IN.findall(doc):
-        said |= {parameter: value for parameter, value in defaults(other).items() if parameter in group.split(", ")}
+        said |= {
+            parameter: value
+            for parameter, value in defaults(other).items()
+            if parameter in group.split(", ")
+        }
     for group, value in SAID.findall(doc):
         said |= dict.fromkeys(group.split(", "), ast.literal_eval(value))
     assert values == {parameter: said[parameter] for parameter in values}

@@ -1,4 +1,6 @@
-"""PVM against the formulas of its paper, OS-PVM against PVM, chunk by chunk, and what its options change."""
+"""PVM against the formulas of its paper, OS-PVM against PVM, chunk by chunk, and what its options
+change.
+"""
 
 import itertools
 
@@ -41,7 +43,9 @@ def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, see
     """Eqs. (6) to (10) and (27), with the row of ones in the matrix that is decomposed."""
     X = np.random.RandomState(seed).randn(n, d)
     y = targets(X, seed, kind)
-    model = PVMClassifier(n_hidden=n_hidden, theta=theta, ratio=ratio, activation=activation).fit(X, y)
+    model = PVMClassifier(n_hidden=n_hidden, theta=theta, ratio=ratio, activation=activation).fit(
+        X, y
+    )
     extended = np.vstack([(X - X.mean(axis=0)).T, np.ones(n)])
     U, S, _ = np.linalg.svd(extended, full_matrices=False)
     rank = int((S / S[0] > 1e-10).sum())
@@ -53,7 +57,11 @@ def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, see
     assert model.n_units_ == size
     H = ACTIVATIONS[activation](extended.T @ _with_signs(U[:, :size]))
     classes = np.unique(y)
-    T = np.where(y[:, None] == classes, 1.0, -1.0) if len(classes) > 2 else np.where(y == classes[-1], 1.0, -1.0)
+    T = (
+        np.where(y[:, None] == classes, 1.0, -1.0)
+        if len(classes) > 2
+        else np.where(y == classes[-1], 1.0, -1.0)
+    )
     beta, _, _, singular = np.linalg.lstsq(H, T, rcond=n * 2.2e-16)
     gap = np.abs(np.diff(np.append(S, 0.0)[: size + 1])).min()
     condition = singular[0] / singular[-1]
@@ -99,7 +107,9 @@ def test_sparse_rows_are_never_dense_all_at_once():
 
 
 def close_to_batch(model, batch, X, probe):
-    """Assert that two models are the same but for round-off, which close singular values and nodes make larger."""
+    """Assert that two models are the same but for round-off, which close singular values and nodes
+    make larger.
+    """
     values = batch.singular_values_
     np.testing.assert_allclose(model.singular_values_, values, rtol=0, atol=1e-10 * values[0])
     np.testing.assert_allclose(model.mean_, batch.mean_, rtol=0, atol=1e-12 * np.abs(X).max())
@@ -124,24 +134,31 @@ def close_to_batch(model, batch, X, probe):
     rank=st.sampled_from([None, 4]),
     initial_batch=st.sampled_from([1, 7, 40, 200]),
     batch_size=st.sampled_from([1, 3, 16, 200]),
-    options=st.sampled_from([{}, {"n_hidden": 6}, {"theta": 1.0}, {"ratio": "squared", "activation": "tanh"}]),
+    options=st.sampled_from(
+        [{}, {"n_hidden": 6}, {"theta": 1.0}, {"ratio": "squared", "activation": "tanh"}]
+    ),
     kind=st.sampled_from(["binary", "multi"]),
     seed=st.integers(0, 2**31 - 1),
 )
-def test_exact_mode_equals_the_batch_for_any_chunks(shape, rank, initial_batch, batch_size, options, kind, seed):
+def test_exact_mode_equals_the_batch_for_any_chunks(
+    shape, rank, initial_batch, batch_size, options, kind, seed
+):
     """Table 12: the same hidden nodes, training and testing accuracy."""
     random = np.random.RandomState(seed)
     n, d = shape
     mixed = random.randn(d, d) if rank is None else random.randn(d, rank) @ random.randn(rank, d)
     X, probe = random.randn(n, d) @ mixed + 3, random.randn(20, d) @ mixed + 3
     y = targets(X, seed, kind)
-    online = OSPVMClassifier(initial_batch=initial_batch, batch_size=batch_size, **options).fit(X, y)
+    online = OSPVMClassifier(initial_batch=initial_batch, batch_size=batch_size, **options).fit(
+        X, y
+    )
     close_to_batch(online, PVMClassifier(**options).fit(X, y), X, probe)
     assert online.n_seen_ == n
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"mode": "truncate"}, {"update_mean": False}, {"mode": "truncate", "theta": 0.7}]
+    "options",
+    [{}, {"mode": "truncate"}, {"update_mean": False}, {"mode": "truncate", "theta": 0.7}],
 )
 def test_fit_is_partial_fit_with_its_chunks(options, seed):
     X = rows(100, 20, seed) * np.geomspace(1, 20, 20)
@@ -151,7 +168,9 @@ def test_fit_is_partial_fit_with_its_chunks(options, seed):
     for start, stop in itertools.pairwise((0, 30, 46, 62, 78, 94, 100)):
         stepwise.partial_fit(X[start:stop], y[start:stop], classes=np.unique(y))
     assert stepwise.n_units_ == whole.n_units_
-    np.testing.assert_allclose(stepwise.decision_function(X), whole.decision_function(X), atol=1e-9 * whole.condition_)
+    np.testing.assert_allclose(
+        stepwise.decision_function(X), whole.decision_function(X), atol=1e-9 * whole.condition_
+    )
     np.testing.assert_allclose(stepwise.mean_, whole.mean_, atol=1e-14)
 
 
@@ -162,7 +181,9 @@ def test_partial_fit_after_fit_goes_on(seed):
 
 
 def truncated(X, edges, n_hidden, theta, ratio):
-    """Return nodes, singular values and rows of the truncating mode: dense matrices, decomposed after every chunk."""
+    """Return nodes, singular values and rows of the truncating mode: dense matrices, decomposed
+    after every chunk.
+    """
     earlier, mean = np.empty((0, X.shape[1])), np.zeros(X.shape[1])
     for start, stop in itertools.pairwise(edges):
         joined = np.vstack([earlier + mean, X[start:stop]])
@@ -174,22 +195,28 @@ def truncated(X, edges, n_hidden, theta, ratio):
         size = min(size, len(spectrum.values))
         U, S, V = U[:, :size], S[:size], V[:size]
         earlier = ((U * S) @ V)[:-1].T
-        # Their mean is zero but for round-off, which grows from chunk to chunk where the ones are next to be kept.
+        # Their mean is zero but for round-off, which grows from chunk to chunk where the ones are
+        # next to be kept.
         earlier -= earlier.mean(axis=0)
     return _with_signs(U), S, earlier
 
 
 @pytest.mark.parametrize("shape", [(100, 12), (70, 150)])
 @pytest.mark.parametrize(
-    ("n_hidden", "theta", "ratio"), [(None, 0.9, "linear"), (None, 0.96, "squared"), (8, 0.9, "linear")]
+    ("n_hidden", "theta", "ratio"),
+    [(None, 0.9, "linear"), (None, 0.96, "squared"), (8, 0.9, "linear")],
 )
 @pytest.mark.parametrize("batch_size", [1, 16])
-def test_truncating_mode_is_a_rank_cut_after_every_chunk(shape, n_hidden, theta, ratio, batch_size, seed):
+def test_truncating_mode_is_a_rank_cut_after_every_chunk(
+    shape, n_hidden, theta, ratio, batch_size, seed
+):
     n, d = shape
     X = np.random.RandomState(seed).randn(n, d) * np.geomspace(6, 0.5, d)
     y = targets(X, seed, "multi")
     options = {"n_hidden": n_hidden, "theta": theta, "ratio": ratio}
-    model = OSPVMClassifier(**options, mode="truncate", initial_batch=40, batch_size=batch_size).fit(X, y)
+    model = OSPVMClassifier(
+        **options, mode="truncate", initial_batch=40, batch_size=batch_size
+    ).fit(X, y)
     U, S, earlier = truncated(X, [0, *range(40, n, batch_size), n], n_hidden, theta, ratio)
     assert model.n_units_ == len(S)
     np.testing.assert_allclose(model.singular_values_, S, atol=1e-9 * S[0])
@@ -198,7 +225,9 @@ def test_truncating_mode_is_a_rank_cut_after_every_chunk(shape, n_hidden, theta,
     # What is learnt from is the truncated rows, eq. (29), not the rows along the directions.
     H = expit(np.column_stack([earlier, np.ones(n)]) @ U)
     T = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
-    np.testing.assert_allclose(model.beta_, np.linalg.lstsq(H, T)[0], atol=1e-5 * (1 + np.abs(model.beta_).max()))
+    np.testing.assert_allclose(
+        model.beta_, np.linalg.lstsq(H, T)[0], atol=1e-5 * (1 + np.abs(model.beta_).max())
+    )
     if n_hidden is None:
         assert model.n_units_ < PVMClassifier(**options).fit(X, y).n_units_
     else:
@@ -206,7 +235,9 @@ def test_truncating_mode_is_a_rank_cut_after_every_chunk(shape, n_hidden, theta,
 
 
 def test_without_an_update_the_mean_is_that_of_the_first_chunk(seed):
-    """The directions are those of [x - mean of the first; 1] of all rows, so every node has a bias."""
+    """The directions are those of [x - mean of the first; 1] of all rows, so every node has a
+    bias.
+    """
     random = np.random.RandomState(seed)
     X = random.randn(120, 6) * np.geomspace(6, 1, 6)
     X[40:] += 4.0
@@ -216,19 +247,27 @@ def test_without_an_update_the_mean_is_that_of_the_first_chunk(seed):
     np.testing.assert_allclose(model.mean_, mean, atol=1e-12)
     U, S, _ = np.linalg.svd(np.vstack([(X - mean).T, np.ones(120)]), full_matrices=False)
     np.testing.assert_allclose(model.singular_values_, S, rtol=1e-11)
-    np.testing.assert_allclose(np.column_stack([model.weights_, model.biases_]), _with_signs(U).T, atol=1e-7)
+    np.testing.assert_allclose(
+        np.column_stack([model.weights_, model.biases_]), _with_signs(U).T, atol=1e-7
+    )
     assert (np.abs(model.biases_) > 1e-8).all()
     updated = OSPVMClassifier(theta=1.0).fit(X, y)
     assert np.abs(updated.mean_ - mean).max() > 1
     assert np.abs(updated.decision_function(X) - model.decision_function(X)).max() > 0.01
     first = OSPVMClassifier(theta=1.0, update_mean=False).fit(X[:40], y[:40])
-    np.testing.assert_allclose(  # as long as there is the first chunk only, it is the same model but for signs
-        np.sort(first.singular_values_), np.sort(PVMClassifier(theta=1.0).fit(X[:40], y[:40]).singular_values_)
+    # as long as there is the first chunk only, it is the same model but for signs
+    np.testing.assert_allclose(
+        np.sort(first.singular_values_),
+        np.sort(PVMClassifier(theta=1.0).fit(X[:40], y[:40]).singular_values_),
     )
 
 
-def test_the_node_of_the_ones_may_be_all_that_a_cut_leaves(capfd: pytest.CaptureFixture[str]) -> None:
-    """Rows that lie close together: the square root of their number is by far the largest singular value."""
+def test_the_node_of_the_ones_may_be_all_that_a_cut_leaves(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Rows that lie close together: the square root of their number is by far the largest singular
+    value.
+    """
     rng = np.random.default_rng(0)
     X, y = 1e-6 * rng.standard_normal((60, 30)), rng.integers(2, size=60)
     model = OSPVMClassifier(mode="truncate", batch_size=1).fit(X, y)

@@ -1,4 +1,6 @@
-"""RK-ELM and ELM-RBF against dense least squares, the theorems of the paper, sparse rows, memory."""
+"""RK-ELM and ELM-RBF against dense least squares, the theorems of the paper, sparse rows,
+memory.
+"""
 
 from collections import Counter, deque
 
@@ -44,17 +46,25 @@ def condition(K: np.ndarray, ridge: float) -> float:
     sparse=st.booleans(),
     block=st.integers(1, 50),
 )
-def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, widths, C, gamma, awkward, sparse, block):
+def test_equals_least_squares_on_the_dense_kernel(
+    shape, size, name, kernel, widths, C, gamma, awkward, sparse, block
+):
     """Repeated rows, constant columns, more centres than rows, sparse rows, any blocks.
 
-    The normal equations square the condition of K: outputs for the training rows are off by condition times round-off,
-    relative to the targets.
+    The normal equations square the condition of K: outputs for the training rows are off by
+    condition times round-off, relative to the targets.
     """
     n, d, seed = shape
     X, y = problem(n, d, seed, "two-targets", awkward)
     given_rows = sp.csr_matrix(X) if sparse else X
-    of_kernel = {"kernel": kernel, "widths": widths if kernel in OF_DISTANCES else "equal", "degree": 2}
-    params = {SIZE[name]: size, "C": C, "gamma": gamma, "random_state": seed} | (of_kernel if name == "RKELM" else {})
+    of_kernel = {
+        "kernel": kernel,
+        "widths": widths if kernel in OF_DISTANCES else "equal",
+        "degree": 2,
+    }
+    params = {SIZE[name]: size, "C": C, "gamma": gamma, "random_state": seed} | (
+        of_kernel if name == "RKELM" else {}
+    )
     model = class_of(name, "regression")(**params)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwise, "BLOCK_BYTES", 8 * size * block)
@@ -133,18 +143,40 @@ def test_theorem_2_is_false_where_widths_differ():
 
 
 def test_shared_work_is_shared(monkeypatch, seed):
-    """One draw and one pass over the rows a fold for all gamma, L and C; a reduction for each gamma and L."""
+    """One draw and one pass over the rows a fold for all gamma, L and C; a reduction for each gamma
+    and L.
+    """
     draws, passes, solved = [], [], []
-    draw, equations, solutions = RKELMRegressor._draw, module.normal_equations, module.ridge_solutions
-    monkeypatch.setattr(
-        RKELMRegressor, "_draw", lambda self, *given: draws.append(self.n_landmarks) or draw(self, *given)
+    draw, equations, solutions = (
+        RKELMRegressor._draw,
+        module.normal_equations,
+        module.ridge_solutions,
     )
-    monkeypatch.setattr(module, "normal_equations", lambda *given: passes.append(given[1]) or equations(*given))
-    monkeypatch.setattr(module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given))
+    monkeypatch.setattr(
+        RKELMRegressor,
+        "_draw",
+        lambda self, *given: draws.append(self.n_landmarks) or draw(self, *given),
+    )
+    monkeypatch.setattr(
+        module, "normal_equations", lambda *given: passes.append(given[1]) or equations(*given)
+    )
+    monkeypatch.setattr(
+        module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given)
+    )
     X, y = problem(60, 3, seed, "regression")
     folds = list(KFold(3).split(X))
-    grid = [{"n_landmarks": L, "gamma": g, "C": c} for L in (5, 20, 50, 90) for g in (0.5, 2.0) for c in (1.0, 8.0)]
-    seen = [(i, j) for i, j, _ in counting(RKELMRegressor.evaluate_grid(X, y, folds, grid, random_state=0), Counter())]
+    grid = [
+        {"n_landmarks": L, "gamma": g, "C": c}
+        for L in (5, 20, 50, 90)
+        for g in (0.5, 2.0)
+        for c in (1.0, 8.0)
+    ]
+    seen = [
+        (i, j)
+        for i, j, _ in counting(
+            RKELMRegressor.evaluate_grid(X, y, folds, grid, random_state=0), Counter()
+        )
+    ]
     assert sorted(seen) == [(i, j) for i in range(len(grid)) for j in range(3)]
     assert draws == [90] * 3
     assert passes == [2] * 3
@@ -158,5 +190,7 @@ def test_memory_of_a_path_does_not_grow_with_rows_times_centres(seed):
     X, y = problem(200_000, 3, seed, "binary")
     folds = [(np.arange(150_000), np.arange(150_000, 200_000))]
     grid = [{"n_landmarks": L, "gamma": g} for L in (10, 100) for g in (0.5, 1.0)]
-    peak = peak_of(lambda: deque(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), maxlen=0))
+    peak = peak_of(
+        lambda: deque(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), maxlen=0)
+    )
     assert peak < 5 * pairwise.BLOCK_BYTES + 8 * (150_000 * 8 + 50_000 * len(grid))

@@ -1,4 +1,6 @@
-"""The reduced support vector machine: its losses and their minimum, its landmarks, its kinds of rows."""
+"""The reduced support vector machine: its losses and their minimum, its landmarks, its kinds of
+rows.
+"""
 
 import warnings
 from functools import partial
@@ -23,7 +25,9 @@ def objective(kernel, target, C, smoothing, epsilon, u, b):
     """C/2 |p(...)|^2 + (|u|^2 + b^2) / 2 as printed; a target of -1/+1 where `epsilon` is None."""
     f = kernel @ u + b
     errors = [1 - target * f] if epsilon is None else [target - f - epsilon, f - target - epsilon]
-    squares = sum((np.logaddexp(0, smoothing * error) ** 2).sum() for error in errors) / smoothing**2
+    squares = (
+        sum((np.logaddexp(0, smoothing * error) ** 2).sum() for error in errors) / smoothing**2
+    )
     return C / 2 * squares + (u @ u + b**2) / 2
 
 
@@ -82,13 +86,17 @@ STEP = 1e-30
 
 
 def plus(x, smoothing):
-    """Return p(x) as the papers print it, of complex x too; an exponential that overflows cancels with x."""
+    """Return p(x) as the papers print it, of complex x too; an exponential that overflows cancels
+    with x.
+    """
     above = np.where(x.real > 0, x, 0)
     return above + np.log(np.exp(-smoothing * above) + np.exp(smoothing * (x - above))) / smoothing
 
 
 def a_problem(n, m, seed, kind, smoothing=5.0):
-    """Return a matrix, a loss, and the sum of the losses in other words, for a real or complex vector of outputs."""
+    """Return a matrix, a loss, and the sum of the losses in other words, for a real or complex
+    vector of outputs.
+    """
     random = np.random.RandomState(seed)
     A = np.c_[random.rand(n, m - 1) ** 2, np.ones(n)]
     values = A @ random.randn(m) + 0.3 * random.randn(n)
@@ -99,7 +107,9 @@ def a_problem(n, m, seed, kind, smoothing=5.0):
     tube = 0.1 if kind == "tube" else 0.0
 
     def total(f):
-        return (plus(values - f - tube, smoothing) ** 2 + plus(f - values - tube, smoothing) ** 2).sum() / 2
+        return (
+            plus(values - f - tube, smoothing) ** 2 + plus(f - values - tube, smoothing) ** 2
+        ).sum() / 2
 
     return A, values, partial(RSVMRegressor(smoothing=smoothing, epsilon=tube)._loss, values), total
 
@@ -116,7 +126,9 @@ def test_derivatives(smoothing):
     value, slope, curvature = smooth_plus(x, smoothing)
     np.testing.assert_allclose(value, plus(x, smoothing) ** 2 / 2, rtol=1e-7, atol=1e-12)
     shifted = x + 1j * STEP
-    np.testing.assert_allclose(slope, (plus(shifted, smoothing) ** 2).imag / 2 / STEP, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(
+        slope, (plus(shifted, smoothing) ** 2).imag / 2 / STEP, rtol=1e-7, atol=1e-12
+    )
     by_hand = plus(shifted, smoothing) / (1 + np.exp(-smoothing * shifted))
     np.testing.assert_allclose(curvature, by_hand.imag / STEP, rtol=1e-7, atol=1e-12)
 
@@ -143,7 +155,9 @@ def test_weighted_gram_of_several_blocks(monkeypatch, seed):
     exponent=st.integers(-8, 20),
 )
 def test_the_gradient_is_zero(shape, kind, exponent):
-    """Up to 1e-10 of the terms that it adds up, and the round-off of these: the objective is strictly convex."""
+    """Up to 1e-10 of the terms that it adds up, and the round-off of these: the objective is
+    strictly convex.
+    """
     A, _, loss, total = a_problem(*shape, kind)
     ridge = 2.0**-exponent
     minimum = minimise(A, loss, ridge, 1e-10, 200)
@@ -151,13 +165,20 @@ def test_the_gradient_is_zero(shape, kind, exponent):
     _, slopes, curvatures = loss(A @ minimum.solution)
     scale = ridge * np.linalg.norm(minimum.solution) + np.linalg.norm(A.T @ np.abs(slopes))
     round_off = (
-        sum(A.shape) * EPS * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(minimum.solution))))
+        sum(A.shape)
+        * EPS
+        * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(minimum.solution))))
     )
-    assert np.linalg.norm(gradient(total, A, ridge, minimum.solution)) <= 1.01e-10 * scale + 4 * round_off
+    assert (
+        np.linalg.norm(gradient(total, A, ridge, minimum.solution))
+        <= 1.01e-10 * scale + 4 * round_off
+    )
 
 
 def test_steps_are_shortened_where_a_whole_one_would_climb():
-    """A loss that is nearly flat around the start sends the first Newton step far beyond the minimum."""
+    """A loss that is nearly flat around the start sends the first Newton step far beyond the
+    minimum.
+    """
 
     def loss(outputs):
         away = outputs - 3.0

@@ -1,4 +1,6 @@
-"""Pegasos, the adaptive multi-hyperplane machine and BSGD as estimators; their loops are tested in `oracles/`."""
+"""Pegasos, the adaptive multi-hyperplane machine and BSGD as estimators; their loops are tested in
+`oracles/`.
+"""
 
 import numpy as np
 import pytest
@@ -16,10 +18,14 @@ each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
 
 
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
-    """Many passes come near the minimum of |w|^2 / 2 + C sum of the losses, with the intercept a part of w."""
+    """Many passes come near the minimum of |w|^2 / 2 + C sum of the losses, with the intercept a
+    part of w.
+    """
     X, y = problem(60, 2, 0, "binary")
     whole = np.column_stack([X, np.ones(60)])
-    reference = LinearSVC(C=2.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6).fit(whole, y)
+    reference = LinearSVC(C=2.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6).fit(
+        whole, y
+    )
 
     def objective(w):
         return w @ w / 2 + 2.0 * np.maximum(0, 1 - y * (whole @ w)).sum()
@@ -40,7 +46,9 @@ def test_with_one_weight_a_class_the_machine_is_pegasos(kind, fit_intercept, see
     for mode in ("online", "batch"):
         model = AMMClassifier(**common, n_weights=1, mode=mode).fit(X, y)
         outputs = expected.decision_function(X)
-        np.testing.assert_allclose(model.decision_function(X), outputs, atol=1e-12 * (1 + np.abs(outputs).max()))
+        np.testing.assert_allclose(
+            model.decision_function(X), outputs, atol=1e-12 * (1 + np.abs(outputs).max())
+        )
         assert model.n_units_ == max(2, len(model.classes_))
     assert expected.n_units_ == (4 if kind == "multi" else 1) == len(expected.coef_)
 
@@ -51,11 +59,15 @@ def test_outputs_are_those_of_the_weights_that_are_shown(kind, seed):
     y = targets(X, seed, kind)
     pegasos = PegasosClassifier(C=8.0, random_state=0).fit(X, y)
     outputs = probe @ pegasos.coef_.T + pegasos.intercept_
-    np.testing.assert_allclose(pegasos.decision_function(probe).reshape(30, -1), outputs, atol=1e-10)
+    np.testing.assert_allclose(
+        pegasos.decision_function(probe).reshape(30, -1), outputs, atol=1e-10
+    )
     if kind != "one":
         model = AMMClassifier(C=8.0, random_state=0).fit(X, y)
         scores = probe @ model.weights_.T + model.intercepts_
-        by_class = np.array([scores[:, model.weight_classes_ == label].max(axis=1) for label in model.classes_]).T
+        by_class = np.array(
+            [scores[:, model.weight_classes_ == label].max(axis=1) for label in model.classes_]
+        ).T
         np.testing.assert_array_equal(model.predict(probe), model.classes_[by_class.argmax(axis=1)])
         expected = by_class[:, 1] - by_class[:, 0] if kind == "binary" else by_class
         np.testing.assert_allclose(model.decision_function(probe), expected, atol=1e-10)
@@ -67,7 +79,11 @@ def test_the_modes_are_the_same_for_one_pass_and_differ_after_it(seed):
     y = targets(X, seed, "multi")
 
     def outputs(n_epochs, mode):
-        return AMMClassifier(C=8.0, n_epochs=n_epochs, mode=mode, random_state=0).fit(X, y).decision_function(X)
+        return (
+            AMMClassifier(C=8.0, n_epochs=n_epochs, mode=mode, random_state=0)
+            .fit(X, y)
+            .decision_function(X)
+        )
 
     np.testing.assert_array_equal(outputs(1, "online"), outputs(1, "batch"))
     assert (outputs(4, "online") != outputs(4, "batch")).any()
@@ -85,7 +101,12 @@ def test_small_weights_are_dropped(seed):
 
 @pytest.mark.parametrize(
     "model",
-    [PegasosClassifier(), AMMClassifier(), AMMClassifier(mode="batch"), BSGDClassifier(budget=15, gamma=1.0)],
+    [
+        PegasosClassifier(),
+        AMMClassifier(),
+        AMMClassifier(mode="batch"),
+        BSGDClassifier(budget=15, gamma=1.0),
+    ],
     ids=["pegasos", "amm-online", "amm-batch", "bsgd"],
 )
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
@@ -95,7 +116,11 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     once = clone(model).partial_fit(X, y)
     np.testing.assert_array_equal(once.decision_function(X), fitted.decision_function(X))
     budgeted = isinstance(model, BSGDClassifier)
-    state = BudgetedState(3, 4, 1.0, 15) if budgeted else HyperplaneState(3, 4, 1.0, getattr(model, "n_weights", 1))
+    state = (
+        BudgetedState(3, 4, 1.0, 15)
+        if budgeted
+        else HyperplaneState(3, 4, 1.0, getattr(model, "n_weights", 1))
+    )
     streamed, labels = clone(model), np.searchsorted(fitted.classes_, y)
     for start in (0, 30, 60):
         part = slice(start, start + 30)
@@ -107,7 +132,9 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
         assert streamed.n_units_ <= 15
     else:
         weights, intercepts, owners = state.solution(1 / (4.0 * 90))
-        expected = np.array([(X @ weights.T + intercepts)[:, owners == label].max(axis=1) for label in range(4)]).T
+        expected = np.array(
+            [(X @ weights.T + intercepts)[:, owners == label].max(axis=1) for label in range(4)]
+        ).T
         np.testing.assert_allclose(streamed.decision_function(X), expected, atol=1e-10)
 
 
@@ -124,18 +151,26 @@ def test_lambda_of_a_budget_is_that_of_the_support_vector_machine_with_the_same_
     value = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
     outputs = reference.decision_function(X) - reference.intercept_
     least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
-    assert value < 1.02 * least  # the intercept, which BSGD lacks, makes little of a difference here
+    assert (
+        value < 1.02 * least
+    )  # the intercept, which BSGD lacks, makes little of a difference here
     np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
 
 
 @pytest.mark.parametrize("maintenance", ["merging", "removal"])
 @each_kind
-def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(maintenance, kind, monkeypatch):
+def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(
+    maintenance, kind, monkeypatch
+):
     """In blocks of some rows too."""
     X, y = problem(120, 8, 3, kind)
     full = sp.csr_matrix(np.where(X < 0.6, 0.0, X))
-    twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
-    model = BSGDClassifier(budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
+    twice = sp.csr_matrix(
+        (np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape
+    )
+    model = BSGDClassifier(
+        budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1
+    )
     dense = clone(model).fit(full.toarray(), y)
     monkeypatch.setattr(hidden_layer, "ROW_BLOCK", 7)
     for given in (full, twice):
@@ -147,9 +182,16 @@ def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(m
 
 def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
     seen = []
-    monkeypatch.setattr(BudgetedState, "extend", lambda state, X, labels, ridge: seen.append(X[:, 0].tolist()))
+    monkeypatch.setattr(
+        BudgetedState, "extend", lambda state, X, labels, ridge: seen.append(X[:, 0].tolist())
+    )
     X = np.arange(6.0)[:, np.newaxis]
     BSGDClassifier(n_epochs=2, random_state=0).fit(X, X[:, 0] > 2)
     BSGDClassifier(n_epochs=2, shuffle=False).fit(X, X[:, 0] > 2)
     random = np.random.RandomState(0)
-    assert seen == [random.permutation(6).tolist(), random.permutation(6).tolist(), [*range(6)], [*range(6)]]
+    assert seen == [
+        random.permutation(6).tolist(),
+        random.permutation(6).tolist(),
+        [*range(6)],
+        [*range(6)],
+    ]

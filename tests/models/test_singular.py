@@ -8,7 +8,13 @@ from elm_problems import class_of, problem, rows, targets
 from scipy.linalg import LinAlgWarning
 
 from elmbench import PathSearchCV
-from elmbench.models import ELMRegressor, KELMClassifier, KELMRegressor, LSSVMRegressor, RKELMRegressor
+from elmbench.models import (
+    ELMRegressor,
+    KELMClassifier,
+    KELMRegressor,
+    LSSVMRegressor,
+    RKELMRegressor,
+)
 
 SMALL = {
     "KELM": {},
@@ -40,7 +46,9 @@ def test_nodes_that_say_the_same_are_warned_of():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("C", [2.0**30, 1e10])
 def test_what_the_papers_search_is_not_warned_of(C, seed):
-    """Also with repeated rows and a constant column, and where one kernel value is the same for all rows."""
+    """Also with repeated rows and a constant column, and where one kernel value is the same for all
+    rows.
+    """
     X, y = problem(200, 3, seed, "regression", awkward=True)
     for gamma in (2.0**-30, 1e-10, 1.0, 2.0**13):
         KELMRegressor(C=C, gamma=gamma).fit(X, y)

@@ -6,16 +6,31 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from elmbench.models import AMMClassifier, BSGDClassifier, OSELMClassifier, PegasosClassifier, svd_pipelines
+from elmbench.models import (
+    AMMClassifier,
+    BSGDClassifier,
+    OSELMClassifier,
+    PegasosClassifier,
+    svd_pipelines,
+)
 from elmbench.models.baselines import n_units
 from elmbench.models.protocols import GridPath
 from elmbench.models.svd_pipelines import SingularFeatures
 from elmbench.registry import find_model, make_model, model_version
 
 STEPS = {
-    "svd+os-elm": (OSELMClassifier, {"n_hidden": 30, "C": 4.0, "start": "ridge", "initial_batch": 20, "batch_size": 8}),
-    "svd+bsgd": (BSGDClassifier, {"budget": 20, "C": 4.0, "gamma": 0.01, "maintenance": "removal", "n_epochs": 3}),
-    "svd+amm": (AMMClassifier, {"C": 4.0, "n_weights": 3, "mode": "batch", "n_epochs": 7, "fit_intercept": False}),
+    "svd+os-elm": (
+        OSELMClassifier,
+        {"n_hidden": 30, "C": 4.0, "start": "ridge", "initial_batch": 20, "batch_size": 8},
+    ),
+    "svd+bsgd": (
+        BSGDClassifier,
+        {"budget": 20, "C": 4.0, "gamma": 0.01, "maintenance": "removal", "n_epochs": 3},
+    ),
+    "svd+amm": (
+        AMMClassifier,
+        {"C": 4.0, "n_weights": 3, "mode": "batch", "n_epochs": 7, "fit_intercept": False},
+    ),
     "svd+pegasos": (PegasosClassifier, {"C": 4.0, "n_epochs": 7, "fit_intercept": False}),
 }
 each_pipeline = pytest.mark.parametrize("name", STEPS)
@@ -32,15 +47,20 @@ def wide(n, seed, n_classes=3):
 
 @each_pipeline
 def test_wide_rows(name, seed):
-    """The second step learns from the products of 50 rows with the singular vectors, for dense and sparse rows."""
+    """The second step learns from the products of 50 rows with the singular vectors, for dense and
+    sparse rows.
+    """
     cls, params = STEPS[name]
     (X, y), (probe, truth) = wide(50, seed), wide(30, seed + 1)
     model = make_model(name, n_components=5, **params, random_state=seed).fit(X, y)
     V = np.linalg.svd(X, full_matrices=False)[2][:5]
     V *= np.sign(V[np.arange(5), np.abs(V).argmax(axis=1)])[:, np.newaxis]
     expected = cls(**params, random_state=seed).fit(X @ V.T, y).decision_function(probe @ V.T)
-    # The directions that are all noise depend on the matrix by its norm over the gap of the values, some hundred.
-    np.testing.assert_allclose(model.decision_function(probe), expected, atol=1e-8 * (1 + np.abs(expected).max()))
+    # The directions that are all noise depend on the matrix by its norm over the gap of the values,
+    # some hundred.
+    np.testing.assert_allclose(
+        model.decision_function(probe), expected, atol=1e-8 * (1 + np.abs(expected).max())
+    )
     sparse = make_model(name, n_components=5, **params, random_state=seed).fit(sp.csr_matrix(X), y)
     np.testing.assert_allclose(
         sparse.decision_function(sp.csr_matrix(probe)), model.decision_function(probe), atol=1e-8
@@ -58,8 +78,13 @@ def test_parameters_are_those_of_the_second_step(name):
     parameters = dict(inspect.signature(factory).parameters)
     assert parameters.pop("n_components").default == SingularFeatures().n_components
     assert set(of_model) - set(parameters) <= {"shuffle"}
-    assert {key: p.default for key, p in parameters.items()} == {key: of_model[key].default for key in parameters}
-    other = {key: p.default * 2 if type(p.default) in (int, float) else p.default for key, p in parameters.items()}
+    assert {key: p.default for key, p in parameters.items()} == {
+        key: of_model[key].default for key in parameters
+    }
+    other = {
+        key: p.default * 2 if type(p.default) in (int, float) else p.default
+        for key, p in parameters.items()
+    }
     assert {key: getattr(factory(**other)[-1], key) for key in other} == other
     assert factory(n_components=7)[0].n_components == 7
     assert factory(random_state=5)[0].random_state == factory(random_state=5)[-1].random_state == 5
@@ -68,7 +93,9 @@ def test_parameters_are_those_of_the_second_step(name):
 @each_pipeline
 def test_the_version_of_the_second_step(name):
     cls, _ = STEPS[name]
-    assert model_version(find_model(name), "classification").startswith(f"{cls.model_version}, scikit-learn ")
+    assert model_version(find_model(name), "classification").startswith(
+        f"{cls.model_version}, scikit-learn "
+    )
 
 
 @pytest.mark.parametrize("shape", [(40, 9), (9, 40), (30, 30), (1, 5), (5, 1)])
@@ -85,8 +112,12 @@ def test_directions_are_those_of_the_decomposition_up_to_the_rank(shape, rank, s
     V = V[:size]
     projector = V.T @ V
     gap = s[size - 1] - (s[size] if size < len(s) else 0.0)
-    np.testing.assert_allclose(model.components_.T @ model.components_, projector, atol=1e-12 * s[0] / gap)
-    np.testing.assert_array_equal(model.transform(X), SingularFeatures(n_components=20).fit_transform(X))
+    np.testing.assert_allclose(
+        model.components_.T @ model.components_, projector, atol=1e-12 * s[0] / gap
+    )
+    np.testing.assert_array_equal(
+        model.transform(X), SingularFeatures(n_components=20).fit_transform(X)
+    )
     assert len(model.get_feature_names_out()) == size
 
 
@@ -105,11 +136,15 @@ def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypat
     values = expected.singular_values_
     np.testing.assert_allclose(model.singular_values_, values[:size], rtol=1e-10)
     gap = np.abs(np.diff(values[: size + 1])).min()
-    np.testing.assert_allclose(model.components_, expected.components_[:size], atol=1e-11 * values[0] / gap)
+    np.testing.assert_allclose(
+        model.components_, expected.components_[:size], atol=1e-11 * values[0] / gap
+    )
 
 
 def test_bad_number_of_directions():
-    with pytest.raises(ValueError, match="The 'n_components' parameter of SingularFeatures must be an int"):
+    with pytest.raises(
+        ValueError, match="The 'n_components' parameter of SingularFeatures must be an int"
+    ):
         SingularFeatures(n_components=0).fit(np.eye(3))
 
 
@@ -126,8 +161,13 @@ def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkey
     rows = as_rows(X)
     fits = []
     fit = SingularFeatures.fit
-    monkeypatch.setattr(SingularFeatures, "fit", lambda self, X, y=None: (fits.append(1), fit(self, X))[1])
-    by_path = {(i, j): outputs for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)}
+    monkeypatch.setattr(
+        SingularFeatures, "fit", lambda self, X, y=None: (fits.append(1), fit(self, X))[1]
+    )
+    by_path = {
+        (i, j): outputs
+        for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)
+    }
     assert len(fits) == 4  # two sizes on two folds
     assert set(by_path) == {(i, j) for i in range(6) for j in range(2)}
     for (i, j), outputs in by_path.items():

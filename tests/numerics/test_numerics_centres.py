@@ -37,12 +37,16 @@ def expected(X, C, kernel, gamma, degree=3, coef0=1.0):
 
 
 def as_kinds(X):
-    """Return the same rows in every form: dense, sparse, and sparse with entries in parts and out of order."""
+    """Return the same rows in every form: dense, sparse, and sparse with entries in parts and out
+    of order.
+    """
     sparse = sp.csr_matrix(X)
     entries = [slice(*sparse.indptr[i : i + 2]) for i in range(len(X))]
     data = [np.r_[0.25 * sparse.data[row], 0.75 * sparse.data[row]] for row in entries]
     indices = [np.tile(sparse.indices[row], 2) for row in entries]
-    parts = sp.csr_matrix((np.concatenate(data), np.concatenate(indices), 2 * sparse.indptr), shape=X.shape)
+    parts = sp.csr_matrix(
+        (np.concatenate(data), np.concatenate(indices), 2 * sparse.indptr), shape=X.shape
+    )
     return {"dense": X, "sparse": sparse, "in parts": parts}
 
 
@@ -60,14 +64,21 @@ def as_kinds(X):
     kinds=st.tuples(*[st.sampled_from(["dense", "sparse", "in parts"])] * 2),
     block=st.integers(1, 50),
 )
-def test_equals_the_formula_in_any_form_and_blocks(n, L, d, seed, kernel, gamma, own, degree, coef0, kinds, block):
+def test_equals_the_formula_in_any_form_and_blocks(
+    n, L, d, seed, kernel, gamma, own, degree, coef0, kinds, block
+):
     X, C = rows(n, d, seed), rows(L, d, seed + 1)
     C[0] = X[0]
-    gammas = gamma * np.random.RandomState(seed).uniform(0.5, 1.5, L) if own and kernel in OF_DISTANCES else gamma
+    gammas = (
+        gamma * np.random.RandomState(seed).uniform(0.5, 1.5, L)
+        if own and kernel in OF_DISTANCES
+        else gamma
+    )
     one, at = Kernel(kernel, gammas, degree, coef0), as_kinds(C)[kinds[1]]
     given_rows = as_kinds(X)[kinds[0]]
     reference = expected(X, C, kernel, gammas, degree, coef0)
-    # The argument is off by a few units of round-off of its terms; those of a distance are 4d at most.
+    # The argument is off by a few units of round-off of its terms; those of a distance are 4d at
+    # most.
     size = 1.5 * gamma * 4 * d + abs(coef0) + 1
     slope = degree * size ** (degree - 1) if kernel == "polynomial" else 1.0
     tolerance = 4 * (d + 8) * EPS * size * max(slope, 1.0)
@@ -83,7 +94,9 @@ def test_equals_the_formula_in_any_form_and_blocks(n, L, d, seed, kernel, gamma,
     doubled = expected(X, C, kernel, 2 * gammas, degree, coef0)
     np.testing.assert_allclose(blocks[1], doubled, rtol=0, atol=2**degree * tolerance)
     reach = np.abs(reference) @ np.abs(Z)
-    assert (np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach).all()
+    assert (
+        np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach
+    ).all()
 
 
 @pytest.mark.parametrize(

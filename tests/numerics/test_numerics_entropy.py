@@ -1,4 +1,6 @@
-"""The direction and the decision between two Gaussians, and divergences of densities, against closed forms."""
+"""The direction and the decision between two Gaussians, and divergences of densities, against
+closed forms.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,23 +57,36 @@ def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     positive = random.randn(n[1], h) @ mixing * random.uniform(0.2, 3) + 5.0 + random.randn(h)
     line = discriminant(moments_of(negative), moments_of(positive), h)
 
-    S_negative, S_positive = (ledoit_wolf(side)[0].astype(np.longdouble) for side in (negative, positive))
-    m_negative, m_positive = (side.astype(np.longdouble).mean(axis=0) for side in (negative, positive))
+    S_negative, S_positive = (
+        ledoit_wolf(side)[0].astype(np.longdouble) for side in (negative, positive)
+    )
+    m_negative, m_positive = (
+        side.astype(np.longdouble).mean(axis=0) for side in (negative, positive)
+    )
     m = m_positive - m_negative
     solution = solved_exactly(S_negative + S_positive, m)
     beta = 2 * solution / (m @ solution)  # eq. (4)
     condition = np.linalg.cond((S_negative + S_positive).astype(float))
     # How much the rounding of the rows themselves is magnified.
-    unit = 1e-14 * condition * max(np.abs(negative).max(), np.abs(positive).max()) / float(np.abs(m).max())
+    unit = (
+        1e-14
+        * condition
+        * max(np.abs(negative).max(), np.abs(positive).max())
+        / float(np.abs(m).max())
+    )
     assume(unit < 1e-5)
-    np.testing.assert_allclose(line.beta, beta.astype(float), rtol=0, atol=unit * float(np.abs(beta).max()))
+    np.testing.assert_allclose(
+        line.beta, beta.astype(float), rtol=0, atol=unit * float(np.abs(beta).max())
+    )
     expected = (float(beta @ m_negative), float(beta @ m_positive))
     assert line.means == pytest.approx(expected, rel=10 * unit, abs=10 * unit)
     expected = (float(beta @ S_negative @ beta), float(beta @ S_positive @ beta))
     assert line.variances == pytest.approx(expected, rel=10 * unit)
     assert condition / (3 * h) < line.condition < condition * 3 * h
     # Eq. (4) makes the means differ by 2.
-    assert float(line.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(2, abs=10 * unit)
+    assert float(line.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(
+        2, abs=10 * unit
+    )
 
 
 @SETTINGS
@@ -87,7 +102,9 @@ def test_thresholds_are_where_root_finding_sees_the_densities_cross(mean, varian
 
     def difference(t: float) -> float:
         return float(
-            norm.logpdf(t, means[1], np.sqrt(S_positive)) - norm.logpdf(t, means[0], np.sqrt(S_negative)) + log_weight
+            norm.logpdf(t, means[1], np.sqrt(S_positive))
+            - norm.logpdf(t, means[0], np.sqrt(S_negative))
+            + log_weight
         )
 
     assume(abs(S_negative - S_positive) > 1e-6 * max(variances) or S_negative == S_positive)
@@ -117,17 +134,26 @@ def test_nearly_equal_variances_lose_no_digits(exponent):
     S = 0.7
     points = crossing_points((0.0, 2.0), (S * (1 + 10.0**exponent), S))
     middle = points[np.argmin(np.abs(points - 1))]
-    # To first order the crossing moves by (1 + S) / 4 times the relative difference, towards the narrower Gaussian.
-    assert middle == pytest.approx(1 + (1 - S) / 4 * 10.0**exponent, abs=3 * 10.0 ** (2 * exponent) + 1e-15)
+    # To first order the crossing moves by (1 + S) / 4 times the relative difference, towards the
+    # narrower Gaussian.
+    assert middle == pytest.approx(
+        1 + (1 - S) / 4 * 10.0**exponent, abs=3 * 10.0 ** (2 * exponent) + 1e-15
+    )
     assert len(points) == (2 if exponent > -12 else 1)
 
 
 def test_thresholds_of_the_paper_with_its_slip_put_right():
-    """t = m- + (2 S- +- sqrt(S- S+ (ln(S-/S+) (S- - S+) + 4))) / (S- - S+); printed with 2 S+ for t+, 2 too low."""
+    """t = m- + (2 S- +- sqrt(S- S+ (ln(S-/S+) (S- - S+) + 4))) / (S- - S+); printed with 2 S+ for
+    t+, 2 too low.
+    """
     S_negative, S_positive, m = 0.9, 0.3, -1.4
-    root = np.sqrt(S_negative * S_positive * (np.log(S_negative / S_positive) * (S_negative - S_positive) + 4))
+    root = np.sqrt(
+        S_negative * S_positive * (np.log(S_negative / S_positive) * (S_negative - S_positive) + 4)
+    )
     expected = m + (2 * S_negative + np.array([-root, root])) / (S_negative - S_positive)
-    np.testing.assert_allclose(crossing_points((m, m + 2), (S_negative, S_positive)), expected, rtol=1e-14)
+    np.testing.assert_allclose(
+        crossing_points((m, m + 2), (S_negative, S_positive)), expected, rtol=1e-14
+    )
 
 
 def test_means_that_coincide_up_to_round_off_give_no_direction(seed):
@@ -136,7 +162,9 @@ def test_means_that_coincide_up_to_round_off_give_no_direction(seed):
     line = discriminant(moments_of(side), moments_of(other), 7)
     np.testing.assert_array_equal(line.beta, 0)
     assert len(crossing_points(line.means, line.variances)) == 0
-    np.testing.assert_array_equal(log_odds(np.array([-1.0, 7.0]), line.means, line.variances, 0.3), 0.3)
+    np.testing.assert_array_equal(
+        log_odds(np.array([-1.0, 7.0]), line.means, line.variances, 0.3), 0.3
+    )
 
 
 def test_classes_that_are_points_are_kept_apart():
@@ -150,7 +178,9 @@ def test_classes_that_are_points_are_kept_apart():
 
 
 def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
-    """Two rows a class: Ledoit-Wolf does not shrink, and the difference of the means has a part that varies nowhere."""
+    """Two rows a class: Ledoit-Wolf does not shrink, and the difference of the means has a part
+    that varies nowhere.
+    """
     negative = np.array([[0.0, 0, 0], [1, 0, 0]])
     positive = np.array([[0.5, 1, 1], [0.5, 2, 1]])
     line = discriminant(moments_of(negative), moments_of(positive), 3)
@@ -161,7 +191,9 @@ def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
 @SETTINGS
 @given(pairs=st.integers(2, 14), h=st.integers(1, 40), seed=SEEDS)
 def test_theorem_1(pairs, h, seed):
-    """Balanced, centred, homogeneous classes: EEM's direction is ELM's, and it learns without error what ELM does."""
+    """Balanced, centred, homogeneous classes: EEM's direction is ELM's, and it learns without error
+    what ELM does.
+    """
     random = np.random.RandomState(seed)
     positive = random.randn(pairs, h) + random.randn(h)
     negative = -positive  # centred together, with the same covariance
@@ -169,12 +201,15 @@ def test_theorem_1(pairs, h, seed):
     elm = np.linalg.pinv(H) @ T
     assume(np.linalg.cond(H[:pairs]) < 1e4)
     # The theorem holds for the empirical covariances, so they are not shrunk.
-    sides = [replace(side, fourth=dict.fromkeys(side.fourth, 0.0)) for side in map(moments_of, (negative, positive))]
+    sides = [
+        replace(side, fourth=dict.fromkeys(side.fourth, 0.0))
+        for side in map(moments_of, (negative, positive))
+    ]
     line = discriminant(*sides, h)
     cosine = line.beta @ elm / np.linalg.norm(line.beta) / np.linalg.norm(elm)
     if pairs > h:
-        # In no more than h differences the covariance is singular, and how its null space is lifted above the round-off
-        # of so few entries is left to that.
+        # In no more than h differences the covariance is singular, and how its null space is lifted
+        # above the round-off of so few entries is left to that.
         assert cosine == pytest.approx(1, abs=1e-9)
     assert cosine > 0.8
     if np.abs(H @ elm - T).max() < 1e-9:
@@ -205,7 +240,10 @@ def gaussian(mean: Any, deviation: float) -> Density:
 
 
 @examples(40)
-@given(means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)), deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)))
+@given(
+    means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)),
+    deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)),
+)
 def test_gaussians_equal_quadrature(means, deviations):
     breaks = sorted({*means, sum(means) / 2})
     f, g = (gaussian(mean, deviation) for mean, deviation in zip(means, deviations, strict=True))
@@ -218,7 +256,9 @@ def test_gaussians_as_printed():
     expected = -0.5 * np.log(np.pi / 2) - np.log(0.5 * (0.4 + 1.6) / np.sqrt(0.4 * 1.6)) + 9 / 2.0
     assert gaussian_divergence((1.0, -2.0), (0.4, 1.6), "as-printed") == pytest.approx(expected)
     assert leading_term((1.0, -2.0), (0.4, 1.6)) == 4.5
-    with pytest.raises(ValueError, match="form: expected 'corrected' or 'as-printed', got 'printed' instead"):
+    with pytest.raises(
+        ValueError, match="form: expected 'corrected' or 'as-printed', got 'printed' instead"
+    ):
         gaussian_divergence((1.0, -2.0), (0.4, 1.6), "printed")
 
 

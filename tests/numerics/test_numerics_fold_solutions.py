@@ -1,4 +1,6 @@
-"""Parts of a kernel matrix, and solutions of all ridges on the training rows of a fold, against dense algebra."""
+"""Parts of a kernel matrix, and solutions of all ridges on the training rows of a fold, against
+dense algebra.
+"""
 
 from collections import Counter
 
@@ -20,7 +22,12 @@ RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
 
 @examples(150)
-@given(n=st.integers(2, 40), n_folds=st.integers(1, 5), seed=st.integers(0, 2**31 - 1), repeated=st.booleans())
+@given(
+    n=st.integers(2, 40),
+    n_folds=st.integers(1, 5),
+    seed=st.integers(0, 2**31 - 1),
+    repeated=st.booleans(),
+)
 def test_any_folds(n, n_folds, seed, repeated):
     """Also such as name a row twice, in both parts, or in none."""
     random = np.random.RandomState(seed)
@@ -47,7 +54,9 @@ def test_any_folds(n, n_folds, seed, repeated):
             np.testing.assert_array_equal(copy, square)
         if part.test is not None:
             Z = random.rand(m, 3)
-            np.testing.assert_allclose(part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12)
+            np.testing.assert_allclose(
+                part.product(K, Z), A[np.ix_(test, part.rows)] @ Z, rtol=1e-12
+            )
         else:
             assert len(set(train)) < m or not set(test) <= set(order)
 
@@ -136,7 +145,9 @@ def test_an_inverse_beyond_single_precision(monkeypatch, seed):
 
 @pytest.mark.parametrize("way", ["krylov", "inverse"])
 def test_a_system_that_is_not_solved_has_an_infinite_error(monkeypatch, way, seed):
-    """Coefficients are so large that round-off exceeds the right-hand side; or the iteration leaves it to a factor."""
+    """Coefficients are so large that round-off exceeds the right-hand side; or the iteration leaves
+    it to a factor.
+    """
     force(monkeypatch, way)
     monkeypatch.setattr(module, "SMALLEST", 0.0)
     K = np.asfortranarray(kernel_matrix(awkward_rows(80, seed, "repeated"), gamma=4.0))
@@ -151,7 +162,9 @@ def test_a_krylov_space_knows_its_residuals_and_images(n, kind, seed):
     X, b = awkward_rows(n, seed, kind), np.random.RandomState(seed).randn(n) * (kind != "zero")
     K, ridges = kernel_matrix(X, gamma=4.0), np.array([2.0**-13, 0.1, 8.0])
     space = KrylovSpace(lambda v, out: np.dot(K, v, out=out), b, ridges, K.sum() / n)
-    np.testing.assert_allclose(space.allowed, np.maximum(STOP, EPS * K.sum() / n / ridges) * (np.linalg.norm(b) or 1))
+    np.testing.assert_allclose(
+        space.allowed, np.maximum(STOP, EPS * K.sum() / n / ridges) * (np.linalg.norm(b) or 1)
+    )
 
     def residuals_are_known(space):
         Z = space.solutions(ridges)

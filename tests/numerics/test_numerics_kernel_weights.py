@@ -1,4 +1,6 @@
-"""Lists of kernels, the update of their weights and the point it ends in, and smallest enclosing balls."""
+"""Lists of kernels, the update of their weights and the point it ends in, and smallest enclosing
+balls.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,9 @@ NORMS = st.sampled_from([1.0, 1.25, 2.0, 4.0, 32.0])
 def given_blocks(matrices: np.ndarray) -> KernelBlocks:
     """Return the blocks of kernels that are given as matrices."""
     n = len(matrices[0])
-    kernels = [BaseKernel("precomputed", columns=(p * n, (p + 1) * n)) for p in range(len(matrices))]
+    kernels = [
+        BaseKernel("precomputed", columns=(p * n, (p + 1) * n)) for p in range(len(matrices))
+    ]
     return KernelBlocks(np.hstack(list(matrices)), kernels)
 
 
@@ -70,7 +74,14 @@ def test_nothing_to_choose_by():
 
 
 @examples(30)
-@given(m=st.integers(2, 4), n=st.integers(3, 8), q=NORMS, radius=st.booleans(), e=st.integers(-3, 5), seed=SEEDS)
+@given(
+    m=st.integers(2, 4),
+    n=st.integers(3, 8),
+    q=NORMS,
+    radius=st.booleans(),
+    e=st.integers(-3, 5),
+    seed=SEEDS,
+)
 def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
     full = some_kernels(m, n, seed)
     T = np.random.RandomState(seed + 1 if seed < 2**31 - 1 else 0).randn(n, 2)
@@ -82,8 +93,8 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
         alpha = np.linalg.solve(np.tensordot(np.maximum(weights, 0.0), full, 1) + np.eye(n) / C, T)
         return np.vdot(T, alpha) / 2, -np.einsum("ik,pij,jk->p", alpha, full, alpha) / 2
 
-    # On the scale u_p = R_p^(1/q) gamma_p the surface is sum_p u_p^q = 1; the objective falls in every u_p, so the
-    # points within it may be allowed.
+    # On the scale u_p = R_p^(1/q) gamma_p the surface is sum_p u_p^q = 1; the objective falls in
+    # every u_p, so the points within it may be allowed.
     scale = radii ** (-1 / q)
     start = np.full(m, m ** (-1 / q))
     best = min(
@@ -93,7 +104,11 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
                 first,
                 jac=True,
                 bounds=[(0, 1)] * m,
-                constraints={"type": "ineq", "fun": lambda u: 1 - np.sum(u**q), "jac": lambda u: -q * u ** (q - 1)},
+                constraints={
+                    "type": "ineq",
+                    "fun": lambda u: 1 - np.sum(u**q),
+                    "jac": lambda u: -q * u ** (q - 1),
+                },
                 method="SLSQP",
                 options={"ftol": 1e-14, "maxiter": 1000},
             )
@@ -140,9 +155,17 @@ def gaussian(X: np.ndarray, gamma: float) -> np.ndarray:
 
 
 @examples(150)
-@given(n=st.integers(1, 60), d=st.integers(1, 5), e=st.integers(-12, 12), linear=st.booleans(), seed=SEEDS)
+@given(
+    n=st.integers(1, 60),
+    d=st.integers(1, 5),
+    e=st.integers(-12, 12),
+    linear=st.booleans(),
+    seed=SEEDS,
+)
 def test_the_bounds_are_near_each_other_and_true(n, d, e, linear, seed):
-    """No ball is smaller than the value of the dual problem, and the one about the centre encloses all rows."""
+    """No ball is smaller than the value of the dual problem, and the one about the centre encloses
+    all rows.
+    """
     X = np.random.RandomState(seed).rand(n, d)
     K = X @ X.T if linear else gaussian(X, 2.0**e)
     squared_radius, a = smallest_ball(K)
@@ -150,7 +173,9 @@ def test_the_bounds_are_near_each_other_and_true(n, d, e, linear, seed):
     assert abs(a.sum() - 1) < 1e-12
     distances = K.diagonal() - 2 * K @ a + a @ K @ a
     np.testing.assert_allclose(squared_radius, a @ K.diagonal() - a @ K @ a, atol=1e-12)
-    excess = 4 * n * np.sqrt(n * np.finfo(float).eps * K.diagonal().max())  # the gain, (excess / n)^2 / 16, is lost
+    excess = (
+        4 * n * np.sqrt(n * np.finfo(float).eps * K.diagonal().max())
+    )  # the gain, (excess / n)^2 / 16, is lost
     assert distances.max() <= (1 + 1e-8) * squared_radius + excess
 
 
@@ -185,7 +210,9 @@ def test_the_list_of_this_test_is_complete():
 
 
 @examples(30)
-@given(n=st.integers(1, 20), seed=st.integers(0, 2**31 - 1), which=st.permutations(range(len(LIST))))
+@given(
+    n=st.integers(1, 20), seed=st.integers(0, 2**31 - 1), which=st.permutations(range(len(LIST)))
+)
 def test_values(n, seed, which):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, 4), random.rand(9, 4)
@@ -194,13 +221,17 @@ def test_values(n, seed, which):
     np.testing.assert_allclose(kernel_values(some, Y, X), expected, rtol=1e-12, atol=1e-14)
     rows = X[n // 2 :]
     expected = np.array([reference(kernel, rows, X) for kernel in some])
-    np.testing.assert_allclose(kernel_values(some, rows, X, n // 2), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        kernel_values(some, rows, X, n // 2), expected, rtol=1e-12, atol=1e-14
+    )
 
 
 def test_a_row_and_itself_are_at_no_distance():
     """Round-off of the distances is not to show, however large gamma is."""
     X = 1e3 + np.random.RandomState(0).rand(30, 4)
-    for block in kernel_values([BaseKernel("rbf", 2.0**40), BaseKernel("laplacian", 2.0**40)], X[10:], X, 10):
+    for block in kernel_values(
+        [BaseKernel("rbf", 2.0**40), BaseKernel("laplacian", 2.0**40)], X[10:], X, 10
+    ):
         np.testing.assert_array_equal(block[:, 10:].diagonal(), 1.0)
 
 
@@ -223,6 +254,12 @@ def test_sums_and_forms(monkeypatch, seed, held, block):
     np.testing.assert_allclose(forms[used], expected[used], rtol=1e-10, atol=1e-10)
     given_ones = given_blocks(full)
     assert given_ones.shape == computed.shape
-    np.testing.assert_allclose(given_ones.weighted_sum(weights, np.empty((40, 40))), K, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(given_ones.forms(A, used)[used], expected[used], rtol=1e-10, atol=1e-10)
-    np.testing.assert_array_equal(computed.weighted_sum(np.zeros(len(LIST)), np.full((40, 40), np.nan)), 0.0)
+    np.testing.assert_allclose(
+        given_ones.weighted_sum(weights, np.empty((40, 40))), K, rtol=1e-12, atol=1e-13
+    )
+    np.testing.assert_allclose(
+        given_ones.forms(A, used)[used], expected[used], rtol=1e-10, atol=1e-10
+    )
+    np.testing.assert_array_equal(
+        computed.weighted_sum(np.zeros(len(LIST)), np.full((40, 40), np.nan)), 0.0
+    )

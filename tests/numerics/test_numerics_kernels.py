@@ -1,4 +1,6 @@
-"""Distances and kernels in blocks against scipy, any kernel against scikit-learn's, and factors of few columns."""
+"""Distances and kernels in blocks against scipy, any kernel against scikit-learn's, and factors of
+few columns.
+"""
 
 import tracemalloc
 
@@ -30,7 +32,9 @@ SIZES = st.integers(1, 40)
 
 
 @SETTINGS
-@given(n=SIZES, m=SIZES, d=st.integers(1, 6), seed=st.integers(0, 2**31 - 1), block=st.integers(1, 50))
+@given(
+    n=SIZES, m=SIZES, d=st.integers(1, 6), seed=st.integers(0, 2**31 - 1), block=st.integers(1, 50)
+)
 def test_distances_equal_scipy(n, m, d, seed, block):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, d), random.rand(m, d)
@@ -76,7 +80,9 @@ def test_allocates_no_second_matrix(symmetric):
     kept=st.sampled_from([0, 2048]),
 )
 def test_ladder(n, d, seed, exponents, kept):
-    """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed for itself."""
+    """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed
+    for itself.
+    """
     X = np.random.RandomState(seed).rand(n, d)
     seen = []
     with pytest.MonkeyPatch.context() as patch:
@@ -98,7 +104,9 @@ def test_ladder(n, d, seed, exponents, kept):
     spread=st.sampled_from([1e-3, 1.0, 10.0]),
 )
 def test_round_off_of_a_kernel(n, d, seed, e, spread):
-    """Against differences taken in long double, of all rows and of a part that another centre is taken off."""
+    """Against differences taken in long double, of all rows and of a part that another centre is
+    taken off.
+    """
     X = spread * np.random.RandomState(seed).rand(n, d)
     X[n // 2 :] = X[: n - n // 2]
     long = X.astype(np.longdouble)
@@ -125,11 +133,14 @@ def test_named_kernels_are_those_of_scikit_learn(name, n, m, d, sparse, order, s
     random = np.random.RandomState(seed)
     X, Y, Z = random.rand(n, d), random.rand(m, d), random.rand(m, 2)
     params = {"gamma": 0.7, "degree": 2, "coef0": 0.5}
-    expected = [pairwise_kernels(X, other, metric=name, filter_params=True, **params) for other in (Y, X)]
+    expected = [
+        pairwise_kernels(X, other, metric=name, filter_params=True, **params) for other in (Y, X)
+    ]
     sparse = sparse and "chi2" not in name
     rows, others = (sp.csr_matrix(X), sp.csr_matrix(Y)) if sparse else (X, Y)
     kernel = Kernel(name, **params)
-    # Sums of d products of numbers up to 1; of a power the relative error is as many times that of its base.
+    # Sums of d products of numbers up to 1; of a power the relative error is as many times that of
+    # its base.
     within = 100 * d * EPS * max(1.0, np.abs(expected[0]).max(), np.abs(expected[1]).max())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "BLOCK_BYTES", 8 * 7 * m)
@@ -145,7 +156,9 @@ def test_named_kernels_are_those_of_scikit_learn(name, n, m, d, sparse, order, s
 def test_the_gaussian_kernel_of_dense_rows_is_our_own_to_the_bit(seed):
     X = np.random.RandomState(seed).rand(30, 3)
     np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X), kernel_matrix(X, gamma=0.3))
-    np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X, X[:4]), kernel_matrix(X, X[:4], gamma=0.3))
+    np.testing.assert_array_equal(
+        Kernel(gamma=0.3).matrix(X, X[:4]), kernel_matrix(X, X[:4], gamma=0.3)
+    )
 
 
 def test_exponentials_of_large_distances():
@@ -160,9 +173,13 @@ def test_a_matrix_is_cut_by_numbers(seed):
     given = Kernel("precomputed")
     train, test = np.array([7, 0, 3]), np.array([5, 1])
     np.testing.assert_array_equal(given.matrix(K), K)
-    np.testing.assert_array_equal(given.matrix(K[test], given.select_rows(K, train)), K[test][:, train])
+    np.testing.assert_array_equal(
+        given.matrix(K[test], given.select_rows(K, train)), K[test][:, train]
+    )
     np.testing.assert_array_equal(given.select_rows(K), np.arange(12))
-    with pytest.raises(ValueError, match=r"expected the square matrix .* got shape \(2, 12\) instead"):
+    with pytest.raises(
+        ValueError, match=r"expected the square matrix .* got shape \(2, 12\) instead"
+    ):
         given.select_rows(K[test])
 
 
@@ -174,13 +191,18 @@ def test_keys_leave_out_what_a_kernel_does_not_have():
     assert len({Kernel(name).key for name in NAMES}) == len(NAMES)
 
 
-@pytest.mark.parametrize("kernel", [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)])
+@pytest.mark.parametrize(
+    "kernel", [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)]
+)
 def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
     if kernel.is_definite:
         values = np.linalg.eigvalsh(kernel.matrix(np.random.RandomState(seed).rand(40, 3)))
         assert values[0] > -40 * EPS * values[-1]
     else:
-        assert kernel.name in ("additive_chi2", "sigmoid", "precomputed", "poly") or kernel.name is np.dot
+        assert (
+            kernel.name in ("additive_chi2", "sigmoid", "precomputed", "poly")
+            or kernel.name is np.dot
+        )
 
 
 @given(
@@ -220,4 +242,6 @@ def test_a_smooth_kernel_has_few_columns(gamma: float, most: int) -> None:
     assert L is not None
     assert L.shape[1] <= most
     # No entry of a positive semi-definite matrix exceeds its trace.
-    np.testing.assert_allclose(L @ L.T, kernel_matrix(X, gamma=gamma), rtol=0, atol=ALLOWED * EPS * len(X))
+    np.testing.assert_allclose(
+        L @ L.T, kernel_matrix(X, gamma=gamma), rtol=0, atol=ALLOWED * EPS * len(X)
+    )

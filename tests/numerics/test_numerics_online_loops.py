@@ -17,7 +17,11 @@ T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
 
 def states():
     """Return a state of each kind that has learnt the rows."""
-    learnt = [InverseState(3, 2, 2.0, 0.01, 20), InverseState(3, 2, 2.0, 0.01), DependencyState(3, 2, 2.0, 0.01)]
+    learnt = [
+        InverseState(3, 2, 2.0, 0.01, 20),
+        InverseState(3, 2, 2.0, 0.01),
+        DependencyState(3, 2, 2.0, 0.01),
+    ]
     for state in learnt:
         state.extend(X, T)
     return learnt
@@ -31,8 +35,12 @@ def kernel():
 
 
 def assert_same(one, other):
-    for a, b in zip(one, other, strict=True):  # sums in other orders, 90 updates, a condition of 1e4
-        np.testing.assert_allclose(a, b, rtol=0, atol=90 * 1e4 * np.finfo(float).eps * np.abs(b).max())
+    for a, b in zip(
+        one, other, strict=True
+    ):  # sums in other orders, 90 updates, a condition of 1e4
+        np.testing.assert_allclose(
+            a, b, rtol=0, atol=90 * 1e4 * np.finfo(float).eps * np.abs(b).max()
+        )
 
 
 def test_compiled_loops_agree_with_plain_python(monkeypatch):

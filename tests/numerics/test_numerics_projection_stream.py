@@ -1,4 +1,6 @@
-"""The streamed decomposition against LAPACK's of all rows so far, and what the printed update does instead."""
+"""The streamed decomposition against LAPACK's of all rows so far, and what the printed update does
+instead.
+"""
 
 import itertools
 import tracemalloc
@@ -9,9 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.projection import StreamedDecomposition, extended_spectrum, singular_directions
+from elmbench.numerics.projection import (
+    StreamedDecomposition,
+    extended_spectrum,
+    singular_directions,
+)
 
-KINDS = ("random", "wide", "tall", "deficient", "constant", "repeated", "constant first", "far off", "graded", "clumps")
+KINDS = (
+    "random",
+    "wide",
+    "tall",
+    "deficient",
+    "constant",
+    "repeated",
+    "constant first",
+    "far off",
+    "graded",
+    "clumps",
+)
 
 
 def data(kind: str, seed: int) -> np.ndarray:
@@ -42,7 +59,9 @@ def data(kind: str, seed: int) -> np.ndarray:
 
 
 def centred_rows(X: np.ndarray) -> np.ndarray:
-    """Return the rows less their mean, by way of the first one, so that a large mean costs no digits."""
+    """Return the rows less their mean, by way of the first one, so that a large mean costs no
+    digits.
+    """
     apart = X - X[0]
     return apart - apart.mean(axis=0)
 
@@ -56,7 +75,11 @@ def streamed(X: np.ndarray, sizes: list[int]):
         coordinates.append(stream.update(X[start : start + size]))
         start = min(len(X), start + size)
         q = len(stream.basis)
-        yield stream, start, np.vstack([np.pad(c, ((0, 0), (0, q - c.shape[1]))) for c in coordinates])
+        yield (
+            stream,
+            start,
+            np.vstack([np.pad(c, ((0, 0), (0, q - c.shape[1]))) for c in coordinates]),
+        )
 
 
 @examples(50)
@@ -78,10 +101,16 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
         longer = max(len(values), len(expected))
         values, padded = (np.pad(v, (0, longer - len(v))) for v in (values, expected))
         np.testing.assert_allclose(values, padded, rtol=0, atol=1e-10 * largest)
-        np.testing.assert_allclose(stream.mean, X[:n].mean(axis=0), rtol=0, atol=1e-12 * np.abs(X).max())
+        np.testing.assert_allclose(
+            stream.mean, X[:n].mean(axis=0), rtol=0, atol=1e-12 * np.abs(X).max()
+        )
         assert stream.count == n
-        np.testing.assert_allclose(stream.basis @ stream.basis.T, np.eye(len(stream.basis)), atol=1e-12)
-        np.testing.assert_allclose((coordinates - stream.offset) @ stream.basis, C, rtol=0, atol=1e-12 * n * size)
+        np.testing.assert_allclose(
+            stream.basis @ stream.basis.T, np.eye(len(stream.basis)), atol=1e-12
+        )
+        np.testing.assert_allclose(
+            (coordinates - stream.offset) @ stream.basis, C, rtol=0, atol=1e-12 * n * size
+        )
         for k in np.flatnonzero(padded - np.append(padded[1:], 0.0) > 1e-3 * largest) + 1:
             leading = directions[:k]
             sines = np.linalg.norm(leading - (leading @ V[:k].T) @ V[:k], 2)
@@ -105,7 +134,9 @@ def test_not_centred_is_the_decomposition_of_the_rows_as_they_are(seed):
     X = np.random.RandomState(seed).randn(50, 12) + 5.0
     stream = StreamedDecomposition(12, centred=False)
     coordinates = [stream.update(X[:7]), stream.update(X[7:8]), stream.update(X[8:])]
-    np.testing.assert_allclose(stream.decomposition()[0], np.linalg.svd(X, compute_uv=False), rtol=1e-12)
+    np.testing.assert_allclose(
+        stream.decomposition()[0], np.linalg.svd(X, compute_uv=False), rtol=1e-12
+    )
     np.testing.assert_allclose(coordinates[2] @ stream.basis, X[8:], atol=1e-12)
     np.testing.assert_array_equal(stream.mean, 0)
 
@@ -122,7 +153,8 @@ def test_truncation_is_that_of_the_dense_matrices(kept, seed):
         coordinates = np.vstack([np.pad(coordinates, ((0, 0), (0, q - coordinates.shape[1]))), new])
         values, rotation = stream.decomposition()
         coordinates = coordinates @ stream.truncate(values[:kept], rotation[:kept])
-        # The rows that are left of the earlier ones, and the new ones, less the mean of all; the best of that rank.
+        # The rows that are left of the earlier ones, and the new ones, less the mean of all; the
+        # best of that rank.
         joined = np.vstack([dense + mean, X[start:stop]])
         mean = X[:stop].mean(axis=0)
         U, S, V = np.linalg.svd(joined - mean, full_matrices=False)
@@ -135,7 +167,9 @@ def test_truncation_is_that_of_the_dense_matrices(kept, seed):
 
 
 def printed_update(U, S, V, mean, B):
-    """Eqs. (14) to (26) as they are printed, but Q V_f for V_f Q; samples are columns. Return U, S, V and the mean."""
+    """Eqs. (14) to (26) as they are printed, but Q V_f for V_f Q; samples are columns. Return U, S,
+    V and the mean.
+    """
     n_a, n_b = len(V), B.shape[1]
     extended = np.vstack([B - mean[:, None], np.ones(n_b)])
     apart = extended - U @ (U.T @ extended)
@@ -151,7 +185,9 @@ def printed_update(U, S, V, mean, B):
 
 
 def test_the_printed_update_loses_the_row_of_ones(seed):
-    """Eqs. (17) and (18) take the mean off the ones too, which leaves zeros, and then a centred indicator of chunks."""
+    """Eqs. (17) and (18) take the mean off the ones too, which leaves zeros, and then a centred
+    indicator of chunks.
+    """
     X = np.random.RandomState(seed).randn(60, 9)
     edges = (0, 30, 45, 60)
     mean = X[:30].mean(axis=0)

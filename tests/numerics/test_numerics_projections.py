@@ -1,4 +1,6 @@
-"""Projections of two classes through random layers: against all rows at once, in blocks, where nothing varies."""
+"""Projections of two classes through random layers: against all rows at once, in blocks, where
+nothing varies.
+"""
 
 import numpy as np
 import pytest
@@ -24,12 +26,16 @@ def test_means_and_variances_of_each_class(activation: str) -> None:
     for size, B, mean, variance in zip(SIZES, sets, means, variances, strict=True):
         Z = H[:, :size] @ B
         for side, rows in enumerate((~positive, positive)):
-            np.testing.assert_allclose(mean[:, side], Z[rows].mean(axis=0) - Z[0], rtol=0, atol=1e-13)
+            np.testing.assert_allclose(
+                mean[:, side], Z[rows].mean(axis=0) - Z[0], rtol=0, atol=1e-13
+            )
             np.testing.assert_allclose(variance[:, side], Z[rows].var(axis=0), rtol=1e-9)
 
 
 def test_variances_far_from_zero_keep_their_digits() -> None:
-    """Outputs next to one: their squares less the square of their mean would be nothing but round-off."""
+    """Outputs next to one: their squares less the square of their mean would be nothing but
+    round-off.
+    """
     X, positive, weights, biases, drawn = problem(d=20, offset=1.0)
     sets = [unit_columns(drawn, 90)]
     _, (variances,) = projected_classes(X, positive, weights, biases, "sigmoid", sets)

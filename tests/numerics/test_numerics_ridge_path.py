@@ -25,7 +25,9 @@ def system(n: int, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def assert_solves(gram, ridges, moments, solutions):
-    """The backward error of each is that of a stable method: some units of round-off of the matrix."""
+    """The backward error of each is that of a stable method: some units of round-off of the
+    matrix.
+    """
     n, k = moments.shape
     norm = np.abs(gram).sum(axis=0).max(initial=0)
     for i, ridge in enumerate(ridges):
@@ -72,7 +74,9 @@ def test_ridges_within_round_off_are_solved_as_a_single_one_is(seed):
         one = RidgeSystem(gram.copy(order="F"), ridge)
         assert one.by_cholesky == (i == 1)
         expected = one.solve(moments)
-        np.testing.assert_allclose(solutions[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            solutions[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max()
+        )
     pinv = scipy.linalg.pinvh(gram, rtol=1e-12) @ moments
     np.testing.assert_allclose(solutions[:, :2], pinv, atol=1e-8 * np.abs(pinv).max())
 

@@ -20,7 +20,13 @@ def gram(n: int, rank: int, seed: int) -> np.ndarray:
 
 
 @SETTINGS
-@given(n=st.integers(1, 30), rank=st.integers(0, 30), seed=SEEDS, e=st.integers(-10, 10), order=st.sampled_from("CF"))
+@given(
+    n=st.integers(1, 30),
+    rank=st.integers(0, 30),
+    seed=SEEDS,
+    e=st.integers(-10, 10),
+    order=st.sampled_from("CF"),
+)
 def test_ridge_system(n, rank, seed, e, order):
     A, ridge = gram(n, rank, seed), 2.0**e
     B = np.random.RandomState(seed + 1).randn(n, 3)
@@ -69,7 +75,9 @@ def test_leading_systems_by_the_same_factor(seed):
     sizes = [40, 17, 1]
     solutions = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B, sizes)
     for size, solution in zip(sizes, np.hsplit(solutions, 3), strict=True):
-        np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ solution[:size], B[:size], atol=1e-10)
+        np.testing.assert_allclose(
+            (A[:size, :size] + 0.5 * np.eye(size)) @ solution[:size], B[:size], atol=1e-10
+        )
         assert not solution[size:].any()
 
 
@@ -83,13 +91,17 @@ def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
     condition = np.linalg.cond(full)
     assert not system.by_cholesky
     np.testing.assert_allclose(full @ system.solve(B), B, rtol=0, atol=100 * n * EPS * condition)
-    np.testing.assert_allclose(system.inverse() @ B, system.solve(B), rtol=0, atol=1e-10 * condition)
+    np.testing.assert_allclose(
+        system.inverse() @ B, system.solve(B), rtol=0, atol=1e-10 * condition
+    )
     np.testing.assert_allclose(system.condition, condition, rtol=100 * n * EPS * condition)
 
 
 @pytest.mark.parametrize("row", range(1, 18))
 def test_the_condition_of_two_equal_rows(row, seed):
-    """Their difference alone is what makes it large; LAPACK's estimate is short by a factor of up to a hundred."""
+    """Their difference alone is what makes it large; LAPACK's estimate is short by a factor of up
+    to a hundred.
+    """
     X = np.random.RandomState(seed).rand(18, 8)
     X[row] = X[0]
     full = np.asfortranarray(rbf_kernel(X, gamma=1.0))
@@ -100,13 +112,16 @@ def test_the_condition_of_two_equal_rows(row, seed):
 def test_what_is_lost_is_said_where_no_ridge_keeps_it():
     ones = np.ones((20, 20), order="F")
     assert RidgeSystem(ones.copy(order="F"), 1e-300).is_lost(EPS)
-    assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(EPS)  # left out as well, but the ridge has a digit
+    assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(
+        EPS
+    )  # left out as well, but the ridge has a digit
     assert not RidgeSystem(ones.copy(order="F"), 1e-3).is_lost(EPS)
     assert not RidgeSystem(np.eye(20, order="F"), 1e-300).is_lost(EPS)
 
 
 def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
-    # The limit for two rows is 2 EPS. The first matrix has half of it, the second four times as much.
+    # The limit for two rows is 2 EPS. The first matrix has half of it, the second four times as
+    # much.
     left_out, kept = (RidgeSystem(np.diag([1.0, least]), EPS / 8) for least in (EPS, 8 * EPS))
     assert not left_out.by_cholesky
     np.testing.assert_allclose(left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0)
@@ -117,7 +132,11 @@ def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 def test_grams_are_added_to_the_lower_triangle(order, seed):
     A = np.random.RandomState(seed).randn(20, 12)
-    given = np.random.RandomState(seed + 1).randn(20, 24)[:, ::2] if order == "strided" else np.array(A, order=order)
+    given = (
+        np.random.RandomState(seed + 1).randn(20, 24)[:, ::2]
+        if order == "strided"
+        else np.array(A, order=order)
+    )
     expected = 1.0 + given.T @ given
     gram = np.ones((12, 12), order="F")
     add_gram(gram, given)

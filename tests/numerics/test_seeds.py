@@ -26,12 +26,23 @@ def test_the_same_in_every_process(hash_seed: str) -> None:
 
 
 def test_they_stay_what_they_are() -> None:
-    """A change of these makes every stored result another one: then `FORMAT` of the plan must rise."""
+    """A change of these makes every stored result another one: then `FORMAT` of the plan must
+    rise.
+    """
     assert integer_seed("split", "wdbc", 0) == 1954973950
     assert int(generator("order", "wdbc", 0, 0).integers(1 << 30)) == 1036528720
 
 
 def test_keys_do_not_run_into_each_other() -> None:
-    keys = [("a", 1), ("a", "1"), ("a1",), ("a", 1, 0), ("a", 0, 1), ("a", 11), ("a", 1, 1), ("b", 1)]
+    keys = [
+        ("a", 1),
+        ("a", "1"),
+        ("a1",),
+        ("a", 1, 0),
+        ("a", 0, 1),
+        ("a", 11),
+        ("a", 1, 1),
+        ("b", 1),
+    ]
     assert len({integer_seed(*key) for key in keys}) == len(keys)
     assert len({tuple(seed_sequence(*key).generate_state(4)) for key in keys}) == len(keys)

@@ -17,13 +17,17 @@ def threads() -> set[int]:
     return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
 
-pytestmark = pytest.mark.skipif(not threads(), reason="threadpoolctl does not know this linear algebra library")
+pytestmark = pytest.mark.skipif(
+    not threads(), reason="threadpoolctl does not know this linear algebra library"
+)
 
 
 MANY = np.zeros((FEW_ROWS + 1, 1))
 
 
-@pytest.mark.parametrize(("X", "n"), [(MANY[1:], 1), ([[1.0], [2.0]], 1), (sp.csr_array((3, 2)), 1), (MANY, 2)])
+@pytest.mark.parametrize(
+    ("X", "n"), [(MANY[1:], 1), ([[1.0], [2.0]], 1), (sp.csr_array((3, 2)), 1), (MANY, 2)]
+)
 def test_few_rows_have_one_thread_and_many_keep_theirs(X: Any, n: int) -> None:
     with libraries().limit(limits=2):
         with threads_for(X):
@@ -42,7 +46,9 @@ def test_a_search_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kernel_weights_are_learnt_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = list[set[int]]()
     learn = mk_elm.learn_weights
-    monkeypatch.setattr(mk_elm, "learn_weights", lambda *given: seen.append(threads()) or learn(*given))
+    monkeypatch.setattr(
+        mk_elm, "learn_weights", lambda *given: seen.append(threads()) or learn(*given)
+    )
     X = np.random.default_rng(0).random((20, 2))
     with libraries().limit(limits=2):
         mk_elm.MKELMRegressor(max_iter=0).fit(X, X[:, 0])

@@ -16,7 +16,9 @@ def regularised(D, gamma, C):
 
 
 def removal_costs(D, T, gamma, C):
-    """Return |a_i| / Q_ii for each row (Van Vaerenbergh et al., 2010), the 2-norm over outputs in place of | |."""
+    """Return |a_i| / Q_ii for each row (Van Vaerenbergh et al., 2010), the 2-norm over outputs in
+    place of | |.
+    """
     Q = np.linalg.inv(regularised(D, gamma, C))
     return np.linalg.norm(Q @ T, axis=1) / np.diag(Q)
 
@@ -24,8 +26,8 @@ def removal_costs(D, T, gamma, C):
 def squared_distance(D, x, gamma):
     """Return the squared distance of h(x) from the span of the h(d), as a least-squares residual.
 
-    The rows are given coordinates in the feature space by the symmetric square root of their kernel matrix, so that
-    no inverse of K is involved.
+    The rows are given coordinates in the feature space by the symmetric square root of their kernel
+    matrix, so that no inverse of K is involved.
     """
     points = np.vstack([D, x[None, :]])
     values, vectors = np.linalg.eigh(kernel(points, points, gamma))
@@ -38,15 +40,21 @@ def squared_distance(D, x, gamma):
 
 
 def dependency(X, T, gamma, threshold, max_atoms=10**9):
-    """Return the dictionary's row numbers, the weights, and the least-squares values at the dictionary rows.
+    """Return the dictionary's row numbers, the weights, and the least-squares values at the
+    dictionary rows.
 
-    Engel et al. (2004): with A the expansion of every row in the dictionary that it met, the weights minimise
+    Engel et al. (2004): with A the expansion of every row in the dictionary that it met, the
+    weights minimise
     |A K alpha - y|^2.
     """
     kept, rows = [], []
     for t in range(len(X)):
         D = X[kept]
-        a = np.linalg.solve(kernel(D, D, gamma), kernel(D, X[t : t + 1], gamma)[:, 0]) if kept else np.zeros(0)
+        a = (
+            np.linalg.solve(kernel(D, D, gamma), kernel(D, X[t : t + 1], gamma)[:, 0])
+            if kept
+            else np.zeros(0)
+        )
         if squared_distance(D, X[t], gamma) > threshold and len(kept) < max_atoms:
             a = np.append(np.zeros(len(kept)), 1.0)
             kept.append(t)
@@ -60,7 +68,9 @@ def dependency(X, T, gamma, threshold, max_atoms=10**9):
 
 @dataclass
 class Dense:
-    """Support vectors X, their weights W (a column an output), and the steps at which each joined."""
+    """Support vectors X, their weights W (a column an output), and the steps at which each
+    joined.
+    """
 
     X: np.ndarray
     W: np.ndarray
@@ -88,7 +98,9 @@ def norm(X, W, gamma):
 
 
 def step(state, x, label, ridge, gamma):
-    """Return the state after a row, before any maintenance: eqs. (3) and (4) and, for classes, section 5."""
+    """Return the state after a row, before any maintenance: eqs. (3) and (4) and, for classes,
+    section 5.
+    """
     t = state.t + 1
     n_outputs = state.W.shape[1]
     scores = kernel(x[None], state.X, gamma)[0] @ state.W
@@ -135,7 +147,9 @@ def scores_of(W, x, t, ridge):
 
 
 def pegasos_step(W, x, label, t, ridge):
-    """Return the weights after step t: Fig. 1 of Shalev-Shwartz et al. for one row, else the loss of classes."""
+    """Return the weights after step t: Fig. 1 of Shalev-Shwartz et al. for one row, else the loss
+    of classes.
+    """
     scores = scores_of(W, x, t, ridge)
     shrunk = (1 - 1 / t) * W
     if len(W) == 1:
@@ -149,7 +163,9 @@ def pegasos_step(W, x, label, t, ridge):
 
 
 def amm_step(W, owners, x, label, t, ridge, limit, own=None):
-    """Return weights and their classes after step t; `own` is the weight that the row is assigned to, if it is."""
+    """Return weights and their classes after step t; `own` is the weight that the row is assigned
+    to, if it is.
+    """
     scores = scores_of(W, x, t, ridge)
     mine = np.where(owners == label, scores, -np.inf)
     others = np.where(owners == label, -np.inf, scores)

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-KINDS = ("plain", "duplicates", "constant column", "wide", "single row", "one label", "clustered", "far apart")
+KINDS = (
+    "plain",
+    "duplicates",
+    "constant column",
+    "wide",
+    "single row",
+    "one label",
+    "clustered",
+    "far apart",
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,9 @@ def problems(largest=40):
 
 
 def pieces(data, n, most):
-    """Yield slices that cut `n` rows into pieces of random lengths, drawn from hypothesis's `data`."""
+    """Yield slices that cut `n` rows into pieces of random lengths, drawn from hypothesis's
+    `data`.
+    """
     start = 0
     while start < n:
         stop = start + data.draw(st.integers(1, most))

@@ -14,8 +14,12 @@ from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
 pytestmark = pytest.mark.exhaustive
 
 GAMMAS = st.sampled_from([0.1, 1.0, 5.0])
-RIDGES = st.sampled_from([0.31, 0.029, 0.0037])  # no margin of rows that are all equal is met exactly
-SHAPES = st.tuples(st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1))
+RIDGES = st.sampled_from(
+    [0.31, 0.029, 0.0037]
+)  # no margin of rows that are all equal is met exactly
+SHAPES = st.tuples(
+    st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1)
+)
 BUDGETS = st.one_of(st.integers(1, 12), st.just(60))  # the last has room for all rows
 
 
@@ -26,12 +30,16 @@ def a_problem(n, d, n_outputs, seed, sparse=False):
         X[X < 0.5] = 0
     X[n // 2 :: 5] = X[0]
     n_classes = 2 if n_outputs == 1 else n_outputs
-    return X, np.minimum((n_classes * X.mean(axis=1) + 0.3 * random.rand(n)).astype(int), n_classes - 1)
+    return X, np.minimum(
+        (n_classes * X.mean(axis=1) + 0.3 * random.rand(n)).astype(int), n_classes - 1
+    )
 
 
 def as_dense(state, ridge):
     """Return what the compiled state holds as the reference holds it."""
-    return dense.Dense(state.vectors(), state.solution(ridge), list(state.support.born[: state.size]), state.step)
+    return dense.Dense(
+        state.vectors(), state.solution(ridge), list(state.support.born[: state.size]), state.step
+    )
 
 
 def outputs(learner, gamma, probe):
@@ -57,7 +65,10 @@ def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge
         if len(expected.X) <= budget:
             assert state.size == len(expected.X)
             np.testing.assert_allclose(
-                outputs(rows, gamma, probe), outputs(expected, gamma, probe), rtol=0, atol=1e-9 * size
+                outputs(rows, gamma, probe),
+                outputs(expected, gamma, probe),
+                rtol=0,
+                atol=1e-9 * size,
             )
             continue
         assert state.size == budget
@@ -87,7 +98,9 @@ def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge
     distance=st.floats(0, 8),
     weights=st.lists(st.floats(-3, 3), min_size=2, max_size=6).filter(lambda w: len(w) % 2 == 0),
 )
-def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_there_is_on_one_hill(distance, weights):
+def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_there_is_on_one_hill(
+    distance, weights
+):
     W = np.array(weights).reshape(2, -1)
     X = np.array([[0.0], [np.sqrt(distance)]])
     aa, ab, bb = W[0] @ W[0], W[0] @ W[1], W[1] @ W[1]

@@ -15,7 +15,9 @@ from elmbench.numerics.online.states import DependencyState
 
 
 def state_of(problem, threshold, **options):
-    return DependencyState(problem.X.shape[1], problem.T.shape[1], problem.gamma, threshold, **options)
+    return DependencyState(
+        problem.X.shape[1], problem.T.shape[1], problem.gamma, threshold, **options
+    )
 
 
 def rows_of(state):
@@ -24,7 +26,9 @@ def rows_of(state):
 
 @examples(60)
 @given(problems(), st.sampled_from([1e-3, 0.02, 0.1, 0.5]))
-def test_a_row_joins_exactly_where_its_projection_distance_exceeds_the_threshold(problem, threshold):
+def test_a_row_joins_exactly_where_its_projection_distance_exceeds_the_threshold(
+    problem, threshold
+):
     state = state_of(problem, threshold)
     for t in range(len(problem.X)):
         x, value = problem.X[t : t + 1], problem.T[t : t + 1]
@@ -54,7 +58,10 @@ def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, thres
         inverse, ours = state.inverse_matrix(), state.solution()
         condition = np.linalg.cond(dense.kernel(problem.X[kept], problem.X[kept], problem.gamma))
         assert_allclose(
-            state.fitted[:, : state.size].T, values, rtol=0, atol=1e-11 * condition * np.abs(problem.T).max()
+            state.fitted[:, : state.size].T,
+            values,
+            rtol=0,
+            atol=1e-11 * condition * np.abs(problem.T).max(),
         )
         assert_allclose(ours, weights, rtol=0, atol=1e-11 * condition * (1 + np.abs(weights).max()))
         assert_allclose(
@@ -102,7 +109,12 @@ def test_any_threshold_within_the_bracket_gives_the_same_model_and_any_outside_a
     state.extend(problem.X, problem.T)
     low, high = state.bracket
     assert low <= 0.05 < high
-    for threshold, same in ((low, True), (high * (1 - 1e-12), True), (high, False), (low * (1 - 1e-12), False)):
+    for threshold, same in (
+        (low, True),
+        (high * (1 - 1e-12), True),
+        (high, False),
+        (low * (1 - 1e-12), False),
+    ):
         other = state_of(problem, threshold)
         other.extend(problem.X, problem.T)
         assert (np.array_equal(rows_of(other), rows_of(state))) is same

@@ -1,4 +1,6 @@
-"""Pegasos and the adaptive multi-hyperplane machine against their dense references, at every row."""
+"""Pegasos and the adaptive multi-hyperplane machine against their dense references, at every
+row.
+"""
 
 import copy
 
@@ -16,13 +18,17 @@ from elmbench.numerics.online.hyperplanes import HyperplaneState
 RIDGES = st.sampled_from(
     [np.pi / 10, np.e / 100, np.sqrt(2) / 400]
 )  # no sum of the rows below meets its margin exactly
-SHAPES = st.tuples(st.integers(1, 60), st.integers(1, 5), st.integers(2, 5), st.integers(0, 2**31 - 1))
+SHAPES = st.tuples(
+    st.integers(1, 60), st.integers(1, 5), st.integers(2, 5), st.integers(0, 2**31 - 1)
+)
 LIMITS = st.integers(1, 6)
 CONSTANTS = st.sampled_from([0.0, 1.0])
 
 
 def a_problem(n, d, n_classes, seed):
-    """Return rows whose sums are exact, so that what is equal in one order of summation is so in any."""
+    """Return rows whose sums are exact, so that what is equal in one order of summation is so in
+    any.
+    """
     random = np.random.RandomState(seed)
     X = random.randint(-8, 9, (n, d)) / 8.0
     X[random.rand(n, d) < 0.3] = 0
@@ -72,7 +78,9 @@ def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limi
     state = HyperplaneState(X.shape[1], shape[2], constant, limit)
     W, owners = np.zeros((shape[2], X.shape[1] + 1)), np.arange(shape[2])
     for t in range(len(X)):
-        W, owners = dense.amm_step(W, owners, extended(X, constant)[t], labels[t], t + 1, ridge, limit)
+        W, owners = dense.amm_step(
+            W, owners, extended(X, constant)[t], labels[t], t + 1, ridge, limit
+        )
         state.extend(X[t : t + 1], labels[t : t + 1], ridge)
         kernels, found_owners = held(state, ridge)
         np.testing.assert_array_equal(found_owners, owners)
@@ -86,7 +94,9 @@ def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limi
 @examples(100)
 @given(shape=SHAPES, ridge=RIDGES, limit=LIMITS)
 def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
-    """A pass with assignments: they are those before it, of zero where the output was negative, and none is added."""
+    """A pass with assignments: they are those before it, of zero where the output was negative, and
+    none is added.
+    """
     X, labels = a_problem(*shape)
     state = HyperplaneState(X.shape[1], shape[2], 1.0, limit)
     state.extend(X, labels, ridge)
@@ -100,7 +110,9 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
     expected_zero = set()
     for i in range(len(X)):
         scores = np.where(
-            owners_before == labels[i], dense.scores_of(before, extended(X, 1.0)[i], len(X) + 1, ridge), -np.inf
+            owners_before == labels[i],
+            dense.scores_of(before, extended(X, 1.0)[i], len(X) + 1, ridge),
+            -np.inf,
         )
         if scores.max() < 0 and counts[labels[i]] < limit:
             assert own[i] >= len(before)
@@ -111,7 +123,9 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
     np.testing.assert_array_equal(np.sort(owners[len(before) :]), np.sort(list(expected_zero)))
     size = state.size
     for i in range(len(X)):
-        W, _ = dense.amm_step(W, owners, extended(X, 1.0)[i], labels[i], state.step + 1, ridge, limit, own[i])
+        W, _ = dense.amm_step(
+            W, owners, extended(X, 1.0)[i], labels[i], state.step + 1, ridge, limit, own[i]
+        )
         state.extend(X[i : i + 1], labels[i : i + 1], ridge, names[i : i + 1])
         assert state.size == size
         kernels, _ = held(state, ridge)
@@ -123,14 +137,21 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
 @given(shape=SHAPES, limit=LIMITS, prune_every=st.sampled_from([3, 7, 10_000]), data=st.data())
 def test_blocks_do_not_matter_nor_whether_rows_are_sparse(shape, limit, prune_every, data):
     X, labels = a_problem(*shape)
-    whole, cut = (HyperplaneState(X.shape[1], shape[2], 1.0, limit, 1.5, prune_every) for _ in range(2))
+    whole, cut = (
+        HyperplaneState(X.shape[1], shape[2], 1.0, limit, 1.5, prune_every) for _ in range(2)
+    )
     for learns_assigned in (False, True):
         names = whole.assign(X, labels) if learns_assigned else None
         whole.extend(X, labels, np.pi / 60, names)
         if learns_assigned:
             names = cut.assign(sp.csr_matrix(X), labels)
         for piece in pieces(data, len(X), 20):
-            cut.extend(sp.csr_matrix(X[piece]), labels[piece], np.pi / 60, None if names is None else names[piece])
+            cut.extend(
+                sp.csr_matrix(X[piece]),
+                labels[piece],
+                np.pi / 60,
+                None if names is None else names[piece],
+            )
     for one, other in zip(whole.solution(0.1), cut.solution(0.1), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -151,11 +172,16 @@ def test_pruning_drops_the_smallest_up_to_the_threshold(shape, limit, pruning):
             np.testing.assert_array_equal(held(state, ridge)[0], W)
             continue
         norms = (W**2).sum(axis=1)
-        assume((np.diff(np.sort(norms)) > 1e-12 * norms.max()).all())  # else round-off decides which one is the smaller
+        assume(
+            (np.diff(np.sort(norms)) > 1e-12 * norms.max()).all()
+        )  # else round-off decides which one is the smaller
         total, kept = 0.0, list(range(len(W)))
         for s in np.argsort(norms):
             total += norms[s]
-            if total <= (pruning / (ridge * (t + 1))) ** 2 and (owners[kept] == owners[s]).sum() > 1:
+            if (
+                total <= (pruning / (ridge * (t + 1))) ** 2
+                and (owners[kept] == owners[s]).sum() > 1
+            ):
                 kept.remove(s)
         np.testing.assert_array_equal(held(state, ridge)[0], W[kept])
         np.testing.assert_array_equal(held(state, ridge)[1], owners[kept])

@@ -13,7 +13,9 @@ from elmbench.numerics.online.states import InverseState
 
 
 def state_of(problem, **options):
-    return InverseState(problem.X.shape[1], problem.T.shape[1], problem.gamma, 1.0 / problem.C, **options)
+    return InverseState(
+        problem.X.shape[1], problem.T.shape[1], problem.gamma, 1.0 / problem.C, **options
+    )
 
 
 def rows_of(state):
@@ -21,7 +23,9 @@ def rows_of(state):
 
 
 def assert_solves(state, problem):
-    """The inverse and the weights satisfy their equations on the present dictionary, to a backward error of 1e-9."""
+    """The inverse and the weights satisfy their equations on the present dictionary, to a backward
+    error of 1e-9.
+    """
     D, T = rows_of(state)
     A = dense.regularised(D, problem.gamma, problem.C)
     inverse, weights = state.inverse_matrix(), state.solution()
@@ -46,7 +50,10 @@ def test_every_row_kept_gives_the_dense_solution_at_each_row(problem):
 def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
     state = state_of(problem, budget=budget)
     for t in range(len(problem.X)):
-        D, T = (np.vstack([old, new[t]]) for old, new in zip(rows_of(state), (problem.X, problem.T), strict=True))
+        D, T = (
+            np.vstack([old, new[t]])
+            for old, new in zip(rows_of(state), (problem.X, problem.T), strict=True)
+        )
         state.extend(problem.X[t : t + 1], problem.T[t : t + 1])
         assert_solves(state, problem)
         kept = [list(row) for row in np.hstack(rows_of(state))]
@@ -66,7 +73,9 @@ def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
 
 @pytest.mark.parametrize(("budget", "kept"), [(1, [1000.0]), (2, [2000.0, 1000.0])])
 def test_of_equally_significant_rows_the_first_leaves(budget, kept):
-    """Rows far apart, equal targets and C = 1/3: every cost is 1 to the last bit, the new row's too."""
+    """Rows far apart, equal targets and C = 1/3: every cost is 1 to the last bit, the new row's
+    too.
+    """
     state = InverseState(1, 1, 1.0, 3.0, budget=budget)
     state.extend(1000.0 * np.arange(budget + 1)[:, None], np.ones((budget + 1, 1)))
     assert rows_of(state)[0].ravel().tolist() == kept
@@ -79,9 +88,14 @@ def test_hundreds_of_swaps_do_not_wear_the_inverse_out(kind):
     state.extend(problem.X, problem.T)
     D, T = rows_of(state)
     A = dense.regularised(D, problem.gamma, problem.C)
-    assert_allclose(state.inverse_matrix(), np.linalg.inv(A), rtol=0, atol=1e-8 * np.abs(np.linalg.inv(A)).max())
     assert_allclose(
-        state.weights[0, :30, None], np.linalg.solve(A, T), rtol=0, atol=1e-7 * (1 + np.abs(state.weights).max())
+        state.inverse_matrix(), np.linalg.inv(A), rtol=0, atol=1e-8 * np.abs(np.linalg.inv(A)).max()
+    )
+    assert_allclose(
+        state.weights[0, :30, None],
+        np.linalg.solve(A, T),
+        rtol=0,
+        atol=1e-7 * (1 + np.abs(state.weights).max()),
     )
 
 
@@ -100,7 +114,8 @@ def test_a_ridge_below_round_off_leaves_a_sound_solution(kind, C, budget):
     assert np.array_equal(inverse, inverse.T)
     eigenvalues = np.linalg.eigvalsh(inverse)
     assert eigenvalues.min() > -1e-14 * eigenvalues.max()
-    # The outputs at the dictionary rows are those of the dense solution with a ridge of about the round-off.
+    # The outputs at the dictionary rows are those of the dense solution with a ridge of about the
+    # round-off.
     A = dense.kernel(D, D, problem.gamma)
     floor = max(1.0 / C, 1e3 * len(D) * np.finfo(float).eps)
     reference = A @ np.linalg.solve(A + floor * np.eye(len(A)), T)
@@ -131,7 +146,9 @@ def test_weights_found_spoilt_are_computed_from_scratch():
     state.weights[1] *= 1.01
     state.extend(problem.X[130:200], problem.T[130:200])
     D, T = rows_of(state)
-    assert_allclose(dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T, T, atol=1e-10)
+    assert_allclose(
+        dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T, T, atol=1e-10
+    )
 
 
 @examples(25)
@@ -146,4 +163,9 @@ def test_blocks_do_not_matter(problem, budget, data):
     for name in ("dictionary", "targets", "weights"):
         assert np.array_equal(getattr(whole, name)[:, :m], getattr(cut, name)[:, :m])
     assert np.array_equal(whole.inverse[:m, :m], cut.inverse[:m, :m])
-    assert (whole.size, whole.seen, whole.age, whole.doubtful) == (cut.size, cut.seen, cut.age, cut.doubtful)
+    assert (whole.size, whole.seen, whole.age, whole.doubtful) == (
+        cut.size,
+        cut.seen,
+        cut.age,
+        cut.doubtful,
+    )

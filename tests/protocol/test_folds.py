@@ -22,8 +22,13 @@ def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3
     return {"outer": {"kind": kind, "folds": n}, "order": order}
 
 
-def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[str, Dataset]) -> None:
-    for name, kind, maker in (("two", "stratified-kfold", StratifiedKFold), ("real", "kfold", KFold)):
+def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(
+    toys: dict[str, Dataset],
+) -> None:
+    for name, kind, maker in (
+        ("two", "stratified-kfold", StratifiedKFold),
+        ("real", "kfold", KFold),
+    ):
         data = toys[name]
         for run in (0, 7):
             seed = integer_seed("split", name, run)
@@ -36,12 +41,18 @@ def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[st
 
 def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
     data = toys["two"]
-    stored, shuffled = (outer_split(data, protocol(order), 0, 1)[0] for order in ("stored", "shuffled"))
+    stored, shuffled = (
+        outer_split(data, protocol(order), 0, 1)[0] for order in ("stored", "shuffled")
+    )
     assert stored.tolist() == sorted(stored)
     assert shuffled.tolist() != stored.tolist()
     assert sorted(shuffled) == stored.tolist()
     # Another order in every fold and run.
-    orders = [np.argsort(np.argsort(outer_split(data, protocol(), r, f)[0])).tolist() for r in (0, 1) for f in (0, 1)]
+    orders = [
+        np.argsort(np.argsort(outer_split(data, protocol(), r, f)[0])).tolist()
+        for r in (0, 1)
+        for f in (0, 1)
+    ]
     assert len({tuple(outer_fold) for outer_fold in orders}) == 4
 
 
@@ -59,7 +70,9 @@ def test_how_many_rows_are_learnt_is_known_without_the_data(
     make_unit: MakeUnit, outer: dict[str, Any], rows: int | None, n: int
 ) -> None:
     outer_fold = outer_fold_of(make_unit(rows=rows, outer=outer))
-    spec = DatasetSpec.model_construct(name="two", shape=Shape(instances=90, features=3, split=(75, 15)))
+    spec = DatasetSpec.model_construct(
+        name="two", shape=Shape(instances=90, features=3, split=(75, 15))
+    )
     assert replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec)).n_train == n
     assert outer_fold.n_train == (90 if outer["kind"] == "official" else n)
 
@@ -106,9 +119,13 @@ def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: Mak
 
 @pytest.mark.parametrize("rows", [20, 45, 88, 89])
 @pytest.mark.parametrize("name", ["two", "three", "real"])
-def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], name: str, rows: int) -> None:
+def test_a_subsample_has_the_classes_proportions(
+    toys: dict[str, Dataset], name: str, rows: int
+) -> None:
     data = toys[name]
-    keep, again = (stratified_rows(data.y, rows, data.classes is not None, "subsample", name) for _ in range(2))
+    keep, again = (
+        stratified_rows(data.y, rows, data.classes is not None, "subsample", name) for _ in range(2)
+    )
     assert len(set(keep)) == rows
     assert keep.tolist() == sorted(keep) == again.tolist() != list(range(rows))
     if data.classes:
@@ -130,7 +147,9 @@ def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> Non
     assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
 
 
-def test_data_are_loaded_once_and_asked_for_by_run(make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_are_loaded_once_and_asked_for_by_run(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
     load = datasets_load.load
 
@@ -148,15 +167,24 @@ def test_data_are_loaded_once_and_asked_for_by_run(make_unit: MakeUnit, monkeypa
 
 NAN = float("nan")
 #: A number, a category, and a number that no training row has; the last two rows are for testing.
-X = np.array([[1.0, 0, NAN], [NAN, 0, NAN], [5.0, 1, NAN], [3.0, NAN, NAN], [NAN, NAN, 7.0], [9.0, 2, NAN]])
+X = np.array(
+    [[1.0, 0, NAN], [NAN, 0, NAN], [5.0, 1, NAN], [3.0, NAN, NAN], [NAN, NAN, 7.0], [9.0, 2, NAN]]
+)
 TRAIN = np.arange(4)
 
 
 def test_what_is_missing_and_what_is_a_word() -> None:
     result = prepared_inputs(X, TRAIN, None, (1,))
-    # The median of 1, 5 and 3; the frequent category; no indicator of a category that is only tested; zero where there
-    # is no value to learn from.
-    assert result.tolist() == [[1, 0, 1, 0], [3, 0, 1, 0], [5, 0, 0, 1], [3, 0, 1, 0], [3, 7, 1, 0], [9, 0, 0, 0]]
+    # The median of 1, 5 and 3; the frequent category; no indicator of a category that is only
+    # tested; zero where there is no value to learn from.
+    assert result.tolist() == [
+        [1, 0, 1, 0],
+        [3, 0, 1, 0],
+        [5, 0, 0, 1],
+        [3, 0, 1, 0],
+        [3, 7, 1, 0],
+        [9, 0, 0, 0],
+    ]
 
 
 def test_a_category_that_no_training_row_has_a_value_of() -> None:
@@ -167,7 +195,9 @@ def test_a_category_that_no_training_row_has_a_value_of() -> None:
 
 
 def test_scaled_by_the_same_rows() -> None:
-    result = prepared_inputs(X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,))
+    result = prepared_inputs(
+        X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,)
+    )
     assert result[:, 0].tolist() == [-1, 0, 1, 0, 0, 3]
     assert result[:, 2].tolist() == [1, 1, -1, 1, 1, -1]
 

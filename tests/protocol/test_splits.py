@@ -1,4 +1,6 @@
-"""Splits with printed sizes, official parts and series in order; scaling of targets and of sparse rows."""
+"""Splits with printed sizes, official parts and series in order; scaling of targets and of sparse
+rows.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,20 @@ from toy_data import MakeUnit
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import scale_columns, split_of_rows
-from elmbench.protocol.splits import check_splittable, order_rows, outer_parts, part_sizes, rare_class_remark
+from elmbench.protocol.splits import (
+    check_splittable,
+    order_rows,
+    outer_parts,
+    part_sizes,
+    rare_class_remark,
+)
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
 
-def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tuple[list[int], list[int]]:
+def both(
+    data: Dataset, split: Split, order: str = "stored", run: int = 0
+) -> tuple[list[int], list[int]]:
     train, test = outer_parts(data, split, run)[0]
     return order_rows(train, order, data.name, run, 0).tolist(), test.tolist()
 
@@ -39,7 +49,9 @@ def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tu
         (Split("in-order", train=70, test=5), (70, 5)),
     ],
 )
-def test_parts_have_the_printed_sizes(toys: dict[str, Dataset], split: Split, sizes: tuple[int, int]) -> None:
+def test_parts_have_the_printed_sizes(
+    toys: dict[str, Dataset], split: Split, sizes: tuple[int, int]
+) -> None:
     for run in range(3):
         train, test = both(toys["three"], split, run=run)
         assert (len(train), len(test)) == sizes
@@ -71,12 +83,24 @@ EQUAL = np.repeat([0, 1, 2], 30)
 @pytest.mark.parametrize(
     ("changes", "split", "message"),
     [
-        ({}, Split("stratified-kfold", 80), r"three has \d+ rows in its largest class, too few for 80 folds"),
+        (
+            {},
+            Split("stratified-kfold", 80),
+            r"three has \d+ rows in its largest class, too few for 80 folds",
+        ),
         ({}, Split("kfold", 91), "three has 90 rows, too few for 91 folds"),
-        ({}, Split("holdout", train=80, test=20), "three has 90 rows, too few for 80 training and 20 test rows"),
+        (
+            {},
+            Split("holdout", train=80, test=20),
+            "three has 90 rows, too few for 80 training and 20 test rows",
+        ),
         ({}, Split("in-order", train=90), "three has 90 rows, too few for"),
         ({}, Split("holdout", test=90), "three has 90 rows, too few for"),
-        ({"y": EQUAL}, Split("stratified-holdout", train=88, test=2), "too few for 88 training .*(?s:.*), 3 at least"),
+        (
+            {"y": EQUAL},
+            Split("stratified-holdout", train=88, test=2),
+            "too few for 88 training .*(?s:.*), 3 at least",
+        ),
         (
             {"y": np.append(np.repeat([0, 1], 44), [1, 2])},
             Split("stratified-holdout", train=40, test=40),
@@ -84,7 +108,9 @@ EQUAL = np.repeat([0, 1, 2], 30)
         ),
     ],
 )
-def test_splits_that_do_not_fit(toys: dict[str, Dataset], changes: dict[str, Any], split: Split, message: str) -> None:
+def test_splits_that_do_not_fit(
+    toys: dict[str, Dataset], changes: dict[str, Any], split: Split, message: str
+) -> None:
     data = replace(toys["three"], **changes)
     with pytest.raises(ElmbenchError) as error:
         both(data, split)
@@ -95,7 +121,9 @@ def test_splits_that_do_not_fit(toys: dict[str, Dataset], changes: dict[str, Any
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(2, 120))
 def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -> None:
     whole = train + test
-    dataset: Any = SimpleNamespace(rows=rows, spec=SimpleNamespace(shape=SimpleNamespace(instances=whole)))
+    dataset: Any = SimpleNamespace(
+        rows=rows, spec=SimpleNamespace(shape=SimpleNamespace(instances=whole))
+    )
     cut = split_of_rows(dataset, Split("holdout", train=train, test=test), min(rows, whole))
     sizes = part_sizes(cut, min(rows, whole))
     assert sum(sizes) == min(rows, whole)
@@ -103,14 +131,20 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
     assert abs(sizes[1] - test * min(rows, whole) / whole) <= 1
 
 
-@pytest.mark.parametrize("outer", [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}])
-def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(make_unit: MakeUnit, outer: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "outer", [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}]
+)
+def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
+    make_unit: MakeUnit, outer: dict[str, Any]
+) -> None:
     data = fold_data(make_unit(rows=30, outer=outer))
     assert (len(data.y_train), len(data.y_test)) == (20, 10)
 
 
 @pytest.mark.parametrize(("train", "test"), [(45, 45), (30, 15)])
-def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Dataset], train: int, test: int) -> None:
+def test_a_stratified_holdout_has_the_same_part_of_each_class(
+    toys: dict[str, Dataset], train: int, test: int
+) -> None:
     data = replace(toys["three"], y=EQUAL)
     split = Split("stratified-holdout", train=train, test=test)
     rows = both(data, split)
@@ -137,7 +171,9 @@ def test_data_without_official_parts_are_refused(make_unit: MakeUnit) -> None:
     assert "two (toy) has no official training and test part" in result["reason"]
 
 
-def test_a_random_part_of_the_rows_keeps_the_official_parts(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_a_random_part_of_the_rows_keeps_the_official_parts(
+    toys: dict[str, Dataset], make_unit: MakeUnit
+) -> None:
     toys["two"] = replace(toys["two"], splits={"train": np.arange(60), "test": np.arange(60, 90)})
     data = fold_data(make_unit(rows=45, scale=None, outer={"kind": "official"}))
     assert len(data.y_train) + len(data.y_test) == 45
@@ -172,7 +208,11 @@ def test_targets_are_scaled_where_the_protocol_says_so(
 def test_kinds_of_scaling() -> None:
     X, rows = np.array([[1.0, -4.0], [3.0, 2.0], [5.0, 0.0]]), np.arange(3)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    expected = {"standard": (X - X.mean(axis=0)) / X.std(axis=0), "max-abs": X / [5, 4], "unit-rows": unit}
+    expected = {
+        "standard": (X - X.mean(axis=0)) / X.std(axis=0),
+        "max-abs": X / [5, 4],
+        "unit-rows": unit,
+    }
     for kind, values in expected.items():
         np.testing.assert_allclose(scale_columns(X, rows, Scale(kind=kind)), values, atol=1e-15)
     by_row = scale_columns(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
@@ -180,10 +220,16 @@ def test_kinds_of_scaling() -> None:
     np.testing.assert_allclose(by_row.toarray(), unit, atol=1e-15)
 
 
-@pytest.mark.parametrize("scale", [None, {"kind": "max-abs", "fit-on": "all"}, {"kind": "max-abs", "fit-on": "train"}])
+@pytest.mark.parametrize(
+    "scale", [None, {"kind": "max-abs", "fit-on": "all"}, {"kind": "max-abs", "fit-on": "train"}]
+)
 @pytest.mark.parametrize("kind", ["cell", "search", "grid"])
 def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: Callable[..., None], scale: Any, kind: str
+    toys: dict[str, Dataset],
+    make_unit: MakeUnit,
+    add_model: Callable[..., None],
+    scale: Any,
+    kind: str,
 ) -> None:
     X = np.where(np.abs(toys["two"].X) > 0.5, toys["two"].X, 0.0)
     toys["two"] = replace(toys["two"], X=sp.csr_matrix(X))
@@ -207,7 +253,9 @@ def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
     assert all(seen)
 
 
-def test_a_scaling_that_would_make_rows_dense_is_refused(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_a_scaling_that_would_make_rows_dense_is_refused(
+    toys: dict[str, Dataset], make_unit: MakeUnit
+) -> None:
     toys["two"] = replace(toys["two"], X=sp.csr_matrix(toys["two"].X))
     result = attempted(make_unit())
     assert result["status"] == "failed"
@@ -215,7 +263,9 @@ def test_a_scaling_that_would_make_rows_dense_is_refused(toys: dict[str, Dataset
 
 
 def test_a_data_set_without_sizes() -> None:
-    outer = Outer.model_validate({"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}}})
+    outer = Outer.model_validate(
+        {"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}}}
+    )
     assert outer.split("wdbc", "classification") == Split("holdout", 1, 400, 169)
     with pytest.raises(ElmbenchError, match="says nothing of ionosphere"):
         outer.split("ionosphere", "classification")
@@ -223,7 +273,12 @@ def test_a_data_set_without_sizes() -> None:
 
 def test_a_data_set_may_be_scaled_otherwise() -> None:
     folds, changes = {"kind": "kfold", "folds": 3}, {"two": {"kind": "unit-rows"}, "three": None}
-    content = {"scale": {"kind": "standard"}, "scale-except": changes, "outer": folds, "inner": folds}
+    content = {
+        "scale": {"kind": "standard"},
+        "scale-except": changes,
+        "outer": folds,
+        "inner": folds,
+    }
     metrics = ["train_accuracy", "accuracy"]
     protocol = Protocol.model_validate(content | {"select": "nested", "metrics": metrics})
     assert protocol.scale_of("one") == Scale(kind="standard")
@@ -232,14 +287,25 @@ def test_a_data_set_may_be_scaled_otherwise() -> None:
     # Nothing is chosen by the rows that are learnt.
     assert protocol.metric_for("classification") == "accuracy"
     with pytest.raises(ElmbenchError, match="without a classification metric"):
-        protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for("classification")
+        protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for(
+            "classification"
+        )
 
 
 def test_a_remark_names_the_first_of_many_rare_classes() -> None:
-    spec: Any = SimpleNamespace(shape=SimpleNamespace(classes=dict.fromkeys("abcdefgh", 1)), positive=())
+    spec: Any = SimpleNamespace(
+        shape=SimpleNamespace(classes=dict.fromkeys("abcdefgh", 1)), positive=()
+    )
     remark = rare_class_remark(spec, Split("stratified-kfold", 5))
-    assert "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds" in remark
+    assert (
+        "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds" in remark
+    )
     assert "'f'" not in remark
-    for classes, rare in (({"a": 3, "b": 9}, "'a' has 3 rows"), ({"a": 9, "b": 2, "c": 1}, "'the rest' has 3 rows")):
+    for classes, rare in (
+        ({"a": 3, "b": 9}, "'a' has 3 rows"),
+        ({"a": 9, "b": 2, "c": 1}, "'the rest' has 3 rows"),
+    ):
         spec = SimpleNamespace(shape=SimpleNamespace(classes=classes), positive=("a",))
-        assert rare_class_remark(spec, Split("stratified-kfold", 5)).startswith(f"the class {rare}, fewer than")
+        assert rare_class_remark(spec, Split("stratified-kfold", 5)).startswith(
+            f"the class {rare}, fewer than"
+        )

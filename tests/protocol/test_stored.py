@@ -12,14 +12,21 @@ from sklearn.svm import LinearSVC
 
 from elmbench.metrics import REGISTRY, find_metric
 from elmbench.protocol.predictions import metric_value
-from elmbench.protocol.stored import StoredPredictions, metric_columns, packed_rows, stored_predictions
+from elmbench.protocol.stored import (
+    StoredPredictions,
+    metric_columns,
+    packed_rows,
+    stored_predictions,
+)
 
 LABELS = {2: [-1, 1], 3: [0, 1, 2], 300: list(range(300))}
 
 
 def data(n_classes: int, seed: int, n: int = 600) -> tuple[Any, Any]:
     random = np.random.default_rng(seed)
-    y = np.array(LABELS[n_classes])[np.append(np.arange(n_classes), random.integers(n_classes, size=n - n_classes))]
+    y = np.array(LABELS[n_classes])[
+        np.append(np.arange(n_classes), random.integers(n_classes, size=n - n_classes))
+    ]
     return random.normal(size=(n, 3)) + y[:, np.newaxis] / n_classes, y
 
 
@@ -30,8 +37,12 @@ def stored(model: Any, X: Any, y: Any, labels: list[int] | None) -> StoredPredic
 
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), KNeighborsClassifier(7)])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_metrics_of_stored_predictions_are_those_of_the_model(model: Any, n_classes: int, seed: int) -> None:
-    """Rankings and probabilities to the precision of single floats; None if the model lacks them."""
+def test_metrics_of_stored_predictions_are_those_of_the_model(
+    model: Any, n_classes: int, seed: int
+) -> None:
+    """Rankings and probabilities to the precision of single floats; None if the model lacks
+    them.
+    """
     (X, y), labels = data(n_classes, seed), LABELS[n_classes]
     one = stored(model.fit(X, y), X, y, labels)
     for metric in (metric for metric in REGISTRY.values() if metric.takes == "counts"):
@@ -50,7 +61,10 @@ def test_metrics_of_stored_predictions_are_those_of_the_model(model: Any, n_clas
 
 @pytest.mark.parametrize("rows", [[], [7], [0, 1, 5, 9], [9, 0, 2**30, 3]])
 def test_rows_in_any_order_are_read_as_they_were(rows: list[int]) -> None:
-    assert StoredPredictions({"rows": packed_rows(np.array(rows, dtype=np.intp))}).rows.tolist() == rows
+    assert (
+        StoredPredictions({"rows": packed_rows(np.array(rows, dtype=np.intp))}).rows.tolist()
+        == rows
+    )
     assert StoredPredictions({}).rows is None
 
 
@@ -61,7 +75,9 @@ def test_values_are_stored_as_they_are(seed: int) -> None:
     one = stored(model, X, y, None)
     assert one.predicted.tolist() == model.predict(X).tolist()
     assert one.value(find_metric("nrmse")) == metric_value("nrmse", y, model.predict(X), None)
-    assert one.value(find_metric("neg_median_absolute_error")) == -sk.median_absolute_error(y, model.predict(X))
+    assert one.value(find_metric("neg_median_absolute_error")) == -sk.median_absolute_error(
+        y, model.predict(X)
+    )
     assert (one.value(find_metric("mcc")), one.scores, one.probabilities) == (None, None, None)
 
 
@@ -123,7 +139,10 @@ def test_metrics_of_many_cells_at_once(seed: int) -> None:
         cells.append(stored(LogisticRegression().fit(X, y), X, y, LABELS[n_classes]))
     X = np.random.default_rng(seed).normal(size=(40, 2))
     cells.append(stored(Ridge().fit(X, X[:, 0]), X, X[:, 1], None))
-    metrics = [find_metric(name) for name in ("mcc", "tp", "roc_auc", "nrmse", "neg_log_loss", "jaccard_macro")]
+    metrics = [
+        find_metric(name)
+        for name in ("mcc", "tp", "roc_auc", "nrmse", "neg_log_loss", "jaccard_macro")
+    ]
     columns = metric_columns(iter(cells), metrics)
     for metric in metrics:
         expected = [None if one is None else one.value(metric) for one in cells]

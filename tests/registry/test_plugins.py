@@ -36,7 +36,8 @@ class Mine(ClassifierMixin, BaseEstimator):
 """
 
 
-# --- Plug-in files ---------------------------------------------------------------------------------------------------
+# --- Plug-in files
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -83,18 +84,25 @@ MODELS = {"mine": make_pipeline(SVC(C=3))}
 
 
 def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., Path]) -> None:
-    load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py"))
+    load_plugin(
+        plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py")
+    )
     load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))
     assert list(plugin_objects("LAYOUTS")) == ["wide"]
     assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]
     assert list(plugin_objects("MODELS")) == ["wide"]
-    with pytest.raises(ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"):
+    with pytest.raises(
+        ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"
+    ):
         load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
 
 
 def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) -> None:
     """Also where the class has inherited the version of one of the suite's own models."""
-    text = "from elmbench.models import ELMClassifier\nclass Mine(ELMClassifier):\n    pass\nMODELS = {'mine': Mine}\n"
+    text = (
+        "from elmbench.models import ELMClassifier\nclass Mine(ELMClassifier):\n    pass\nMODELS = "
+        "{'mine': Mine}\n"
+    )
     load_plugin(plugin(text))
     first = model_version(find_model("mine"), "classification")
     load_plugin(plugin(text))
@@ -103,8 +111,13 @@ def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) 
     assert model_version(find_model("mine"), "classification") != first
 
 
-def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Callable[..., Path]) -> None:
-    text = "from elmbench.work.description import Description\nclass Mine(Description):\n    kind = 'mine'\n"
+def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
+    plugin: Callable[..., Path],
+) -> None:
+    text = (
+        "from elmbench.work.description import Description\nclass Mine(Description):\n    kind = "
+        "'mine'\n"
+    )
     keys = []
     for edit in ("", "", "# edited\n"):
         load_plugin(plugin(text + edit + "WORK = {'mine': Mine}\n"))
@@ -121,7 +134,10 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Ca
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
         ("LAYOUTS = {}\nWORK = []", "declares no models, layouts, work or sources"),
-        ("class A: pass\nMODELS = ['a']\nWORK = {'w': A}", "declares no models, layouts, work or sources"),
+        (
+            "class A: pass\nMODELS = ['a']\nWORK = {'w': A}",
+            "declares no models, layouts, work or sources",
+        ),
         ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),
         ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
@@ -140,7 +156,8 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(plugin: Ca
             "the model 'mine' .* cannot be made without arguments: SystemExit",
         ),
         (
-            "from sklearn.base import ClassifierMixin\nclass A(ClassifierMixin):\n    fit = predict = None\n"
+            "from sklearn.base import ClassifierMixin\nclass A(ClassifierMixin):\n    fit = "
+            "predict = None\n"
             "MODELS = {'mine': A()}",
             "the model 'mine' .* is <.*A object",
         ),
@@ -162,18 +179,24 @@ def test_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_plugin_may_not_take_a_name_of_the_suite(plugin: Callable[..., Path]) -> None:
     load_plugin(plugin(MODEL + 'MODELS = {"elm": Mine}'))
-    with pytest.raises(ElmbenchError, match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in"):
+    with pytest.raises(
+        ElmbenchError, match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in"
+    ):
         registry()
 
 
 def test_two_plugins_may_not_share_a_name(plugin: Callable[..., Path]) -> None:
     text = MODEL + 'MODELS = {"mine": Mine}'
     load_plugin(plugin(text))
-    with pytest.raises(ElmbenchError, match=r"the model name 'mine' of the plug-in .*other\.py is taken by .*mine\.py"):
+    with pytest.raises(
+        ElmbenchError,
+        match=r"the model name 'mine' of the plug-in .*other\.py is taken by .*mine\.py",
+    ):
         load_plugin(plugin(text, "other.py"))
 
 
-# --- Installed packages ----------------------------------------------------------------------------------------------
+# --- Installed packages
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -185,7 +208,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         info = site / f"toy_models-{version}.dist-info"
         info.mkdir(parents=True)
         (site / "toy_models.py").write_text(text)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: toy-models\nVersion: {version}\n")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: toy-models\nVersion: {version}\n"
+        )
         (info / "entry_points.txt").write_text(f"[elmbench.models]\n{entry_points}\n")
         monkeypatch.syspath_prepend(str(site))
         monkeypatch.delitem(sys.modules, "toy_models", raising=False)
@@ -200,17 +225,21 @@ def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
     package(MODEL, "toy = toy_models:Mine")
     entry = find_model("toy")
     assert (entry.title, entry.origin) == ("My model.", "package toy-models 1.2")
-    # It is not in the folder of libraries, as with `pip install --editable`, so its code may change.
+    # It is not in the folder of libraries, as with `pip install --editable`, so its code may
+    # change.
     assert re.fullmatch("1.2[0-9a-f]{12}", model_version(entry, "classification"))
 
 
 def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:
     package(MODEL, "toy = toy_models:Nothing")
-    with pytest.raises(ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"):
+    with pytest.raises(
+        ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"
+    ):
         registry()
 
 
-# --- Addresses -------------------------------------------------------------------------------------------------------
+# --- Addresses
+# -------------------------------------------------------------------------------------------------------
 
 
 MODELS = (
@@ -254,7 +283,10 @@ def test_a_class_that_is_installed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("own_models:Mien", r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)"),
+        (
+            "own_models:Mien",
+            r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)",
+        ),
         ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
         ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
         ("own_models:Half", "which has no predict$"),
@@ -276,7 +308,9 @@ def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: 
     load_plugin(folder / "mine.py")
     assert list(plugin_objects("MODELS")) == ["mine"]
     (folder / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
-    with pytest.raises(ElmbenchError, match=r"ValueError: .* \(bad\.py, line 3: math\.sqrt\(-1\)\)"):
+    with pytest.raises(
+        ElmbenchError, match=r"ValueError: .* \(bad\.py, line 3: math\.sqrt\(-1\)\)"
+    ):
         load_plugin(folder / "bad.py")
 
 
@@ -307,13 +341,18 @@ def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) ->
     scripts: list[dict[str, Any]] = [{"__name__": "__main__"}, {"__name__": "__main__"}]
     for script in scripts:
         exec(MODEL, script)
-    first, second = (plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []) for script in scripts)
+    first, second = (
+        plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []) for script in scripts
+    )
     assert first == second
 
 
 def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
     (folder / "own_broken.py").write_text("def (:\n")
-    text = "from elmbench.registry import ModelEntry\nMODELS = {'mine': ModelEntry('', '', 'own_broken:Mine')}\n"
+    text = (
+        "from elmbench.registry import ModelEntry\nMODELS = {'mine': ModelEntry('', '', "
+        "'own_broken:Mine')}\n"
+    )
     (folder / "mine.py").write_text(text)
     load_plugin(folder / "mine.py")
     with pytest.raises(ElmbenchError, match="is at 'own_broken:Mine', which cannot be imported"):

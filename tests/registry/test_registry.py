@@ -18,13 +18,24 @@ from elmbench.registry import (
 )
 from elmbench.specs.grids import read_all_grids
 
-OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf", "mk-elm"]
+OWN = [
+    "elm",
+    "os-elm",
+    "k-elm",
+    "kos-elm",
+    "fb-kos-elm",
+    "ald-kos-elm",
+    "rk-elm",
+    "elm-rbf",
+    "mk-elm",
+]
 CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pegasos", "amm", "pvm", "os-pvm"]
 BOTH = [*OWN, "ls-svm", "rsvm"]
 
 
 @pytest.mark.parametrize(
-    ("name", "task"), [*itertools.product(BOTH, TASKS), *((name, "classification") for name in CLASSIFIERS)]
+    ("name", "task"),
+    [*itertools.product(BOTH, TASKS), *((name, "classification") for name in CLASSIFIERS)],
 )
 def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, task: str) -> None:
     entry = find_model(name)
@@ -40,7 +51,9 @@ def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, t
 def test_names_that_are_valid_without_an_import_are_parameters(entry: ModelEntry) -> None:
     for task in TASKS:
         if getattr(entry, task) is not None:
-            assert {*entry.grid, *entry.settings.get(task, ())} <= {*(parameter_names(entry.factory(task)) or ())}
+            assert {*entry.grid, *entry.settings.get(task, ())} <= {
+                *(parameter_names(entry.factory(task)) or ())
+            }
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -86,7 +99,9 @@ def test_grids_as_they_are_typed() -> None:
     assert read_all_grids(["svm: {C: [1e-3, 1.5E3, -2e+4], kernel: [null, true, e3]}"]) == {
         "svm": {"C": [0.001, 1500.0, -20000.0], "kernel": [None, True, "e3"]}
     }
-    assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {"k-elm": {"C": [1, 10], "gamma": [2]}}
+    assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {
+        "k-elm": {"C": [1, 10], "gamma": [2]}
+    }
     assert read_all_grids(["own.models:Mine: {depth: {from: 1, to: 3, step: 1}}"]) == {
         "own.models:Mine": {"depth": {"from": 1, "to": 3, "step": 1}}
     }

@@ -1,4 +1,6 @@
-"""Metrics that are asked for later: one entry of the registry, or a name, and the predictions in a store."""
+"""Metrics that are asked for later: one entry of the registry, or a name, and the predictions in a
+store.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from elmbench.running.store import Store
 from elmbench.work.scoring import GridProblem, grid_scores
 
 TRUE = [1, 1, 1, 0, 0, 0, 0, 0]
-#: What two models predict for the rows of each of four folds, with decision values of the first model alone.
+#: What two models predict for the rows of each of four folds, with decision values of the first
+#: model alone.
 SAID = {"ELM": [1, 1, 0, 0, 0, 0, 0, 1], "K-ELM": [1, 0, 0, 0, 0, 0, 0, 0]}
 VALUES = [0.9, 0.8, -0.2, -0.5, -0.4, -0.9, -0.8, 0.7]
 
@@ -28,7 +31,11 @@ VALUES = [0.9, 0.8, -0.2, -0.5, -0.4, -0.9, -0.8, 0.7]
 def store(tmp_path: Path) -> Store:
     store, cells = Store(tmp_path), {}
     for model, said in SAID.items():
-        result = {"predictions": predictions(TRUE, said, VALUES if model == "ELM" else None), "n_test": 8, "n_units": 3}
+        result = {
+            "predictions": predictions(TRUE, said, VALUES if model == "ELM" else None),
+            "n_test": 8,
+            "n_units": 3,
+        }
         for run, fold in ((0, 0), (0, 1), (1, 0), (1, 1)):
             cells[cell_in_store(f"{model}{run}{fold}", model, run, fold)] = result
     keep_cells(store, cells)
@@ -38,7 +45,9 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def share(monkeypatch: pytest.MonkeyPatch) -> None:
     """A metric as a stranger adds it: the share of negative rows that are predicted as such."""
-    entry = Metric("specificity", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1))
+    entry = Metric(
+        "specificity", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1)
+    )
     monkeypatch.setitem(REGISTRY, entry.name, entry)
 
 
@@ -48,7 +57,9 @@ def means(results: Any, metric: str) -> dict[str, float | None]:
 
 
 @pytest.mark.usefixtures("share")
-def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, store: Store, tmp_path: Path) -> None:
+def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
+    toy: Toy, store: Store, tmp_path: Path
+) -> None:
     write_results(toy(), store, tmp_path)
     results = read_results(toy(), tmp_path, ["specificity"])
     assert means(results, "specificity") == pytest.approx({"ELM": 0.8, "K-ELM": 1.0})
@@ -72,9 +83,13 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, sto
 
     # A search goes by it.
     X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([-1, 1, -1, 1])
-    problem = GridProblem(KELMClassifier, X, y, [(np.array([0, 1]), np.arange(4))], [{"C": 1.0}], {}, [-1, 1])
+    problem = GridProblem(
+        KELMClassifier, X, y, [(np.array([0, 1]), np.arange(4))], [{"C": 1.0}], {}, [-1, 1]
+    )
     predicted = KELMClassifier(C=1.0).fit(X[:2], y[:2]).predict(X)
-    assert grid_scores([problem], "specificity")[0] == [[sk.recall_score(y, predicted, pos_label=-1)]]
+    assert grid_scores([problem], "specificity")[0] == [
+        [sk.recall_score(y, predicted, pos_label=-1)]
+    ]
 
     # The check compares it where the baseline has it, and takes a baseline without it.
     lines = [cell(tn=5, fp=0, fn=1, tp=2, mcc=0.7, specificity=value) for value in (1.0, 0.9)]
@@ -88,15 +103,21 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, sto
 
 
 def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) -> None:
-    """Nothing is computed but the metrics; cells.csv is used if it has the column, without any store."""
+    """Nothing is computed but the metrics; cells.csv is used if it has the column, without any
+    store.
+    """
     folder = write_results(toy(), store, tmp_path).folder
     files = {path: path.read_bytes() for path in folder.iterdir()}
-    results = read_results(toy(), tmp_path, ["balanced_accuracy", "roc_auc", "neg_brier_score", "jaccard"])
+    results = read_results(
+        toy(), tmp_path, ["balanced_accuracy", "roc_auc", "neg_brier_score", "jaccard"]
+    )
     assert means(results, "balanced_accuracy") == pytest.approx(
         {model: sk.balanced_accuracy_score(TRUE, said) for model, said in SAID.items()}
     )
     entries = results.table.sections[0].entries
-    assert [entry.model for entry in entries if entry.measure.metric == "jaccard" and entry.best] == ["ELM"]
+    assert [
+        entry.model for entry in entries if entry.measure.metric == "jaccard" and entry.best
+    ] == ["ELM"]
     assert means(results, "jaccard") == pytest.approx(
         {model: sk.jaccard_score(TRUE, said) for model, said in SAID.items()}
     )
@@ -111,7 +132,9 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     (tmp_path / ".store").rename(tmp_path / "elsewhere")
     accuracy = means(read_results(toy(), tmp_path, ["accuracy"]), "accuracy")
     assert accuracy == pytest.approx({"ELM": 0.75, "K-ELM": 0.75})
-    with pytest.raises(ElmbenchError, match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8") as error:
+    with pytest.raises(
+        ElmbenchError, match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8"
+    ) as error:
         read_results(toy(), tmp_path, ["roc_auc"])
     assert str(error.value.next_step).startswith("elmbench run toy/one --profile paper")
 
@@ -136,8 +159,13 @@ def test_a_metric_that_a_table_cannot_show(
 
 def test_cells_of_other_tasks_need_no_predictions(toy: Toy, store: Store, tmp_path: Path) -> None:
     resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
-    keep_cells(store, {cell_in_store("values", dataset="calhousing"): {"measured": {"nrmse": 0.5}, "n_units": 3}})
+    keep_cells(
+        store,
+        {cell_in_store("values", dataset="calhousing"): {"measured": {"nrmse": 0.5}, "n_units": 3}},
+    )
     write_results(resolved, store, tmp_path)
     results = read_results(resolved, tmp_path, ["f1_macro"])
-    assert means(results, "f1_macro")["ELM"] == pytest.approx(sk.f1_score(TRUE, SAID["ELM"], average="macro"))
+    assert means(results, "f1_macro")["ELM"] == pytest.approx(
+        sk.f1_score(TRUE, SAID["ELM"], average="macro")
+    )
     assert pd.isna(results.cells.loc[results.cells["dataset"] == "calhousing", "f1_macro"]).all()

@@ -1,4 +1,6 @@
-"""The regression check: the tolerance rule on both sides of each boundary, and what may become a baseline."""
+"""The regression check: the tolerance rule on both sides of each boundary, and what may become a
+baseline.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,11 +34,15 @@ def both(toy: Toy, tmp_path: Path) -> Both:
     """Compare lines with a baseline made of other lines, both by way of their files."""
     plain = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
 
-    def check(old: list[dict[str, Any]], new: list[dict[str, Any]], resolved: Resolved = plain) -> dict[str, Any]:
+    def check(
+        old: list[dict[str, Any]], new: list[dict[str, Any]], resolved: Resolved = plain
+    ) -> dict[str, Any]:
         update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, new), tmp_path / "cells.csv")
         measures = layout_of(resolved).values(resolved)
-        return compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
+        return compare_with_baseline(
+            read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures
+        )
 
     return check
 
@@ -55,7 +61,8 @@ def differences(result: dict[str, Any]) -> list[str]:
         # Two rows, of one class or of both.
         (COUNTED, {"tp": 65, "fn": 6}, COUNTS),
         (COUNTED, {"tn": 116, "fp": 3, "tp": 66, "fn": 5}, COUNTS),
-        # A row more or less, or of another true class, was not predicted otherwise: the split has changed.
+        # A row more or less, or of another true class, was not predicted otherwise: the split has
+        # changed.
         (COUNTED, {"tn": 116}, COUNTS),
         (COUNTED, {"tp": 66, "tn": 118}, COUNTS),
         (COUNTED, {"tp": 66, "fp": 3}, COUNTS),
@@ -87,7 +94,9 @@ def differences(result: dict[str, Any]) -> list[str]:
         (CHOSEN | COUNTED, {"params": '{"C": 8.0, "gamma": 2.0}'}, []),
     ],
 )
-def test_what_differs(both: Both, values: dict[str, Any], change: dict[str, Any], differ: list[str]) -> None:
+def test_what_differs(
+    both: Both, values: dict[str, Any], change: dict[str, Any], differ: list[str]
+) -> None:
     line = cell(**values)
     result = both([line], [line | change])
     assert (result["compared"], differences(result)) == (1, differ)
@@ -101,7 +110,9 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Both) -> None:
     # A row less of one class and a row more of another, which leaves the accuracy: two rows.
     moved = true.copy()
     moved[[10, 11, 12]] = 0
-    lines = [cell(**default_metrics(true, part, [0, 1, 2]), n_test=20) for part in (first, other, moved)]
+    lines = [
+        cell(**default_metrics(true, part, [0, 1, 2]), n_test=20) for part in (first, other, moved)
+    ]
     assert lines[0]["mcc"] != lines[1]["mcc"]
     assert lines[0]["recall"] == lines[1]["recall"]
     assert differences(both(lines[:1], lines[1:2])) == []
@@ -109,8 +120,12 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Both) -> None:
     assert "recall" in differences(both(lines[:1], lines[2:]))
 
 
-@pytest.mark.parametrize(("value", "within"), [(0.95, True), (0.945, True), (0.93, False), (None, False)])
-def test_the_rows_that_were_learnt_have_a_tolerance(both: Both, toy: Any, value: float | None, within: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "within"), [(0.95, True), (0.945, True), (0.93, False), (None, False)]
+)
+def test_the_rows_that_were_learnt_have_a_tolerance(
+    both: Both, toy: Any, value: float | None, within: bool
+) -> None:
     old, new = (cell(**COUNTED, train_accuracy=accuracy) for accuracy in (0.95, value))
     result = both([old], [new], toy(protocol={"metrics": ["mcc", "train_accuracy"]}))
     assert differences(result) == ([] if within else ["train_accuracy"])
@@ -122,9 +137,13 @@ def test_the_rows_that_were_learnt_have_a_tolerance(both: Both, toy: Any, value:
     [(None, 1e-6), (1e3, 1e-6), (4e8, 1e-6), (1e12, 10 * 1e12 * EPS), (4e13, 10 * 4e13 * EPS)],
 )
 @pytest.mark.parametrize("sign", [1, -1])
-def test_real_figures_may_differ_by_round_off(both: Both, condition: float | None, allowed: float, sign: int) -> None:
+def test_real_figures_may_differ_by_round_off(
+    both: Both, condition: float | None, allowed: float, sign: int
+) -> None:
     old = [cell(dataset="calhousing", condition=condition, **REAL)]
-    inside, outside = ([old[0] | {"nrmse": 0.5 * (1 + sign * share * allowed)}] for share in (0.99, 1.01))
+    inside, outside = (
+        [old[0] | {"nrmse": 0.5 * (1 + sign * share * allowed)}] for share in (0.99, 1.01)
+    )
     assert differences(both(old, inside)) == []
     result = both(old, outside)
     assert differences(result) == ["nrmse"]
@@ -132,7 +151,9 @@ def test_real_figures_may_differ_by_round_off(both: Both, condition: float | Non
 
 
 def test_the_condition_is_that_of_the_baseline(both: Both) -> None:
-    old, new = (cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)])
+    old, new = (
+        cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)]
+    )
     assert differences(both([old], [new])) == ["nrmse"]
 
 
@@ -165,8 +186,13 @@ def test_missing_and_extra_cells(both: Both) -> None:
     assert result["differences"][1]["cell"].endswith("nested order=stored")
 
 
-def test_a_baseline_has_no_times_and_reasons_but_may_have_them(both: Both, toy: Any, tmp_path: Path) -> None:
-    lines = [cell(dataset="calhousing", nrmse=0.5), cell(dataset="calhousing", fold=1, **stopped(5))]
+def test_a_baseline_has_no_times_and_reasons_but_may_have_them(
+    both: Both, toy: Any, tmp_path: Path
+) -> None:
+    lines = [
+        cell(dataset="calhousing", nrmse=0.5),
+        cell(dataset="calhousing", fold=1, **stopped(5)),
+    ]
     baseline, cells = tmp_path / "one.baseline.csv", tmp_path / "cells.csv"
     both(lines[:1], lines[:1])
     assert not {*TIMES, "reason"}.intersection(baseline.read_text().splitlines()[0].split(","))
@@ -184,7 +210,9 @@ def test_no_baseline_is_made_of_failures(toy: Toy, tmp_path: Path, status: str) 
     path.parent.mkdir()
     path.write_text("before")
     cells = frame(toy(), [cell(fold=0, **COUNTED), cell(fold=1, status=status)])
-    with pytest.raises(ElmbenchError, match=f"1 of 2 cells ended {status}: no baseline is written") as error:
+    with pytest.raises(
+        ElmbenchError, match=f"1 of 2 cells ended {status}: no baseline is written"
+    ) as error:
         update_baseline(cells, path)
     assert "Next: elmbench run toy/one --profile ci" in str(error.value)
     assert path.read_text() == "before"
@@ -215,7 +243,9 @@ def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
     first = measure.replace("10", "5")
     old, new = (cell(**{first: 0.5, measure: value}) for value in (0.8, 0.8 + change))
-    result = both([old], [new], toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes}))
+    result = both(
+        [old], [new], toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes})
+    )
     assert differences(result) == ([] if within else [measure])
 
 
@@ -228,7 +258,9 @@ BASELINES = [
 
 
 @pytest.mark.parametrize("id", BASELINES)
-def test_a_committed_baseline_changed_by_one_part_in_a_thousand_is_found_in_every_cell(id: str) -> None:
+def test_a_committed_baseline_changed_by_one_part_in_a_thousand_is_found_in_every_cell(
+    id: str,
+) -> None:
     file = find_experiment(id)
     path = file.path.with_suffix(".baseline.csv")
     resolved = resolve(file, "ci")
@@ -236,11 +268,16 @@ def test_a_committed_baseline_changed_by_one_part_in_a_thousand_is_found_in_ever
     assert compare_with_baseline(cells, path)["differences"] == []
     changed = 0
     for column, model in file.spec.models.items():
-        for dataset, part in cells[(cells["model"] == column) & (cells["status"] == "ok")].groupby("dataset"):
+        for dataset, part in cells[(cells["model"] == column) & (cells["status"] == "ok")].groupby(
+            "dataset"
+        ):
             if model.model in CLOSED:
                 metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
                 other = cells.astype({metric: float})
                 other.loc[part.index, metric] *= 1.001
-                assert len(compare_with_baseline(other, path)["differences"]) == len(part), (column, dataset)
+                assert len(compare_with_baseline(other, path)["differences"]) == len(part), (
+                    column,
+                    dataset,
+                )
                 changed += len(part)
     assert changed > 1

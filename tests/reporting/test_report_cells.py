@@ -1,4 +1,6 @@
-"""cells.csv: its columns and order, the cells that it leaves out; what a run has written, as data frames."""
+"""cells.csv: its columns and order, the cells that it leaves out; what a run has written, as data
+frames.
+"""
 
 import itertools
 import math
@@ -18,7 +20,14 @@ from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.running.store import Store
 from elmbench.work.plan import Cell
 
-METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
+METRICS = {
+    "mcc": 0.1 + 0.2,
+    "gmean": 2 / 3,
+    "accuracy": 0.9,
+    "precision": 1.0,
+    "recall": 0.8,
+    "f1": 0.7,
+}
 COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
 
 
@@ -29,11 +38,22 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
     times = {"fit_seconds": 0.1, "search_seconds": 2.5, "predict_seconds": 1e-3}
     sizes = {"n_units": 100, "condition": 1.5e6, "n_train": 379, "n_test": 190}
     params = {"n_hidden": 100, "C": 8.0}
-    return {"status": "ok", "reason": "", "params": params, "measured": METRICS | COUNTS, **times, **sizes} | values
+    return {
+        "status": "ok",
+        "reason": "",
+        "params": params,
+        "measured": METRICS | COUNTS,
+        **times,
+        **sizes,
+    } | values
 
 
 def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
-    key = "" if values.get("unavailable") else "-".join([model, str(run), str(fold), *values.values()])
+    key = (
+        ""
+        if values.get("unavailable")
+        else "-".join([model, str(run), str(fold), *values.values()])
+    )
     return cell_in_store(key, model, run, fold, **values)
 
 
@@ -56,20 +76,31 @@ def written(toy: Toy, store: Store) -> Callable[..., pd.DataFrame]:
     return make
 
 
-def test_the_limit_that_stopped_a_cell_or_its_search(written: Callable[..., pd.DataFrame], store: Store) -> None:
+def test_the_limit_that_stopped_a_cell_or_its_search(
+    written: Callable[..., pd.DataFrame], store: Store
+) -> None:
     stop = {"status": "timeout", "reason": "> 2 h"}
     keep(store, "choice", stop | {"limit": 7200.0}, kind="choice", given=None, evaluated=[])
     rows = [row(), row("K-ELM"), row("OS-ELM")]
     keep(store, rows[0].key, stop, chosen="choice")
     cells = written(rows, {rows[1].key: result("timeout", limit=600.0), rows[2].key: result()})
-    assert cells[["fit_limit", "search_limit"]].fillna(0.0).to_numpy().tolist() == [[0, 7200], [600, 0], [0, 0]]
+    assert cells[["fit_limit", "search_limit"]].fillna(0.0).to_numpy().tolist() == [
+        [0, 7200],
+        [600, 0],
+        [0, 0],
+    ]
 
 
 def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -> None:
     line = written([row()]).iloc[0].to_dict()
     assert {name: line[name] for name in METRICS | COUNTS} == METRICS | COUNTS
     assert line["params"] == '{"C": 8.0, "n_hidden": 100}'
-    assert (line["fit_seconds"], line["search_seconds"], line["n_units"], line["n_test"]) == (0.1, 2.5, 100, 190)
+    assert (line["fit_seconds"], line["search_seconds"], line["n_units"], line["n_test"]) == (
+        0.1,
+        2.5,
+        100,
+        190,
+    )
 
 
 def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame]) -> None:
@@ -85,17 +116,31 @@ def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame])
 
 
 def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
-    entries = itertools.product(("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1))
-    expected = [row(m, run, fold, select=select, reading=reading) for reading, select, m, run, fold in entries]
+    entries = itertools.product(
+        ("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1)
+    )
+    expected = [
+        row(m, run, fold, select=select, reading=reading)
+        for reading, select, m, run, fold in entries
+    ]
     shuffled = random.Random(0).sample(expected, len(expected))
     columns = ["reading", "select", "model", "run", "fold"]
     outcome = written(shuffled)[columns].to_numpy().tolist()
     assert outcome == [[getattr(r, name) for name in columns] for r in expected]
 
 
-def test_cells_are_read_as_they_were_written(written: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
-    rows = [row(fold=0), row(fold=1), row("NA", run=10), row("K-ELM", unavailable='a "quoted", reason')]
-    cells = written(rows, {r.key: result() if i != 1 else result("failed") for i, r in enumerate(rows[:3])})
+def test_cells_are_read_as_they_were_written(
+    written: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    rows = [
+        row(fold=0),
+        row(fold=1),
+        row("NA", run=10),
+        row("K-ELM", unavailable='a "quoted", reason'),
+    ]
+    cells = written(
+        rows, {r.key: result() if i != 1 else result("failed") for i, r in enumerate(rows[:3])}
+    )
     write_frame(cells, tmp_path / "cells.csv")
     again = read_cells(tmp_path / "cells.csv")
     # Every digit is kept, and an empty text is not a missing one.
@@ -106,7 +151,11 @@ def test_cells_are_read_as_they_were_written(written: Callable[..., pd.DataFrame
 
 
 def test_a_cell_with_an_infinite_error_has_diverged(tmp_path: Path) -> None:
-    lines = [cell(nrmse=math.inf), cell(fold=1, nrmse=0.5, condition=math.inf), cell(fold=2, log_loss=math.inf)]
+    lines = [
+        cell(nrmse=math.inf),
+        cell(fold=1, nrmse=0.5, condition=math.inf),
+        cell(fold=2, log_loss=math.inf),
+    ]
     write_frame(pd.DataFrame(lines), tmp_path / "cells.csv")
     assert read_cells(tmp_path / "cells.csv")["status"].tolist() == ["diverged", "ok", "ok"]
 
@@ -114,12 +163,24 @@ def test_a_cell_with_an_infinite_error_has_diverged(tmp_path: Path) -> None:
 def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFrame]) -> None:
     absent = "neither /home/someone/data nor the cache holds it"
     rows = [row(), row("K-ELM", unavailable=absent)]
-    outcome = written(rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")})
-    assert outcome["reason"].tolist() == ["OSError: no '.../x.bin'", "neither .../data nor the cache holds it"]
+    outcome = written(
+        rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")}
+    )
+    assert outcome["reason"].tolist() == [
+        "OSError: no '.../x.bin'",
+        "neither .../data nor the cache holds it",
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["> 600 s", "a/b/c.csv", "https://example.org/a/b.zip", "1/2 of the rows", "expected (3, 1) and/or (3,)"]
+    "text",
+    [
+        "> 600 s",
+        "a/b/c.csv",
+        "https://example.org/a/b.zip",
+        "1/2 of the rows",
+        "expected (3, 1) and/or (3,)",
+    ],
 )
 def test_other_slashes_stay(written: Callable[..., pd.DataFrame], text: str) -> None:
     assert written([row(unavailable=text)])["reason"].tolist() == [text]
@@ -135,7 +196,9 @@ def test_other_slashes_stay(written: Callable[..., pd.DataFrame], text: str) -> 
         (b"\xff\xfe\x00", "cannot read"),
     ],
 )
-def test_a_file_that_is_not_a_table_of_cells(tmp_path: Path, content: str | bytes | None, words: str) -> None:
+def test_a_file_that_is_not_a_table_of_cells(
+    tmp_path: Path, content: str | bytes | None, words: str
+) -> None:
     path = tmp_path / "ci" / "toy" / "one" / "cells.csv"
     path.parent.mkdir(parents=True)
     if content is not None:
@@ -153,7 +216,9 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
 
 def assert_written(frame: pd.DataFrame, path: Path) -> None:
     texts = frame.astype(object).where(frame.notna(), "").map(str)
-    assert texts.to_dict("records") == pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"), path
+    assert texts.to_dict("records") == pd.read_csv(path, dtype=str, keep_default_na=False).to_dict(
+        "records"
+    ), path
 
 
 @pytest.fixture
@@ -186,11 +251,17 @@ def test_each_frame_is_the_file_that_was_written(two: Path) -> None:
 def test_all_tables_are_one_frame_with_their_place(two: Path) -> None:
     result = elmbench.read_results(two)
     assert list(result.summary.columns[:4]) == ["profile", "paper", "table", "dataset"]
-    for name, frame in (("cells", result.cells), ("summary", result.summary), ("claims", result.claims)):
+    for name, frame in (
+        ("cells", result.cells),
+        ("summary", result.summary),
+        ("claims", result.claims),
+    ):
         assert len(frame) == sum(len(getattr(table, name)) for table in result.values()), name
     group = result.summary.query("profile == 'paper' and paper == 'eem'")
     pd.testing.assert_series_equal(
-        group["mean"].reset_index(drop=True), result["paper/eem/table4"].summary["mean"], check_names=False
+        group["mean"].reset_index(drop=True),
+        result["paper/eem/table4"].summary["mean"],
+        check_names=False,
     )
     assert set(result.optimism["paper"]) == {"eem"}
 

@@ -16,7 +16,13 @@ from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.specs.profiles import Resolved, resolve
 
-CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above"}
+CLAIM: dict[str, Any] = {
+    "says": "it is so",
+    "dataset": "wdbc",
+    "metric": "mcc",
+    "model": "ELM",
+    "is": "above",
+}
 CLAIM |= {"than": ["K-ELM"]}
 #: Four folds in two runs, of mean 0 and deviation 1.
 SPREAD = np.array([-1.0, 1.0, 1.0, -1.0]) * np.sqrt(3) / 2
@@ -35,7 +41,9 @@ BETTER = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
 
 def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutcome]:
     cells = frame(resolved, lines)
-    return list(check_claims(summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved)))
+    return list(
+        check_claims(summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved))
+    )
 
 
 def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
@@ -67,11 +75,17 @@ def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: A
         ({"is": "no-better", "within": 0.022}, 5.0, "does not hold"),
     ],
 )
-def test_on_one_data_set_the_corrected_interval_decides(toy: Any, claim: Any, apart: float, verdict: str) -> None:
-    """Two folds have n_test = n_train, so the half width is t(3) s sqrt(1/4 + 1), here 1.86 hundredths of mcc."""
+def test_on_one_data_set_the_corrected_interval_decides(
+    toy: Any, claim: Any, apart: float, verdict: str
+) -> None:
+    """Two folds have n_test = n_train, so the half width is t(3) s sqrt(1/4 + 1), here 1.86
+    hundredths of mcc.
+    """
     differences = 0.01 * (apart + 1.86 / (t.ppf(0.975, 3) * np.sqrt(1.25)) * SPREAD)
     others = np.array([0.5, 0.6, 0.7, 0.8])
-    result = claimed(toy, [*cells_of("K-ELM", *others), *cells_of("ELM", *(others + differences))], **claim)
+    result = claimed(
+        toy, [*cells_of("K-ELM", *others), *cells_of("ELM", *(others + differences))], **claim
+    )
     assert result.verdict == verdict
     assert result.finding is not None
     assert result.finding.low == pytest.approx(0.01 * (apart - 1.86))
@@ -108,7 +122,12 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
     outcomes = [replace(one, p=p[name], verdict=verdicts[name]) for name in p]
     # .001 <= .025 / 4 and .008 <= .025 / 3, but .02 > .025 / 2.
     corrected = correct_by_holm(outcomes)
-    assert [one.verdict for one in corrected] == ["undecided", "does not hold", "undecided", "holds"]
+    assert [one.verdict for one in corrected] == [
+        "undecided",
+        "does not hold",
+        "undecided",
+        "holds",
+    ]
     assert "by itself it holds, but not after Holm's correction for 4 claims" in corrected[0].text
     assert corrected[1:] == outcomes[1:]
     # Untested and undecidable claims do not count.
@@ -118,7 +137,9 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 
 
 @pytest.mark.parametrize(("mcc", "n_notes"), [(0.8, 1), (0.5, 0)])
-def test_a_table_says_that_its_decided_claims_are_not_corrected(toy: Any, mcc: float, n_notes: int) -> None:
+def test_a_table_says_that_its_decided_claims_are_not_corrected(
+    toy: Any, mcc: float, n_notes: int
+) -> None:
     table = table_of(toy(claims=[CLAIM]), [*cells_of("ELM", mcc), *cells_of("K-ELM", 0.5)])
     assert sum("each claim is judged by itself" in text for text in notes_of(table)) == n_notes
 
@@ -164,7 +185,12 @@ def test_missing_columns_and_folds_decide_nothing(
 
 @pytest.mark.parametrize(
     ("models", "claim"),
-    [(["K-ELM"], {}), (["ELM"], {}), (["ELM", "svm"], {"than": "others"}), (["ELM", "K-ELM"], {"dataset": "sylva"})],
+    [
+        (["K-ELM"], {}),
+        (["ELM"], {}),
+        (["ELM", "svm"], {"than": "others"}),
+        (["ELM", "K-ELM"], {"dataset": "sylva"}),
+    ],
 )
 def test_a_claim_on_models_or_data_that_were_not_run_is_not_shown(
     toy: Any, models: list[str], claim: dict[str, Any]
@@ -180,7 +206,9 @@ def test_default_readings_and_the_own_selection_decide(toy: Any) -> None:
     assert claimed(toy, other_reading + other_selection + BETTER).verdict == "holds"
 
 
-def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_independent(toy: Any) -> None:
+def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_independent(
+    toy: Any,
+) -> None:
     """A holdout is corrected by its sizes: 69 of 569 rows are tested."""
     values = np.array([0.81, 0.84, 0.82, 0.85, 0.88])
     lines = [cell("ELM", run=i, mcc=value) for i, value in enumerate(values)]
@@ -196,20 +224,30 @@ def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_indep
     fixed = claimed(toy, lines, changes={"protocol": {"outer": outer | {"kind": "in-order"}}})
     assert fixed.finding is not None
     assert fixed.finding.test == "Welch's t-test"
-    assert fixed.p == pytest.approx(ttest_ind(values, other, equal_var=False, alternative="greater").pvalue)
+    assert fixed.p == pytest.approx(
+        ttest_ind(values, other, equal_var=False, alternative="greater").pvalue
+    )
 
 
 def over(values: list[float | None], other: float = 0.5, **columns: Any) -> list[dict[str, Any]]:
-    """Cells of ELM on as many data sets as there are values, whole where there is a value, beside K-ELM's."""
+    """Cells of ELM on as many data sets as there are values, whole where there is a value, beside
+    K-ELM's.
+    """
     lines = []
     for name, value in zip(DATASETS, values, strict=False):
         lines += cells_of("K-ELM", other, dataset=name, **columns)
-        lines += folds("ELM", 0.9, dataset=name) if value is None else cells_of("ELM", value, dataset=name, **columns)
+        lines += (
+            folds("ELM", 0.9, dataset=name)
+            if value is None
+            else cells_of("ELM", value, dataset=name, **columns)
+        )
     return lines
 
 
 def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
-    return claimed(toy, over(values), dataset="most", changes={"datasets": DATASETS[: len(values)]}, **claim)
+    return claimed(
+        toy, over(values), dataset="most", changes={"datasets": DATASETS[: len(values)]}, **claim
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,10 +262,14 @@ def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
         ([0.6, 0.61, 0.62, 0.63, 0.64], "too few data sets", 1 / 32),
     ],
 )
-def test_over_data_sets_the_signed_ranks_decide(toy: Any, values: list[float | None], verdict: str, p: float) -> None:
+def test_over_data_sets_the_signed_ranks_decide(
+    toy: Any, values: list[float | None], verdict: str, p: float
+) -> None:
     result = on_most(toy, values)
     assert (result.verdict, result.p) == (verdict, pytest.approx(p))
-    assert result.remark == ("5 data sets can be compared, 6 are needed" if len(values) == 5 else "")
+    assert result.remark == (
+        "5 data sets can be compared, 6 are needed" if len(values) == 5 else ""
+    )
     assert "on most data sets mcc of ELM above K-ELM" in result.text
 
 
@@ -253,7 +295,10 @@ def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
     # One that is missing leaves it open, unless another contradicts.
     result = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
     assert (result.verdict, result.remark) == ("incomplete", "cells are missing")
-    assert claimed(toy, over([0.4, None, 0.62]), dataset="all", changes=changes).verdict == "does not hold"
+    assert (
+        claimed(toy, over([0.4, None, 0.62]), dataset="all", changes=changes).verdict
+        == "does not hold"
+    )
 
 
 def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
@@ -309,12 +354,16 @@ def test_a_claim_is_not_held_against_fewer_or_other_rows(
     figures = "WDBC,ELM,mcc,0.9,,\n" if changes is COPY else ""
     result = claimed(toy, lines, figures, metric=metric, dataset=dataset, changes=changes)
     assert (result.verdict, result.finding and result.finding.n) == (verdict, n)
-    assert verdict != "not comparable" or result.remark.startswith("the data lack rows of the paper")
+    assert verdict != "not comparable" or result.remark.startswith(
+        "the data lack rows of the paper"
+    )
 
 
 def test_a_stand_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
     profiles = {"ci": {"stand-ins": ["wdbc"]}}
-    resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}])
+    resolved = toy(
+        profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}]
+    )
     assert not outcomes(resolved, BETTER)
     (result,) = outcomes(resolved, BETTER + [line | {"dataset": "heart"} for line in BETTER])
     assert result.finding is not None
@@ -324,7 +373,9 @@ def test_a_stand_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
 
 
 def test_the_lines_of_claims_csv(toy: Any) -> None:
-    resolved = toy(claims=[CLAIM, CLAIM | {"is": "close", "within": 0.5, "than": ["K-ELM", "OS-ELM"]}])
+    resolved = toy(
+        claims=[CLAIM, CLAIM | {"is": "close", "within": 0.5, "than": ["K-ELM", "OS-ELM"]}]
+    )
     result = outcomes(resolved, BETTER)
     table = claims_frame(result)
     assert list(table.columns) == COLUMNS
@@ -335,7 +386,11 @@ def test_the_lines_of_claims_csv(toy: Any) -> None:
     }  # fmt: skip
     assert one["estimate"] == pytest.approx(0.3)
     assert one["low"] < one["estimate"] < one["high"]
-    assert (two["is"], two["than"], two["remark"]) == ("within 0.5 of", "K-ELM, OS-ELM", "cells are missing")
+    assert (two["is"], two["than"], two["remark"]) == (
+        "within 0.5 of",
+        "K-ELM, OS-ELM",
+        "cells are missing",
+    )
     assert pd.isna(two["p"])
 
 
@@ -346,7 +401,9 @@ WITHOUT_FIGURES = {
 CLAIMS = [(file, claim) for file in load_catalogue().values() for claim in file.spec.claims]
 
 
-@pytest.mark.parametrize(("file", "claim"), CLAIMS, ids=[f"{file.id} {claim.says[:40]}" for file, claim in CLAIMS])
+@pytest.mark.parametrize(
+    ("file", "claim"), CLAIMS, ids=[f"{file.id} {claim.says[:40]}" for file, claim in CLAIMS]
+)
 def test_the_papers_figures_bear_every_claim_out_but_for_its_slips(file: Any, claim: Claim) -> None:
     """A claim that fails on the print is mistranslated, unless the paper contradicts itself."""
     borne_out = is_borne_out(claim, resolve(file, file.profiles[-1]))
@@ -368,10 +425,16 @@ def test_one_sentence_is_one_claim() -> None:
         ({"is": "no-better", "within": 0.1}, (0.6, 0.1), (0.61,)),
         ({"is": "no-worse", "within": 0.1, "metric": "rmse"}, (0.6, 0.1), (0.61,)),
         ({"is": "no-better", "within": 0.1, "metric": "rmse"}, (0.4, 0.9), (0.39,)),
-        ({"is": "between", "between": (0.5, 0.8), "metric": "fit_seconds"}, (0.25, 0.4), (0.24, 0.41)),
+        (
+            {"is": "between", "between": (0.5, 0.8), "metric": "fit_seconds"},
+            (0.25, 0.4),
+            (0.24, 0.41),
+        ),
     ],
 )
-def test_a_relation_to_a_half(values: dict[str, Any], inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
+def test_a_relation_to_a_half(
+    values: dict[str, Any], inside: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
     claim = Claim.model_validate(CLAIM | values)
     assert all(is_true(claim, one, 0.5) for one in inside)
     assert not any(is_true(claim, one, 0.5) for one in outside)

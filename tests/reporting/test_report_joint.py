@@ -11,7 +11,12 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom, binomtest, spearmanr
 
-from elmbench.reporting.figures import ComparedFigure, compared_figures, mean_rank_correlation, missing_runs
+from elmbench.reporting.figures import (
+    ComparedFigure,
+    compared_figures,
+    mean_rank_correlation,
+    missing_runs,
+)
 from elmbench.reporting.joint import (
     ALPHA,
     TABLE_VERDICTS,
@@ -29,17 +34,26 @@ from elmbench.reporting.verdicts import Printed, draws_of_means
 from elmbench.specs.measures import Measure
 
 
-def figure(dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc") -> ComparedFigure:
+def figure(
+    dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc"
+) -> ComparedFigure:
     """A figure with these run means; the print is a single draw without rounding."""
     array, printed = np.array(means), Printed(print_, 0.0)
     draws, runs = draws_of_means(array, 0.0), np.arange(len(array))
     return ComparedFigure("paper", dataset, model, Measure(metric), runs, array, draws, printed)
 
 
-def table(rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01) -> list[ComparedFigure]:
+def table(
+    rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01
+) -> list[ComparedFigure]:
     """A table of data sets by models with these true means, the print drawn like our runs."""
     return [
-        figure(f"set {i}", f"model {j}", rng.normal(mean, noise, runs).tolist(), float(rng.normal(mean, noise)))
+        figure(
+            f"set {i}",
+            f"model {j}",
+            rng.normal(mean, noise, runs).tolist(),
+            float(rng.normal(mean, noise)),
+        )
         for (i, j), mean in np.ndenumerate(truth)
     ]
 
@@ -47,7 +61,11 @@ def table(rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0
 def test_a_row_is_of_the_models_of_a_data_set_or_of_the_values_of_its_only_one() -> None:
     curve = [figure("one", "EEM", [0.9], 0.9, f"gmean@h={size}") for size in (5, 50, 500)]
     assert rows_of(curve) == [curve]
-    models = [figure("two", model, [0.9], 0.9, f"gmean@h={size}") for size in (5, 50) for model in ("EEM", "ELM")]
+    models = [
+        figure("two", model, [0.9], 0.9, f"gmean@h={size}")
+        for size in (5, 50)
+        for model in ("EEM", "ELM")
+    ]
     assert rows_of([*curve, *models]) == [curve, models[:2], models[2:]]
 
 
@@ -55,12 +73,17 @@ def test_few_permutations_are_all_computed() -> None:
     rng = np.random.default_rng(1)
     costs = [rng.random((size, size)) for size in (3, 1, 4)]
     sums = [
-        sum(cost[np.arange(len(cost)), list(order)].sum() for cost, order in zip(costs, orders, strict=True))
+        sum(
+            cost[np.arange(len(cost)), list(order)].sum()
+            for cost, order in zip(costs, orders, strict=True)
+        )
         for orders in product(*(permutations(range(len(cost))) for cost in costs))
     ]
     observed = sum(np.trace(cost) for cost in costs)
     assert len(sums) == 144
-    assert pattern_test(costs) == pytest.approx(np.mean([total <= observed + 1e-9 for total in sums]))
+    assert pattern_test(costs) == pytest.approx(
+        np.mean([total <= observed + 1e-9 for total in sums])
+    )
 
 
 def test_many_permutations_are_drawn_from_the_seed() -> None:
@@ -100,7 +123,10 @@ def test_the_five_verdicts() -> None:
     rng = np.random.default_rng(3)
     right = table(rng, TRUTH)
     assert verdict(right) == "reproduced"
-    moved = [figure(one.dataset, one.model, (one.means + 0.04).tolist(), one.printed.value) for one in right]
+    moved = [
+        figure(one.dataset, one.model, (one.means + 0.04).tolist(), one.printed.value)
+        for one in right
+    ]
     assert verdict(moved) == "pattern only"
     assert verdict(table(rng, np.full((2, 4), 0.7))) == "level only"
     rotated = [
@@ -111,7 +137,9 @@ def test_the_five_verdicts() -> None:
     assert verdict(rotated) == "not reproduced"
     assert verdict(right[:2]) == "too small to judge"
     # One run tells the pattern only.
-    single = [figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value) for one in right]
+    single = [
+        figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value) for one in right
+    ]
     result = judge_metric(single)
     assert (result.figures, result.inside, result.judged, result.coverage_p) == (8, 0, 0, None)
     assert result.verdict == "pattern only"
@@ -121,7 +149,10 @@ def test_a_table_is_judged_by_each_of_its_metrics() -> None:
     rng = np.random.default_rng(5)
     more = [figure("set 0", "model 0", [0.1, 0.2, 0.3], 0.2, "gmean")]
     verdicts = judge_table([*more, *table(rng, TRUTH)], "toy/one")
-    assert [(one.metric, one.figures, one.datasets) for one in verdicts] == [("gmean", 1, 1), ("mcc", 8, 2)]
+    assert [(one.metric, one.figures, one.datasets) for one in verdicts] == [
+        ("gmean", 1, 1),
+        ("mcc", 8, 2),
+    ]
     record = joint_record(verdicts)
     # The metric with the most figures speaks for the table.
     assert {name: record[name] for name in ("metric", "inside", "of", "expected")} == {
@@ -139,17 +170,28 @@ def test_a_stand_in_counts_only_without_its_original() -> None:
     for results, dataset in ((both, "waveform"), (alone, "waveform-drawn")):
         sources = [{*one.datasets} for one in compare_models(results.summary, results.resolved)]
         counted = {*results.figures["dataset"]}
-        assert counted == sources[0] == {*both.cells["dataset"]} - ({"waveform", "waveform-drawn"} - {dataset})
+        assert (
+            counted
+            == sources[0]
+            == {*both.cells["dataset"]} - ({"waveform", "waveform-drawn"} - {dataset})
+        )
         assert len(sources[1]) == results.agreements[0].rows == results.verdicts[0].datasets == 7
         # Another profile has the data set itself.
-        assert {*TableResults(both.resolved.file, (results, both)).figures["dataset"]} == {*both.figures["dataset"]}
+        assert {*TableResults(both.resolved.file, (results, both)).figures["dataset"]} == {
+            *both.figures["dataset"]
+        }
 
 
 def test_models_that_share_their_splits_count_for_fewer() -> None:
     rng = np.random.default_rng(7)
     runs = rng.normal(0, 0.01, (4, 12))
     alike = [
-        figure(f"set {i}", f"model {j}", (0.5 + 0.1 * j + runs[i]).tolist(), 0.5 + 0.1 * j + (0.1 if i == 0 else 0))
+        figure(
+            f"set {i}",
+            f"model {j}",
+            (0.5 + 0.1 * j + runs[i]).tolist(),
+            0.5 + 0.1 * j + (0.1 if i == 0 else 0),
+        )
         for i in range(4)
         for j in range(5)
     ]
@@ -158,10 +200,14 @@ def test_models_that_share_their_splits_count_for_fewer() -> None:
     assert binomtest(15, 20, 0.95, alternative="less").pvalue < ALPHA
     assert judge_metric(alike).coverage_p is None
     # If all are inside, fewer independent figures show as much, but not those of two data sets.
-    inside = [replace(one, printed=replace(one.printed, value=float(one.means.mean()))) for one in alike]
+    inside = [
+        replace(one, printed=replace(one.printed, value=float(one.means.mean()))) for one in alike
+    ]
     assert judge_metric(inside).coverage_p == judge_metric(inside[:15]).coverage_p == 1
     assert judge_metric(inside[:10]).coverage_p is None
-    single = [figure(f"set {i}", "model", runs[i % 4].tolist(), 0.1 if i < 5 else 0.0) for i in range(20)]
+    single = [
+        figure(f"set {i}", "model", runs[i % 4].tolist(), 0.1 if i < 5 else 0.0) for i in range(20)
+    ]
     result = judge_metric(single)
     assert result.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
 
@@ -185,14 +231,20 @@ def test_own_runs_are_reproduced_19_times_in_20_and_wrong_prints_are_not(seed: i
 
 @pytest.mark.parametrize("name", ["eem/table4", "rkelm/table3", "rkelm/table12"])
 def test_committed_tables_by_other_code(name: str) -> None:
-    """The pattern's p-value is that of a loop over the committed means, and k is counted in summary.csv."""
+    """The pattern's p-value is that of a loop over the committed means, and k is counted in
+    summary.csv.
+    """
     results = committed(f"paper/{name}")
     (joint,) = results.verdicts
-    lines = results.figures[results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()]
+    lines = results.figures[
+        results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()
+    ]
     assert joint.inside == lines["verdict"].isin(["reproduced", "consistent"]).sum()
     assert joint.judged == lines["low"].notna().sum()
     rng = np.random.default_rng(0)
-    rows = [(row["published"].to_numpy(), row["mean"].to_numpy()) for _, row in lines.groupby("dataset")]
+    rows = [
+        (row["published"].to_numpy(), row["mean"].to_numpy()) for _, row in lines.groupby("dataset")
+    ]
     observed = sum(np.abs(p - m).sum() for p, m in rows)
     draws = [sum(np.abs(p - rng.permutation(m)).sum() for p, m in rows) for _ in range(2000)]
     share = np.mean([total <= observed for total in draws])
@@ -223,5 +275,8 @@ def test_the_time_of_missing_runs_is_that_of_all_folds_and_selections() -> None:
 def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
     for name in ("fast/eem/table3", "paper/ospvm/table3"):
         results = committed(name)
-        assert list(compared_figures(results.figures, MeasuredCells(results.cells, results.resolved))) == []
+        assert (
+            list(compared_figures(results.figures, MeasuredCells(results.cells, results.resolved)))
+            == []
+        )
         assert results.verdicts == []

@@ -1,13 +1,32 @@
-"""Fits that were stopped at `max_iter` and warnings of models: columns of cells.csv and notes below a table."""
+"""Fits that were stopped at `max_iter` and warnings of models: columns of cells.csv and notes below
+a table.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import Toy, cell_in_store, folds, frame, keep, notes_of, table_from, table_of, unit_of
+from made_cells import (
+    Toy,
+    cell_in_store,
+    folds,
+    frame,
+    keep,
+    notes_of,
+    table_from,
+    table_of,
+    unit_of,
+)
 
-from elmbench.reporting.cells import CAPPED, WARNING, capped_fits, cells_frame, read_cells, write_frame
+from elmbench.reporting.cells import (
+    CAPPED,
+    WARNING,
+    capped_fits,
+    cells_frame,
+    read_cells,
+    write_frame,
+)
 from elmbench.reporting.notes import capped_notes, warning_notes
 from elmbench.running.store import Store
 
@@ -23,17 +42,26 @@ def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
 
 
 def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
-    return keep(store, key, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, **unit)
+    return keep(
+        store, key, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, **unit
+    )
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store(tmp_path)
-    grids = [put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped) for i, capped in enumerate((3, 0, 6))]
+    grids = [
+        put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped)
+        for i, capped in enumerate((3, 0, 6))
+    ]
     put(store, "choice", {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None})
     put(store, "search", {"kind": "search", "grid": GRID, "inner": INNER, "given": None}, 9)
     put(store, "divergence", {"kind": "divergence", "grid": GRID, "given": None}, 1)
-    put(store, "by-dcs", {"kind": "choice", "grid": GRID, "evaluated": ["divergence"], "given": None})
+    put(
+        store,
+        "by-dcs",
+        {"kind": "choice", "grid": GRID, "evaluated": ["divergence"], "given": None},
+    )
     return store
 
 
@@ -43,14 +71,20 @@ def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> di
 
 
 @pytest.mark.parametrize(
-    ("chosen", "share"), [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)]
+    ("chosen", "share"),
+    [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)],
 )
 def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
     assert capped_fits(store)(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
 
 
 def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
-    put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"}, 2)
+    put(
+        store,
+        "second",
+        {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"},
+        2,
+    )
     assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
 
 
@@ -101,10 +135,19 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
     [
         ([f"UserWarning: {ONE_CLASS}"], [ONE_CLASS]),
         (["UserWarning: a", "UserWarning: b"], ["a; b"]),
-        (["UserWarning: two\nSee https://...", "ConvergenceWarning: stopped", "DeprecationWarning: old"], ["two"]),
+        (
+            [
+                "UserWarning: two\nSee https://...",
+                "ConvergenceWarning: stopped",
+                "DeprecationWarning: old",
+            ],
+            ["two"],
+        ),
     ],
 )
-def test_what_counts_as_said_by_a_model(tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]) -> None:
+def test_what_counts_as_said_by_a_model(
+    tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]
+) -> None:
     store = Store(tmp_path)
     keep(store, "ok", OK | {"warnings": warnings})
     keep(store, "diverged", OK | {"status": "diverged", "warnings": warnings})

@@ -1,4 +1,6 @@
-"""The sentences on a paper and its main claims, against the committed results that they are about."""
+"""The sentences on a paper and its main claims, against the committed results that they are
+about.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -15,7 +17,13 @@ from elmbench.numerics.significance import Finding
 from elmbench.reporting import group_by
 from elmbench.reporting.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.papers import PaperResults, TableResults, answer_sentence, papers_of, table_sentence
+from elmbench.reporting.papers import (
+    PaperResults,
+    TableResults,
+    answer_sentence,
+    papers_of,
+    table_sentence,
+)
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.workflow.checks import check_published, published_record
@@ -45,8 +53,12 @@ def test_the_sentences_on_a_table() -> None:
         "pattern matches the printed one (p < .001). Verdict: reproduced."
     )
     partly = table_sentence("Table 4", replace(first, judged=64, inside=58, profiles=("paper",)))
-    assert partly.startswith("G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8")
-    alone = table_sentence("Table 4", replace(first, figures=1, judged=1, inside=1, profiles=("fast",)))
+    assert partly.startswith(
+        "G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8"
+    )
+    alone = table_sentence(
+        "Table 4", replace(first, figures=1, judged=1, inside=1, profiles=("fast",))
+    )
     assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
     assert result.sentences[2] == (
         "G-means of Table 5: none of 54 has the 3 runs that an interval needs, but the pattern matches the printed one "
@@ -67,7 +79,11 @@ ONLY = "compare as published in the only table that can be judged"
             "1 more table is too small to judge.",
         ),
         ({"not reproduced": 2}, 0, "The models compare as published in none of 2 tables."),
-        ({"level only": 2}, 0, "The models compare as published in none of 2 tables; in 2 only the values agree."),
+        (
+            {"level only": 2},
+            0,
+            "The models compare as published in none of 2 tables; in 2 only the values agree.",
+        ),
         (
             {"pattern only": 1, "too small to judge": 4},
             0,
@@ -75,7 +91,11 @@ ONLY = "compare as published in the only table that can be judged"
         ),
         ({"reproduced": 1}, 0, f"The models {ONLY}, and the values agree."),
         ({"not reproduced": 1}, 0, f"The models do not {ONLY}, and the values do not agree."),
-        ({"pattern only": 1}, 1, f"The models {ONLY}, but it has too few runs to judge the values."),
+        (
+            {"pattern only": 1},
+            1,
+            f"The models {ONLY}, but it has too few runs to judge the values.",
+        ),
         ({"too small to judge": 2}, 0, "No table has enough figures and runs to be judged."),
     ],
 )
@@ -90,15 +110,24 @@ def test_papers_stand_in_the_order_of_their_results() -> None:
 
 
 def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None:
-    run, unrun = answer("fast/eem/figure3"), TableResults(answer("paper/eem/table4").tables[0].file, ())
-    assert PaperResults(run.paper, (*run.tables, unrun)).answer == "No figure of Fig. 3 is compared."
+    run, unrun = (
+        answer("fast/eem/figure3"),
+        TableResults(answer("paper/eem/table4").tables[0].file, ()),
+    )
+    assert (
+        PaperResults(run.paper, (*run.tables, unrun)).answer == "No figure of Fig. 3 is compared."
+    )
     assert PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
     result = answer("paper/eem/table4")
-    summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
-    part = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
+    summary = pd.read_csv(
+        RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""]
+    )
+    part = summary[
+        summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()
+    ]
     assert sum(result.counts[0].values()) == len(part) == 81
     assert list(result.verdicts) == [*VERDICTS, "not run"]
 
@@ -123,7 +152,10 @@ def test_facts_of_the_data_are_counted_apart() -> None:
     figures, facts = result.counts
     assert figures == answer("paper/eem/table4").counts[0]
     assert facts["reproduced"] == 48
-    assert result.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
+    assert (
+        result.sentences[-1]
+        == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
+    )
     alone = answer("fast/eem/table3")
     assert alone.sentences == result.sentences[-1:]
 
@@ -132,7 +164,11 @@ def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     names = ("paper/rkelm/table3", "fast/rkelm/table3")
     paper, fast = (committed(name).verdicts[0].figures for name in names)
     # The other data sets are those of profile fast alone.
-    assert answer(*names).sentences[1].startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
+    assert (
+        answer(*names)
+        .sentences[1]
+        .startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
+    )
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
     counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
@@ -171,24 +207,37 @@ def test_a_main_claim_names_claims_that_the_tables_declare(key: str) -> None:
 def test_the_result_of_a_main_claim_counts_its_statements() -> None:
     resolved: Any = None
     above = Claim.model_validate(
-        {"says": "it is", "dataset": "a", "metric": "mcc", "model": "m", "is": "above", "than": ["n"]}
+        {
+            "says": "it is",
+            "dataset": "a",
+            "metric": "mcc",
+            "model": "m",
+            "is": "above",
+            "than": ["n"],
+        }
     )
     fails = ClaimOutcome(above, resolved, "does not hold")
     undecided, holds = replace(fails, verdict="undecided"), replace(fails, verdict="holds")
     assert result_in_words([holds]) == "holds"
-    assert result_in_words([fails, undecided, holds, fails]) == "1 holds, 2 do not hold, 1 undecided"
+    assert (
+        result_in_words([fails, undecided, holds, fails]) == "1 holds, 2 do not hold, 1 undecided"
+    )
     # Far less than a third of the time is not a third, but no slower.
     time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
     third = Claim.model_validate(above.model_dump(by_alias=True) | time)
-    result = ClaimOutcome(third, resolved, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs"))
-    assert result_in_words([result]) == "ratio smaller than stated"
-    assert result_in_words([replace(result, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]) == (
-        "1 holds, 1 ratio larger than stated"
+    result = ClaimOutcome(
+        third, resolved, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs")
     )
+    assert result_in_words([result]) == "ratio smaller than stated"
+    assert result_in_words(
+        [replace(result, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]
+    ) == ("1 holds, 1 ratio larger than stated")
 
 
 def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
-    (paper,) = gather(ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"])
+    (paper,) = gather(
+        ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"]
+    )
     on_site = [(one.table, one.record()) for one in paper.claims]
     tables = [table.file.id for table in paper.tables if table.results]
     (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
@@ -209,7 +258,9 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
 def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
     # Under `paper`, only Segment has results; under `fast`, no data set has all cells of KELM.
     outcomes = answer("paper/rkelm/table5", "fast/rkelm/table5").claims
-    verdicts = {outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes}
+    verdicts = {
+        outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes
+    }
     assert verdicts["the testing accuracy is superior to ELM"] == ("fast", "undecided")
     assert verdicts["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
 
@@ -218,8 +269,16 @@ def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
     (paper,) = check_published(["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS))[:1]
     # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
     (record,) = published_record([paper])
-    assert {(one["dataset"], one["profile"]) for one in record["figures"]} == {("wdbc", "paper"), ("sylva", "fast")}
-    assert record["joint"]["figures"] == sum(record["verdicts"].values()) == paper.counts[0].total() == 10
+    assert {(one["dataset"], one["profile"]) for one in record["figures"]} == {
+        ("wdbc", "paper"),
+        ("sylva", "fast"),
+    }
+    assert (
+        record["joint"]["figures"]
+        == sum(record["verdicts"].values())
+        == paper.counts[0].total()
+        == 10
+    )
     assert "MCCs of Table IV (profiles paper and fast): 3 of 10 " in paper.sentences[1]
 
 

@@ -1,4 +1,6 @@
-"""Readings: the same cells under each value, and the value that is nearest to the published figure."""
+"""Readings: the same cells under each value, and the value that is nearest to the published
+figure.
+"""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,9 +20,13 @@ FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 def compared(toy: Toy, tmp_path: Path) -> Compare:
     """Compare the reading `order` on these cells."""
 
-    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> pd.DataFrame:
+    def compare(
+        lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any
+    ) -> pd.DataFrame:
         resolved = toy(figures, **changes)
-        lines = compare_readings(resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)])
+        lines = compare_readings(
+            resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)]
+        )
         return lines[lines["reading"] == "order"].set_index("value")
 
     return compare
@@ -42,7 +48,9 @@ def runs(values: Iterable[float], reading: str = "") -> list[dict[str, Any]]:
 def on_both_sides(shuffled: float) -> list[dict[str, Any]]:
     """Two values that are far apart in every run, so that only their distances from .9 decide."""
     spread = [-0.01, 0.0, 0.01, 0.005, -0.005]
-    return runs(shuffled + one for one in spread) + runs((1.0 - one for one in spread), "order=stored")
+    return runs(shuffled + one for one in spread) + runs(
+        (1.0 - one for one in spread), "order=stored"
+    )
 
 
 def of_equal_folds() -> list[dict[str, Any]]:
@@ -64,7 +72,10 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
         # Chance, or two draws, decide nothing.
         ([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)], "0.9", ""),
         ([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)], "0.9", ""),
-        *((on_both_sides(value), "0.90", fits) for value, fits in ((0.802, ""), (0.85, "shuffled"), (0.60, "stored"))),
+        *(
+            (on_both_sides(value), "0.90", fits)
+            for value, fits in ((0.802, ""), (0.85, "shuffled"), (0.60, "stored"))
+        ),
         (of_equal_folds(), "0.9", ""),
         # A fit holds for every figure that rounds to the print.
         (CONSTANT, "0.900", "shuffled"),
@@ -73,7 +84,9 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
         ([*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8), LAST], "0.79", "stored"),
     ],
 )
-def test_the_value_that_fits(compared: Compare, lines: list[dict[str, Any]], printed: str, fits: str) -> None:
+def test_the_value_that_fits(
+    compared: Compare, lines: list[dict[str, Any]], printed: str, fits: str
+) -> None:
     result = compared(lines, f"WDBC,ELM,mcc,{printed},,\n")["nearest"]
     assert [*result.index[result]] == [fits] * bool(fits)
 
@@ -112,19 +125,27 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Compar
 
 def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) -> None:
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
-    changes = {"layout": "rank-correlation", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
+    changes = {
+        "layout": "rank-correlation",
+        "grids": {"n_hidden": [1, 10]},
+        "models": {"ELM": nodes},
+    }
     changes |= {"datasets": ["wdbc", "heart"]}
     lines = [cell(**{"spearman@h=1": 0.5, "spearman@h=10": 0.9})]
     lines += [cell(dataset="heart", status="unavailable", reason="no file")]
     lines += [line | {"reading": "order=stored", "spearman@h=1": 0.6} for line in lines]
     # This profile leaves h = 5 out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
-    result = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
+    result = compared(
+        lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes
+    )
     assert result["text"].to_dict() == {"shuffled": "0.500", "stored": "0.600"}
     assert {*result["label"]} == {"WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"}
 
 
-def test_the_rows_of_a_reading_and_the_leaking_value(compared: Compare, toy: Toy, paper: dict[str, Any]) -> None:
+def test_the_rows_of_a_reading_and_the_leaking_value(
+    compared: Compare, toy: Toy, paper: dict[str, Any]
+) -> None:
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
     lines = compared([*folds("ELM", *FAR), *stored(*NEAR)]).reset_index()
     table = reading_table(toy().file.paper.readings["order"], lines)

@@ -26,7 +26,11 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
     software = store.put_environment({"python": "3.12.1", "packages": {"numpy": "2.1"}})
     result = {"measured": {"mcc": mcc}, "params": {"C": 8}}
     result["predictions"] = predictions([1, 0, 1], [1, 1, 0], [0.5, 0.1, -0.2])
-    cells = [cell_in_store(f"{model}{fold}{mcc}", model, fold=fold) for model in models for fold in (0, 1)]
+    cells = [
+        cell_in_store(f"{model}{fold}{mcc}", model, fold=fold)
+        for model in models
+        for fold in (0, 1)
+    ]
     keep_cells(store, dict.fromkeys(cells, result), software, COMMAND)
 
 
@@ -63,10 +67,15 @@ def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path:
 def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
     resolved: Resolved, store: Store, tmp_path: Path
 ) -> None:
-    keep_cells(store, {cell_in_store("elsewhere", dataset="of another --spec-dir"): {"measured": {"mcc": 0.7}}})
+    keep_cells(
+        store,
+        {cell_in_store("elsewhere", dataset="of another --spec-dir"): {"measured": {"mcc": 0.7}}},
+    )
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))
-    with pytest.warns(ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"):
+    with pytest.warns(
+        ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"
+    ):
         results = read_results(resolved, tmp_path)
     assert {*results.cells["model"]} == {"ELM"}
     assert "cells of nosuch" in results.table.notes[0].text
@@ -81,28 +90,52 @@ def test_every_number_can_be_traced(resolved: Resolved, store: Store, tmp_path: 
     assert (record["experiment"], record["profile"]) == ("toy/one", "paper")
     assert record["datasets"] == {"wdbc": ["abc"]}
     assert record["models"] == {"ELM": "elm, version 3", "K-ELM": "k-elm, version 3"}
-    assert record["environments"] == [{"cells": 4, "python": "3.12.1", "packages": {"numpy": "2.1"}}]
+    assert record["environments"] == [
+        {"cells": 4, "python": "3.12.1", "packages": {"numpy": "2.1"}}
+    ]
     assert len(record["spec_sha256"]) == 64
 
 
-def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, store: Store, tmp_path: Path) -> None:
+def test_solvers_are_summed_over_searches_each_once(
+    resolved: Resolved, store: Store, tmp_path: Path
+) -> None:
     outcome = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
     inner = {"kind": "stratified-kfold", "folds": 3}
-    keep(store, "first", outcome | {"solvers": {"lanczos": 5, "bound failed": 1}}, kind="search", inner=inner)
-    keep(store, "second", outcome | {"solvers": {"cholesky": 2}}, kind="search", inner=inner, given="first")
+    keep(
+        store,
+        "first",
+        outcome | {"solvers": {"lanczos": 5, "bound failed": 1}},
+        kind="search",
+        inner=inner,
+    )
+    keep(
+        store,
+        "second",
+        outcome | {"solvers": {"cholesky": 2}},
+        kind="search",
+        inner=inner,
+        given="first",
+    )
     keep(store, "choice", outcome, kind="choice", given="second", evaluated=["grid", "lost"])
     keep(store, "grid", outcome | {"solvers": {"lanczos": 10}}, kind="grid", given="second")
     for row in store.cells("paper", "toy/one"):
         record = store.get(row.key)
         assert record is not None
-        keep(store, row.key, record["result"] | {"solvers": {"cholesky": 1}}, **record["unit"] | {"chosen": "choice"})
+        keep(
+            store,
+            row.key,
+            record["result"] | {"solvers": {"cholesky": 1}},
+            **record["unit"] | {"chosen": "choice"},
+        )
     folder = write_results(resolved, store, tmp_path).folder
     # Four cells rest on one choice.
     solvers = json.loads((folder / "environment.json").read_text())["solvers"]
     assert solvers == {"lanczos": 15, "bound failed": 1, "cholesky": 2 + 4}
 
 
-def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, store: Store, tmp_path: Path) -> None:
+def test_results_are_read_from_cells_and_not_from_the_store(
+    resolved: Resolved, store: Store, tmp_path: Path
+) -> None:
     written = write_results(resolved, store, tmp_path)
     fill(store, mcc=0.1)
     path = written.folder / "cells.csv"
@@ -117,16 +150,27 @@ def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, 
 
 
 @pytest.mark.parametrize(
-    "fault", [*(("fsync", errno.ENOSPC, i) for i in range(len(FILES))), *(("replace", errno.EROFS, i) for i in (0, 3))]
+    "fault",
+    [
+        *(("fsync", errno.ENOSPC, i) for i in range(len(FILES))),
+        *(("replace", errno.EROFS, i) for i in (0, 3)),
+    ],
 )
 def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
-    resolved: Resolved, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: tuple[str, int, int]
+    resolved: Resolved,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: tuple[str, int, int],
 ) -> None:
     function, code, broken_write = fault
     folder = write_results(resolved, store, tmp_path).folder
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     fill(store, mcc=0.25, models=("ELM", "K-ELM", "OS-ELM"))
-    after = {path.name: path.read_bytes() for path in write_results(resolved, store, tmp_path / "o").folder.iterdir()}
+    after = {
+        path.name: path.read_bytes()
+        for path in write_results(resolved, store, tmp_path / "o").folder.iterdir()
+    }
 
     real, calls = getattr(os, function), []
 
@@ -178,7 +222,11 @@ def test_a_table_says_which_times_are_clean(
     assert ("clean_times" in table) == (says is not None)
     if says is not None:
         assert table["clean_times"].tolist() == [float(clean) for clean in cells]
-    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "clean-times"]
+    notes = [
+        note.text
+        for note in read_results(toy(), tmp_path).table.notes
+        if note.kind == "clean-times"
+    ]
     assert [says is not None and says in text for text in notes] == [True] * (says is not None)
 
 

@@ -1,4 +1,6 @@
-"""Comparison of models over data sets and the tests of claims, against Demsar's formulas, closed forms and scipy."""
+"""Comparison of models over data sets and the tests of claims, against Demsar's formulas, closed
+forms and scipy.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_cells import Toy, cell, summary_of
 from random_examples import examples
-from scipy.stats import binomtest, friedmanchisquare, permutation_test, rankdata, ttest_ind, ttest_rel, wilcoxon
+from scipy.stats import (
+    binomtest,
+    friedmanchisquare,
+    permutation_test,
+    rankdata,
+    ttest_ind,
+    ttest_rel,
+    wilcoxon,
+)
 
 from elmbench.numerics.significance import (
     Finding,
@@ -52,7 +62,9 @@ def test_the_example_of_demsar() -> None:
     for one, rank in result.ranks.items():
         for other, against in result.ranks.items():
             if other != one:
-                assert (result.nemenyi[one][other] < 0.05) == (abs(rank - against) > result.critical_distance)
+                assert (result.nemenyi[one][other] < 0.05) == (
+                    abs(rank - against) > result.critical_distance
+                )
 
 
 def exact_p(differences: Any, side: str = "two-sided") -> float:
@@ -63,7 +75,12 @@ def exact_p(differences: Any, side: str = "two-sided") -> float:
 
     return float(
         permutation_test(
-            (differences,), positive, permutation_type="samples", vectorized=True, n_resamples=np.inf, alternative=side
+            (differences,),
+            positive,
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=np.inf,
+            alternative=side,
         ).pvalue
     )
 
@@ -75,7 +92,12 @@ def test_the_pairs_are_those_of_one_data_set() -> None:
         for i, a in enumerate(DEMSAR) for b in list(DEMSAR)[i + 1 :]
     )  # fmt: skip
     holm = np.minimum(1, np.maximum.accumulate(np.array(part) * np.arange(6, 0, -1)))
-    pairs = {frozenset((a, b)): result.wilcoxon[a][b] for a in result.ranks for b in result.ranks if a != b}
+    pairs = {
+        frozenset((a, b)): result.wilcoxon[a][b]
+        for a in result.ranks
+        for b in result.ranks
+        if a != b
+    }
     np.testing.assert_allclose(sorted(pairs.values()), holm)
     assert result.wins["C4.5+m"]["C4.5"] == "10/2/2"
     assert result.wins["C4.5"]["C4.5+m"] == "2/2/10"
@@ -89,9 +111,13 @@ def test_the_pairs_are_those_of_one_data_set() -> None:
 def test_signed_ranks_are_those_of_scipy(n: int, side: str) -> None:
     rng = np.random.default_rng(n)
     apart = rng.permutation(np.arange(1, n + 1)) * rng.choice([-0.1, 0.1], n)
-    assert wilcoxon_p(apart, side) == pytest.approx(wilcoxon(apart, alternative=side).pvalue, rel=1e-12)
+    assert wilcoxon_p(apart, side) == pytest.approx(
+        wilcoxon(apart, alternative=side).pvalue, rel=1e-12
+    )
     tied = rng.integers(-3, 4, n).astype(float)
-    assert wilcoxon_p((tied / 100 + 0.7) - 0.7 + 1e-17, side) == pytest.approx(exact_p(tied, side), rel=1e-12)
+    assert wilcoxon_p((tied / 100 + 0.7) - 0.7 + 1e-17, side) == pytest.approx(
+        exact_p(tied, side), rel=1e-12
+    )
     assert signed_rank_test(np.zeros(3), ABOVE).confirming == 1
 
 
@@ -113,16 +139,28 @@ def test_models_that_are_on_few_data_sets_are_left_out() -> None:
 
 
 def test_models_that_are_equal_everywhere() -> None:
-    result = compare(pd.DataFrame({"a": [0.5, 0.6, 0.3], "b": [0.5, 0.6, 0.1 + 0.2], "c": [0.1, 0.2, 0.1]}), "measured")
+    result = compare(
+        pd.DataFrame({"a": [0.5, 0.6, 0.3], "b": [0.5, 0.6, 0.1 + 0.2], "c": [0.1, 0.2, 0.1]}),
+        "measured",
+    )
     assert result.wins["a"]["b"] == "0/3/0"
     assert result.wilcoxon["a"]["b"] == 1.0
     assert (result.ranks["a"], result.ranks["c"]) == (1.5, 3.0)
 
 
 def test_the_same_folds_in_another_order_have_the_same_rank(toy: Toy) -> None:
-    scores = {"ELM": [0.1, 0.2, 0.3], "K-ELM": [0.3, 0.2, 0.1]}  # one sum is .6, the other a little more
-    lines = [cell(model, fold=fold, mcc=score) for model in scores for fold, score in enumerate(scores[model])]
-    resolved = toy(layout="comparison", protocol={"metrics": ["mcc"], "outer": {"kind": "kfold", "folds": 3}})
+    scores = {
+        "ELM": [0.1, 0.2, 0.3],
+        "K-ELM": [0.3, 0.2, 0.1],
+    }  # one sum is .6, the other a little more
+    lines = [
+        cell(model, fold=fold, mcc=score)
+        for model in scores
+        for fold, score in enumerate(scores[model])
+    ]
+    resolved = toy(
+        layout="comparison", protocol={"metrics": ["mcc"], "outer": {"kind": "kfold", "folds": 3}}
+    )
     assert summary_of(resolved, lines).query("metric == 'rank'")["mean"].tolist() == [1.5, 1.5]
 
 
@@ -133,7 +171,11 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9,,\nWDBC,K-ELM,mcc,0.8,,\nCalhousing,ELM,nrmse,0.2,,\nCalhousing,K-ELM,nrmse,0.3,,\n"
     resolved = toy(figures, **TWO)
     lines = [cell(m, fold=f, mcc=v) for m, v in (("ELM", 0.7), ("K-ELM", 0.8)) for f in (0, 1)]
-    lines += [cell(m, fold=f, dataset="calhousing", nrmse=v) for m, v in (("ELM", 0.5), ("K-ELM", 0.4)) for f in (0, 1)]
+    lines += [
+        cell(m, fold=f, dataset="calhousing", nrmse=v)
+        for m, v in (("ELM", 0.5), ("K-ELM", 0.4))
+        for f in (0, 1)
+    ]
     measured, published = compare_models(summary_of(resolved, lines), resolved)
     # The smaller error is the better one.
     assert (measured.source, measured.ranks) == ("measured", {"K-ELM": 1.0, "ELM": 2.0})
@@ -160,11 +202,14 @@ def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: 
 
 
 @pytest.mark.parametrize(
-    "test", [lambda d, r: corrected_t_test(d, 0.1, r), lambda d, r: welch_test(d, np.zeros(len(d)), r)]
+    "test",
+    [lambda d, r: corrected_t_test(d, 0.1, r), lambda d, r: welch_test(d, np.zeros(len(d)), r)],
 )
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
-def test_interval_and_probability_say_the_same(test: Callable[..., Finding], seed: int, shift: float) -> None:
+def test_interval_and_probability_say_the_same(
+    test: Callable[..., Finding], seed: int, shift: float
+) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
     result = test(values, ABOVE)
     assert (result.confirming <= 0.025) == (result.low >= 0)
@@ -185,7 +230,10 @@ def test_models_that_do_not_vary_are_as_sure_as_a_test_row_allows() -> None:
 
 def test_welch_is_scipys() -> None:
     one, other = [1.0, 2.0, 4.0], [0.0, 0.5, 0.25, 0.75]
-    result, expected = welch_test(one, other, ABOVE), ttest_ind(one, other, equal_var=False, alternative="greater")
+    result, expected = (
+        welch_test(one, other, ABOVE),
+        ttest_ind(one, other, equal_var=False, alternative="greater"),
+    )
     assert result.confirming == pytest.approx(expected.pvalue)
     assert result.n == 3
     assert welch_test([2.0, 2.0], [1.0, 1.0], ABOVE).confirming < 0.025
@@ -197,6 +245,7 @@ def test_several_must_all_be_true() -> None:
     decisive, confirming, contradicting = combine_findings([sure, contrary])
     assert (decisive, contradicting) == (contrary, pytest.approx(2 / 256))
     assert confirming == contrary.confirming
-    # Of two that are not confirmed at all, one is contradicted the more; four signs in four decide nothing.
+    # Of two that are not confirmed at all, one is contradicted the more; four signs in four decide
+    # nothing.
     assert combine_findings([sign_test(0, 6), sign_test(0, 8)])[0] == sign_test(0, 8)
     assert combine_findings([sign_test(0, 3), sign_test(0, 4)])[0] == sign_test(0, 3)

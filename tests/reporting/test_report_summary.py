@@ -1,4 +1,6 @@
-"""summary.csv and optimism.csv: averages, deviations, verdicts on published figures, gains of choices on test folds."""
+"""summary.csv and optimism.csv: averages, deviations, verdicts on published figures, gains of
+choices on test folds.
+"""
 
 from itertools import product
 from typing import Any
@@ -6,7 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import Toy, cell, entry, folds, frame, headings, notes_of, row, rows_of, runs, summary_of, table_of
+from made_cells import (
+    Toy,
+    cell,
+    entry,
+    folds,
+    frame,
+    headings,
+    notes_of,
+    row,
+    rows_of,
+    runs,
+    summary_of,
+    table_of,
+)
 from scipy.stats import t
 
 from elmbench.layouts.table import gain
@@ -25,7 +40,10 @@ def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
 
 
 def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
-    lines = [cell(run=r, fold=f, mcc=m) for r, f, m in [(0, 0, 0.8), (0, 1, 1.0), (1, 0, 0.5), (1, 1, 0.7)]]
+    lines = [
+        cell(run=r, fold=f, mcc=m)
+        for r, f, m in [(0, 0, 0.8), (0, 1, 1.0), (1, 0, 0.5), (1, 1, 0.7)]
+    ]
     of_runs = entry(toy(), lines)["std"]
     assert of_runs == pytest.approx(np.std([0.9, 0.6], ddof=1))
     of_folds = entry(toy(protocol={"std": "of-folds"}), lines)["std"]
@@ -36,7 +54,8 @@ def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
 def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
     line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
-    # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after eight.
+    # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after
+    # eight.
     assert (line["verdict"], line["runs_to_tell"]) == ("consistent", 9)
     line = entry(toy(figures), folds("ELM", 0.9, 0.9))
     assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("too few runs", 1, 3)
@@ -77,13 +96,19 @@ def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
         "wdbc.csv: only the counts were compared": "reproduced",
     }.items():
         remarked = frame(toy(figures), result).assign(**{REMARKS: remark})
-        lines = summarise(MeasuredCells(remarked, toy(figures))).query("metric == 'mcc' and published == 0.9")
+        lines = summarise(MeasuredCells(remarked, toy(figures))).query(
+            "metric == 'mcc' and published == 0.9"
+        )
         assert lines["verdict"].tolist() == [verdict]
 
 
 @pytest.mark.parametrize(
     ("figure", "metric", "published"),
-    [("mcc,,,excluded", "mcc", None), ("fit_seconds,0.5,,", "fit_seconds", 0.5), ("n_units,0.5,,", "n_units", 0.5)],
+    [
+        ("mcc,,,excluded", "mcc", None),
+        ("fit_seconds,0.5,,", "fit_seconds", 0.5),
+        ("n_units,0.5,,", "n_units", 0.5),
+    ],
 )
 def test_no_verdict_without_a_figure_or_on_times_and_sizes(
     toy: Toy, figure: str, metric: str, published: float | None
@@ -93,7 +118,9 @@ def test_no_verdict_without_a_figure_or_on_times_and_sizes(
     assert line["published"] == published or (published is None and pd.isna(line["published"]))
 
 
-@pytest.mark.parametrize("status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"])
+@pytest.mark.parametrize(
+    "status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"]
+)
 def test_an_entry_has_the_ending_that_all_its_cells_share(toy: Toy, status: str) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
@@ -114,12 +141,22 @@ def test_a_run_that_lacks_folds_of_its_data_set_gets_no_verdict(toy: Toy) -> Non
     assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["ended"] == "ok"
 
 
-@pytest.mark.parametrize(("part", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
-def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part: str, other: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")]
+)
+def test_default_readings_and_the_tables_own_selection_come_first(
+    toy: Toy, part: str, other: str
+) -> None:
     shuffled = product((other, part), ("order=stored", ""), ("K-ELM", "ELM"))
-    lines = [one for select, reading, m in shuffled for one in folds(m, 0.8, 0.9, select=select, reading=reading)]
+    lines = [
+        one
+        for select, reading, m in shuffled
+        for one in folds(m, 0.8, 0.9, select=select, reading=reading)
+    ]
     summary = summary_of(toy(protocol={"select": part}), lines)
-    result = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
+    result = list(
+        dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None))
+    )
     assert result == list(product(("", "order=stored"), (part, other), ("ELM", "K-ELM")))
     # The table's own metrics stand before the others.
     assert summary["metric"].tolist()[:2] == ["mcc", "fit_seconds"]
@@ -128,14 +165,18 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part
 def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"), fit_seconds=float("nan"), n_units=float("nan"))
     result = summary_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
-    assert result[["model", "metric", "ended", "verdict"]].to_numpy().tolist() == [["ELM", "mcc", "ok", "no data"]]
+    assert result[["model", "metric", "ended", "verdict"]].to_numpy().tolist() == [
+        ["ELM", "mcc", "ok", "no data"]
+    ]
     assert pd.isna(result["mean"]).all()
 
 
 BOTH = {"protocol": {"select": ["oracle", "nested"]}}
 
 
-def selections(model: str, oracle: list[float], nested: list[float], **values: Any) -> list[dict[str, Any]]:
+def selections(
+    model: str, oracle: list[float], nested: list[float], **values: Any
+) -> list[dict[str, Any]]:
     return [*folds(model, *oracle, select="oracle", **values), *folds(model, *nested, **values)]
 
 
@@ -143,7 +184,13 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
     resolved = toy(**BOTH)
     lines = selections("ELM", [0.9, 0.8], [0.85, 0.5])
     (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
-    assert [line[name] for name in ("dataset", "model", "metric", "reading", "n")] == ["wdbc", "ELM", "mcc", "", 2]
+    assert [line[name] for name in ("dataset", "model", "metric", "reading", "n")] == [
+        "wdbc",
+        "ELM",
+        "mcc",
+        "",
+        2,
+    ]
     assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx([0.85, 0.675, 0.175])
     # The deviation of the differences 0.05 and 0.3, not of the means.
     assert line["std"] == pytest.approx(0.25 / 2**0.5)
@@ -153,7 +200,9 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
 
 def test_an_error_has_the_opposite_sign(toy: Toy) -> None:
     resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
-    lines = [cell(dataset="calhousing", select=s, nrmse=v) for s, v in [("oracle", 0.4), ("nested", 0.5)]]
+    lines = [
+        cell(dataset="calhousing", select=s, nrmse=v) for s, v in [("oracle", 0.4), ("nested", 0.5)]
+    ]
     (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
     assert line["optimism"] == pytest.approx(0.1)
 
@@ -169,7 +218,10 @@ def test_an_error_has_the_opposite_sign(toy: Toy) -> None:
 )
 def test_an_entry_without_a_fold_has_no_optimism(toy: Toy, change: dict[str, Any]) -> None:
     resolved = toy(**BOTH)
-    lines = [*selections("ELM", [0.9, 0.8], [0.8, 0.7]), *selections("K-ELM", [0.9, 0.8], [0.8, 0.7])]
+    lines = [
+        *selections("ELM", [0.9, 0.8], [0.8, 0.7]),
+        *selections("K-ELM", [0.9, 0.8], [0.8, 0.7]),
+    ]
     lines[0] |= change
     result = optimism(frame(resolved, lines), resolved)
     assert result["model"].tolist() == ["K-ELM"]
@@ -177,15 +229,25 @@ def test_an_entry_without_a_fold_has_no_optimism(toy: Toy, change: dict[str, Any
 
 def test_one_selection_alone_has_none(toy: Toy) -> None:
     resolved = toy(**BOTH)
-    lines = [*folds("ELM", 0.9, 0.8, select="oracle"), *folds("K-ELM", 0.9, 0.8), *folds("OS-ELM", 1, 1)]
+    lines = [
+        *folds("ELM", 0.9, 0.8, select="oracle"),
+        *folds("K-ELM", 0.9, 0.8),
+        *folds("OS-ELM", 1, 1),
+    ]
     lines += folds("OS-ELM", 1, 1, select="published")
     assert not len(optimism(frame(resolved, lines), resolved))
-    assert all(not any(r["optimism"] for r in rows_of(section)) for section in table_of(resolved, lines).sections)
+    assert all(
+        not any(r["optimism"] for r in rows_of(section))
+        for section in table_of(resolved, lines).sections
+    )
 
 
 def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -> None:
     resolved = toy(datasets=["wdbc", "heart"], **BOTH)
-    lines = [*selections("ELM", [0.9, 0.8], [0.8, 0.7]), *selections("K-ELM", [0.9, 0.8], [0.95, 0.9])]
+    lines = [
+        *selections("ELM", [0.9, 0.8], [0.8, 0.7]),
+        *selections("K-ELM", [0.9, 0.8], [0.95, 0.9]),
+    ]
     lines += selections("ELM", [0.9, 0.8], [0.6, 0.5], dataset="heart")
     lines += selections("ELM", [0.9, 0.9], [0.5, 0.5], reading="order=stored")
     table = table_of(resolved, lines)
@@ -199,7 +261,12 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
 
 
 def test_nothing_gained_has_a_plus() -> None:
-    assert [gain(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
+    assert [gain(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == [
+        "+0.000",
+        "+0.000",
+        "+0.000",
+        "-0.001",
+    ]
 
 
 def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:

@@ -25,7 +25,8 @@ def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
 def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds(toy: Toy) -> None:
     scores = {"ELM": (0.90, 0.92), "mine": (0.80, 0.85), "K-ELM": (0.7, 0.7)}
     lines = [line for model, values in scores.items() for line in folds(model, *values)]
-    # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has Holm's factor 2.
+    # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has
+    # Holm's factor 2.
     expected = "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
     (note,) = (note for note in table_of(toy(""), lines).notes if note.kind == "added")
     assert note.text == f"{expected} (corrected resampled t-test on 2 folds, Holm's correction)"
@@ -41,14 +42,19 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
     [
         (stopped(600), "> 600 s"),
         (stopped(600, search=True), "> 600 s"),
-        ({"status": "out-of-memory", "reason": "would need about 3 GB; the limit is 2 GB"}, "out of memory"),
+        (
+            {"status": "out-of-memory", "reason": "would need about 3 GB; the limit is 2 GB"},
+            "out of memory",
+        ),
         ({"status": "unavailable", "reason": "no data directory is given"}, "-"),
         ({"status": "diverged", "reason": "a prediction is not finite"}, "diverged"),
         ({"status": "diverged", "reason": ""}, "diverged"),
         ({"status": "failed", "reason": "ValueError: no"}, "failed"),
     ],
 )
-def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, ending: dict[str, Any], shown: str) -> None:
+def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
+    toy: Toy, ending: dict[str, Any], shown: str
+) -> None:
     lines = [cell(fold=i, **ending) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
     table = table_of(toy("WDBC,ELM,mcc,0.93,,\n"), lines)
     assert row(table.sections[0], "ELM")["value"] == shown
@@ -78,7 +84,9 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     assert [entry.model for entry in entries if entry.best] == ["ELM"]
 
 
-def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
+def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_that_are_shown(
+    toy: Toy,
+) -> None:
     figures = "WDBC,ELM,mcc,,,excluded: unstable\nSylva,ELM,mcc,0.8,,cited\n"
     table = table_of(toy(figures, datasets=["wdbc", "sylva"]), folds("ELM", 0.9, 0.9))
     assert row(table.sections[0], "ELM")["published"] == "-"
@@ -89,8 +97,14 @@ def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_th
     ("criterion", "says"),
     [
         ("score", "chosen on inner folds of the training part"),
-        ("dcs-gaussians", "of the largest D_CS of the two classes' projected training rows, as Gaussians"),
-        ("dcs-kde", "of the largest D_CS of the two classes' projected training rows, by kernel densities"),
+        (
+            "dcs-gaussians",
+            "of the largest D_CS of the two classes' projected training rows, as Gaussians",
+        ),
+        (
+            "dcs-kde",
+            "of the largest D_CS of the two classes' projected training rows, by kernel densities",
+        ),
     ],
 )
 def test_a_heading_names_the_criterion_of_the_choice(toy: Toy, criterion: str, says: str) -> None:
@@ -110,7 +124,11 @@ def test_state_carried_over_folds_is_labelled_as_leaking(toy: Toy, reading: str)
 
 def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: Toy) -> None:
     published = "WDBC,ELM,train_seconds,0.5,,\nWDBC,K-ELM,train_seconds,2,,\nCalhousing,K-ELM,train_seconds,3,,\n"
-    resolved = toy(published, datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse", "fit_seconds"]})
+    resolved = toy(
+        published,
+        datasets=["wdbc", "calhousing"],
+        protocol={"metrics": ["mcc", "nrmse", "fit_seconds"]},
+    )
     lines = [*folds("ELM", 1, 1, fit_seconds=0.2), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
     lines += [line | {"dataset": "calhousing", "nrmse": 0.5, "mcc": None} for line in lines[2:]]
     rows = rows_of(table_of(resolved, lines).sections[0])
@@ -143,9 +161,12 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "shown"), [(stopped(600), "> 600 s"), (stopped(7200, search=True), "search > 7200 s")]
+    ("ending", "shown"),
+    [(stopped(600), "> 600 s"), (stopped(7200, search=True), "search > 7200 s")],
 )
-def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, ending: dict[str, Any], shown: str) -> None:
+def test_a_fit_that_ran_over_shows_where_its_time_would_stand(
+    toy: Toy, ending: dict[str, Any], shown: str
+) -> None:
     resolved = toy(TIMES, layout="times", **{"search-limit": "time=2h"})
     lines = [cell("OS-ELM", fold=i, fit_seconds=None, **ending) for i in range(2)]
     table = table_of(resolved, lines)
@@ -164,7 +185,12 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
     assert "published_fit" not in headings(table, table.sections[0])
     bare = table_of(toy(), lines)
     assert list(headings(bare, bare.sections[0])) == ["dataset", "model", "value", "fit", "ratio"]
-    assert list(headings(bare, bare.sections[0], narrow=True)) == ["dataset", "model", "value", "fit"]
+    assert list(headings(bare, bare.sections[0], narrow=True)) == [
+        "dataset",
+        "model",
+        "value",
+        "fit",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +202,12 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
         ("ci", None, 1, "1 run; thinned grids"),
         ("ci", {"runs": 1}, 2, "2 runs"),
         ("ci", {"rows": 400, "folds": 5}, 2, "2 runs; at most 400 rows of a data set; 5 folds"),
-        ("ci", {"stand-ins": ["sylva"], "thin-grids": 1}, 2, "2 runs; sylva in place of the paper's data"),
+        (
+            "ci",
+            {"stand-ins": ["sylva"], "thin-grids": 1},
+            2,
+            "2 runs; sylva in place of the paper's data",
+        ),
     ],
 )
 def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed_protocol(
@@ -185,15 +216,25 @@ def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed
     changes = {} if settings is None else {"profiles": {"ci": settings}}
     lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
     lines += [line | {"model": "OS-ELM"} for line in lines if line["run"] < 2]
-    says = says if profile == "paper" else f"Profile ci: {says}; not a reproduction of the printed protocol."
+    says = (
+        says
+        if profile == "paper"
+        else f"Profile ci: {says}; not a reproduction of the printed protocol."
+    )
     assert table_of(toy(profile=profile, **changes), lines).subtitle.endswith(says)
 
 
 def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     names = ["sonar", "wdbc", "heart", "oil-spill"]
-    missing = "the data set '{0}' is not here; elmbench data fetch {0} (or drop {0}.csv into the folder)"
+    missing = (
+        "the data set '{0}' is not here; elmbench data fetch {0} (or drop {0}.csv into the folder)"
+    )
     reasons = {name: missing.format(name) for name in names} | {"heart": "its licence"}
-    lines = [cell(dataset=name, status="unavailable", reason=reasons[name]) for name in names if name != "wdbc"]
+    lines = [
+        cell(dataset=name, status="unavailable", reason=reasons[name])
+        for name in names
+        if name != "wdbc"
+    ]
     table = table_of(toy(datasets=names), [*lines, *folds("ELM", 0.9, 0.9)])
     assert notes_of(table) == (
         "sonar, oil-spill unavailable: the data set 'NAME' is not here; elmbench data fetch NAME "
@@ -212,7 +253,12 @@ def test_a_table_without_ended_cells_says_so(toy: Toy) -> None:
 
 def test_numbers_fit_their_columns() -> None:
     """Seconds have three figures at most, and figures that have run away are powers of ten."""
-    assert [three_figures(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == ["0.0023", "0.0467", "12.3", "123"]
+    assert [three_figures(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == [
+        "0.0023",
+        "0.0467",
+        "12.3",
+        "123",
+    ]
     assert quantity(379.3, 5.7e-14) == "379 ± 0"  # equal numbers, apart from round-off
     assert (format_fixed(1234567.0, 3), format_fixed(999999.0, 1)) == ("1.2e+06", "999999.0")
 

@@ -1,4 +1,6 @@
-"""The rule of the verdicts and the agreement beside it, against numbers by hand and draws whose truth is known."""
+"""The rule of the verdicts and the agreement beside it, against numbers by hand and draws whose
+truth is known.
+"""
 
 import math
 from dataclasses import replace
@@ -12,7 +14,15 @@ from scipy.stats import binom, t
 
 from elmbench.reporting.figures import Agreement, agreements, compared_figures
 from elmbench.reporting.summary import MeasuredCells, summarise
-from elmbench.reporting.verdicts import MOST_RUNS, Draws, Printed, draws_of, draws_of_means, judge, runs_to_tell
+from elmbench.reporting.verdicts import (
+    MOST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    judge,
+    runs_to_tell,
+)
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
@@ -24,7 +34,9 @@ HALF = 4.302653 * 0.01 * math.sqrt(1 + 1 / 3)
 def test_the_interval_is_that_of_a_new_draw() -> None:
     assert DRAWS.half_width() == pytest.approx(HALF, rel=1e-6)
     # A published mean of twenty draws varies less, and our mean of three varies all the same.
-    assert DRAWS.half_width(20) == pytest.approx(4.302653 * 0.01 * math.sqrt(1 / 20 + 1 / 3), rel=1e-6)
+    assert DRAWS.half_width(20) == pytest.approx(
+        4.302653 * 0.01 * math.sqrt(1 / 20 + 1 / 3), rel=1e-6
+    )
     assert DRAWS.half_width(runs=10) == pytest.approx(t.ppf(0.975, 9) * 0.01 * math.sqrt(1.1))
 
 
@@ -86,7 +98,9 @@ def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
 
 
 def test_draws_are_run_means() -> None:
-    cells = pd.DataFrame({"run": [0, 0, 1, 1, 2, 2], "n_test": 50, "value": [0.8, 1.0, 0.5, 0.7, 0.9, 0.9]})
+    cells = pd.DataFrame(
+        {"run": [0, 0, 1, 1, 2, 2], "n_test": 50, "value": [0.8, 1.0, 0.5, 0.7, 0.9, 0.9]}
+    )
     result = draws_of(cells["value"], cells, Measure("mcc"))
     assert (result.mean, result.runs) == (pytest.approx(0.8), 3)
     assert result.deviation == pytest.approx(np.std([0.9, 0.6, 0.9], ddof=1))
@@ -94,7 +108,9 @@ def test_draws_are_run_means() -> None:
     assert result.least_half_width == pytest.approx(1 / 100)
     # One row of a run moves the mean of two folds by half a row.
     assert draws_of(cells["value"], cells, Measure("tp")).least_half_width == pytest.approx(1 / 2)
-    assert draws_of(cells["value"], cells, Measure("nrmse")).least_half_width == pytest.approx(1e-6 * 0.8)
+    assert draws_of(cells["value"], cells, Measure("nrmse")).least_half_width == pytest.approx(
+        1e-6 * 0.8
+    )
 
 
 def test_run_means_that_differ_by_round_off_do_not_vary() -> None:
@@ -131,7 +147,8 @@ def test_the_level_holds_if_the_first_runs_fix_the_number_of_runs(seed: int, apa
         assert total is None or total > most or 2 * draws.half_width(20) < apart
     low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
     assert low <= inside <= high
-    # The deviation of all runs would not hold it: few runs are those that happen to lie close together.
+    # The deviation of all runs would not hold it: few runs are those that happen to lie close
+    # together.
     if apart < 0.1:
         assert plain < inside
 
@@ -143,12 +160,19 @@ def test_the_last_run_shows_if_a_first_stage_fixed_the_number_of_runs() -> None:
     assert draws.half_width() == pytest.approx(t.ppf(0.975, 2) * 0.1 * math.sqrt(1 + 1 / 4))
     # Another request has asked for four runs.
     draws = draws_of(cells["value"], cells.assign(first_runs=[3, 3, 3, None]), Measure("mcc"))
-    assert (draws.first, draws.deviation) == (None, pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)))
+    assert (draws.first, draws.deviation) == (
+        None,
+        pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)),
+    )
 
 
 HOLDOUT = {"outer": {"kind": "holdout", "runs": 4, "sizes": {"wdbc": {"train": 379, "test": 190}}}}
 FIGURES = "WDBC,ELM,mcc,0.90,,\nWDBC,K-ELM,mcc,0.94,,\nWDBC,OS-ELM,mcc,0.70,,\n"
-MEANS = {"ELM": [0.90, 0.91, 0.89, 0.90], "K-ELM": [0.93, 0.935, 0.94, 0.935], "OS-ELM": [0.6, 0.7, 0.8, 0.71]}
+MEANS = {
+    "ELM": [0.90, 0.91, 0.89, 0.90],
+    "K-ELM": [0.93, 0.935, 0.94, 0.935],
+    "OS-ELM": [0.6, 0.7, 0.8, 0.71],
+}
 
 
 def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
@@ -159,17 +183,25 @@ def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreeme
 
 
 def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any]]:
-    return [cell(model, run, mcc=mcc, **values) for model, part in means.items() for run, mcc in enumerate(part)]
+    return [
+        cell(model, run, mcc=mcc, **values)
+        for model, part in means.items()
+        for run, mcc in enumerate(part)
+    ]
 
 
 def test_differences_and_the_order_of_the_models(toy: Toy) -> None:
     resolved = toy(FIGURES, protocol=HOLDOUT)
     one = result(resolved, lines_of(MEANS))["mcc"]
     assert one.figures == 3
-    distances = [abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)]
+    distances = [
+        abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)
+    ]
     assert one.median_difference == pytest.approx(np.median(distances))
     assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(1.0), 1, 1)
-    other = result(resolved, lines_of(MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}))["mcc"]
+    other = result(resolved, lines_of(MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}))[
+        "mcc"
+    ]
     assert (other.rank_correlation, other.same_best, other.rows) == (pytest.approx(0.5), 0, 1)
 
 
@@ -193,7 +225,9 @@ def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
     verdicts = [
         judge(
             draws_of_means(np.array(part), 1 / 190),
-            Printed(printed[other], 0.005, 1, float(np.median([abs(printed[model] - p) for p in rest]))),
+            Printed(
+                printed[other], 0.005, 1, float(np.median([abs(printed[model] - p) for p in rest]))
+            ),
         ).verdict
         for model, part in MEANS.items()
         for other in printed
@@ -208,7 +242,8 @@ def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    # The fifth run lies far off the others; each of the others lies among them. Three runs are too few.
+    # The fifth run lies far off the others; each of the others lies among them. Three runs are too
+    # few.
     ("runs", "left_out"),
     [([0.90, 0.91, 0.89, 0.90, 0.5], (5, 4)), ([0.9, 0.91, 0.89], (0, 0))],
 )
@@ -220,7 +255,9 @@ def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int
 def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     figures = "WDBC,ELM,train_seconds,1.0,,\nWDBC,K-ELM,train_seconds,4.0,,\nWDBC,OS-ELM,train_seconds,0.5,,\n"
     # A time that is printed as 0 has no ratio.
-    figures += "WDBC,ELM,test_seconds,1.0,,\nWDBC,K-ELM,test_seconds,8.0,,\nWDBC,OS-ELM,test_seconds,0,,\n"
+    figures += (
+        "WDBC,ELM,test_seconds,1.0,,\nWDBC,K-ELM,test_seconds,8.0,,\nWDBC,OS-ELM,test_seconds,0,,\n"
+    )
     changes = {"protocol": HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}}
     lines = [
         cell(model, run, mcc=0.9, fit_seconds=value, predict_seconds=0.02)
@@ -233,4 +270,7 @@ def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     assert (fit.median_factor, fit.median_difference, fit.pairings) == (pytest.approx(2.0), None, 0)
     assert fit.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
     assert (predict.figures, predict.median_factor, ours) == (2, pytest.approx(8.0), {})
-    assert result(toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}
+    assert (
+        result(toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast"), lines)
+        == {}
+    )

@@ -1,4 +1,6 @@
-"""One table in every format: Markdown, LaTeX, HTML, text, and in the terminal in the shape of the print."""
+"""One table in every format: Markdown, LaTeX, HTML, text, and in the terminal in the shape of the
+print.
+"""
 
 import io
 import re
@@ -21,8 +23,19 @@ from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import section_text
 from elmbench.specs.papers import ChosenReading
 
-ROW = {"dataset": "A & B_1", "model": "50 % #1 {x} $y$", "value": "0.92 ± 0.01", "published": "> 600 s"}
-ROW |= {"verdict": "a\\b^c~d", "fit": "0.5", "published_fit": "1", "ratio": "1", "published_ratio": "2"}
+ROW = {
+    "dataset": "A & B_1",
+    "model": "50 % #1 {x} $y$",
+    "value": "0.92 ± 0.01",
+    "published": "> 600 s",
+}
+ROW |= {
+    "verdict": "a\\b^c~d",
+    "fit": "0.5",
+    "published_fit": "1",
+    "ratio": "1",
+    "published_ratio": "2",
+}
 COLUMNS = tuple(Column(name, name.replace("_", " ")) for name in ROW)
 LEAKING = "oracle; reading a_b=c (LEAKING: test rows were learnt in earlier folds)"
 
@@ -44,7 +57,10 @@ def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
     assert lines[0] == "# Table I: 100 % of_it"
     commands = ["    elmbench run a/b --profile ci", "    elmbench run a/b --runs 2"]
     assert lines[lines.index("Made by:") + 2 :][:2] == commands
-    assert [line for line in lines if line.startswith("## ")] == ["## nested: inner folds", f"## {LEAKING}"]
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## nested: inner folds",
+        f"## {LEAKING}",
+    ]
     pipes = [line for line in lines if line.startswith("|")]
     assert len(pipes) == 7
     assert {line.count("|") for line in pipes} == {len(COLUMNS) + 1}
@@ -106,7 +122,11 @@ def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
     line = {"dataset": "WDBC", "model": "ELM"}
     for i in range(4):
         names = [f"{name}_{i}" for name in ("value", "published", "verdict")]
-        columns += [Column(names[0], f"metric {i}"), Column(names[1], "published"), Column(names[2], "verdict")]
+        columns += [
+            Column(names[0], f"metric {i}"),
+            Column(names[1], "published"),
+            Column(names[2], "verdict"),
+        ]
         line |= {names[0]: f"0.9{i}000 ± 0.01000", names[1]: f"0.8{i}00", names[2]: "differs"}
     table = ResultTable("Table 1", "", tuple(columns), (Section("published", (), (line,)),), ())
     console = Console(file=io.StringIO(), width=80)
@@ -138,7 +158,9 @@ def lines_of(results: Results) -> list[str]:
 @pytest.fixture
 def both(read: Callable[..., Results]) -> Results:
     lines = runs("ELM", 0.90, 0.901, 0.899) + runs("K-ELM", 0.90, 0.91, 0.89)
-    lines += runs("ELM", 0.52, 0.52, 0.521, dataset="sylva") + runs("K-ELM", 0.4, 0.6, 0.5, dataset="sylva")
+    lines += runs("ELM", 0.52, 0.52, 0.521, dataset="sylva") + runs(
+        "K-ELM", 0.4, 0.6, 0.5, dataset="sylva"
+    )
     return read(lines)
 
 
@@ -148,11 +170,16 @@ def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Res
     assert lines[start - 1] == "mcc"
     wdbc, published, sylva, printed = lines[start + 1 : start + 5]
     figures = both.figures
-    verdicts = dict(zip(zip(figures["dataset"], figures["model"], strict=True), figures["verdict"], strict=True))
+    verdicts = dict(
+        zip(zip(figures["dataset"], figures["model"], strict=True), figures["verdict"], strict=True)
+    )
     assert (sylva.split()[0], sylva.split()[1][-1]) == ("Sylva", "*")
     assert not sylva.split()[2].endswith("*")
     assert wdbc.startswith("WDBC 0.90±0.00")
-    assert printed == f"paper 0.5* {SIGNS[verdicts['sylva', 'ELM']]} 0.4 {SIGNS[verdicts['sylva', 'K-ELM']]}"
+    assert (
+        printed
+        == f"paper 0.5* {SIGNS[verdicts['sylva', 'ELM']]} 0.4 {SIGNS[verdicts['sylva', 'K-ELM']]}"
+    )
     assert published.startswith("paper ")
     assert published.endswith(f"0.95±0.01* {SIGNS[verdicts['wdbc', 'K-ELM']]}")
 
@@ -169,26 +196,36 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
         return {"verdict": verdict, "metric": metric}
 
     def counted(lines: list[dict[str, Any]], missing: pd.DataFrame) -> str:
-        return counts_text(*verdict_counts(pd.DataFrame(lines, columns=["verdict", "metric"])), missing)
+        return counts_text(
+            *verdict_counts(pd.DataFrame(lines, columns=["verdict", "metric"])), missing
+        )
 
     none = pd.DataFrame({"more_runs": [], "minutes": []})
     assert counted([], none) == counted([line("")], none) == "No published figure to judge."
     facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
     both = [line("reproduced", "features"), line("differs", "instances")]
     assert counted(both, none) == facts
-    assert counted([line("differs"), line(""), *both], none) == f"1 published figure: 1 ✗ differs. {facts}"
+    assert (
+        counted([line("differs"), line(""), *both], none)
+        == f"1 published figure: 1 ✗ differs. {facts}"
+    )
     missing = pd.DataFrame({"more_runs": [1, 2], "minutes": [30.0, 4.4]})
     assert counted([line("too few runs")] * 3, missing) == (
-        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there are, which take "
+        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there "
+        "are, which take "
         "about 34 min on one core."
     )
     assert counted([line("too few runs")], missing.assign(minutes=0.1)).endswith(
         "2 more than there are, which take less than a minute on one core."
     )
-    assert counted([line("too few runs")], missing.assign(minutes=180)).endswith("about 6 h on one core.")
+    assert counted([line("too few runs")], missing.assign(minutes=180)).endswith(
+        "about 6 h on one core."
+    )
 
 
-def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read: Callable[..., Results]) -> None:
+def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(
+    read: Callable[..., Results],
+) -> None:
     def make(count: int) -> list[str]:
         names = [f"MODEL-{i}" for i in range(count)]
         models = {name: {"model": "elm", "search": ["C"]} for name in names}
@@ -199,13 +236,18 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read:
     few, some, many = make(4), make(6), make(12)
     assert all(len(line) <= 80 for lines in (few, some, many) for line in lines)
     assert any("±" in line for line in few)
-    heads = [[line for line in lines if line.startswith("data set") and "MODEL" in line] for lines in (few, some, many)]
+    heads = [
+        [line for line in lines if line.startswith("data set") and "MODEL" in line]
+        for lines in (few, some, many)
+    ]
     assert "mcc (deviations: --format md)" in some
     assert [sum(len(line.split()) - 2 for line in result) // 2 for result in heads] == [4, 6, 12]
     assert len(heads[2]) > 2
 
 
-def test_a_table_without_printed_figures_has_the_lines_of_its_kind(read: Callable[..., Results]) -> None:
+def test_a_table_without_printed_figures_has_the_lines_of_its_kind(
+    read: Callable[..., Results],
+) -> None:
     results = read(folds("ELM", 0.9, 0.8), "")
     assert "model mcc fit s" in lines_of(results)
     assert lines_of(results)[-1] == "ELM 0.850 0.5"

@@ -31,14 +31,16 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("log") / "log"
 
 
-#: Each death of a worker costs seconds: two are as good as the four of the default. Dask drops workers that are not
-#: back in time.
+#: Each death of a worker costs seconds: two are as good as the four of the default. Dask drops
+#: workers that are not back in time.
 DASK = {"scheduler.allowed-failures": 1, "deploy.lost-worker-timeout": "1h"}
 
 
 @pytest.fixture(scope="module")
 def cluster(log: Path) -> Iterator[Any]:
-    """A scheduler with two workers, each a process of its own that is started again when it dies."""
+    """A scheduler with two workers, each a process of its own that is started again when it
+    dies.
+    """
     distributed = pytest.importorskip("distributed")
     dask_config = pytest.importorskip("dask").config
     with (
@@ -56,7 +58,9 @@ def make(request: pytest.FixtureRequest) -> Callable[[str], Executor]:
     """Make an executor by its name, with the plug-in; dask's on that cluster."""
 
     def make(engine: str) -> Executor:
-        scheduler = request.getfixturevalue("cluster").scheduler_address if engine == "dask" else None
+        scheduler = (
+            request.getfixturevalue("cluster").scheduler_address if engine == "dask" else None
+        )
         return executor_of(engine, Settings(jobs=WORKERS, plugins=(str(PLUGIN),)), scheduler)
 
     return make
@@ -73,7 +77,9 @@ def plugin() -> str:
 def plan_models(plugin: str, plan_table: Callable[..., Plan]) -> Callable[..., Plan]:
     """Plan cells of the plug-in's models on WDBC, three folds a run."""
 
-    return lambda *models, **more: plan_table("table4", datasets=("wdbc",), models=models, runs=1, **more)
+    return lambda *models, **more: plan_table(
+        "table4", datasets=("wdbc",), models=models, runs=1, **more
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Runs of the engine without worker processes: a small plan, and what takes the place of the workers."""
+"""Runs of the engine without worker processes: a small plan, and what takes the place of the
+workers.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,10 @@ class InProcess:
         self.diary: list[tuple[str, dict[str, Any]]] = []
         self.made = self.stopped = self.at_once = self.most = 0
         self.seconds = 0.0
-        self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
+        self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {
+            "status": "ok",
+            "reason": "",
+        }
         self.lock = threading.Lock()
 
     def __call__(self, settings: Settings) -> InProcess:
@@ -58,7 +63,10 @@ class InProcess:
         try:
             unit = task["work"]
             self.diary.append((key_of(unit), task["inputs"]))
-            return Answer({"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit), self.seconds)
+            return Answer(
+                {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit),
+                self.seconds,
+            )
         finally:
             with self.lock:
                 self.at_once -= 1
@@ -85,7 +93,9 @@ def limits_of(plan: Plan, limits: Limits | None = None) -> dict[str, Limits]:
     return dict.fromkeys(plan.works, limits or Limits())
 
 
-def run_of(plan: Plan, store: Store, settings: Settings, limits: Mapping[str, Limits], **how: Any) -> Run:
+def run_of(
+    plan: Plan, store: Store, settings: Settings, limits: Mapping[str, Limits], **how: Any
+) -> Run:
     return Run(plan.works, limits, store, settings, Estimates(plan.works, limits), **how)
 
 

@@ -18,7 +18,9 @@ def tell(number):
 
 
 class Base(ClassifierMixin, BaseEstimator):
-    """Predicts by its first column; `act` comes first where there are more rows than in a warm-up."""
+    """Predicts by its first column; `act` comes first where there are more rows than in a
+    warm-up.
+    """
 
     n_units_ = 1
 
@@ -148,7 +150,9 @@ def detaching(self, environment=None):
         os.setsid()
         child = os.fork()
         if child == 0:
-            os.execve("/bin/sleep", ["sleep", "3600"], os.environ if environment is None else environment)
+            os.execve(
+                "/bin/sleep", ["sleep", "3600"], os.environ if environment is None else environment
+            )
         tell(child)
         os._exit(0)
     log = os.environ["TEST_LOG"]
@@ -224,5 +228,13 @@ ACTIONS = [
     printing, forking, parent,
     colourful, killing_group, detaching, unmarked, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
-MODELS = {act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS}
-MODELS |= {"healthy": Base, "negative": Negative, "no-label": NoLabel, "unjson": Unjson, "slow-to-make": SlowToMake}
+MODELS = {
+    act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS
+}
+MODELS |= {
+    "healthy": Base,
+    "negative": Negative,
+    "no-label": NoLabel,
+    "unjson": Unjson,
+    "slow-to-make": SlowToMake,
+}

@@ -66,14 +66,19 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
 ) -> None:
     class Failing(Base):
         @classmethod
-        def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Iterator[Evaluated]:
+        def evaluate_grid(
+            cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any
+        ) -> Iterator[Evaluated]:
             yield Evaluated(0, 0, y[folds[0][1]], {"reduction": 4})
             raise ValueError("no luck")
 
     add_model("failing", Failing)
     result = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
     assert (result["status"], result["solvers"]) == ("failed", {"reduction": 4})
-    add_model("stopped", type("Stopped", (Base,), {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})}))
+    add_model(
+        "stopped",
+        type("Stopped", (Base,), {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})}),
+    )
     # Once, although the model is warmed up before it.
     assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}
     assert "solvers" not in acting(lambda: None)
@@ -81,11 +86,15 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
 
 def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
-    unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
+    unit = make_unit(
+        "search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g"
+    )
     result = attempted(unit, {"g": given})
     assert (result["seconds"] > 100, result["params"]["gamma"]) == (True, 1.0)
     choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}
-    result = attempted(choice, {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}, "g": given})
+    result = attempted(
+        choice, {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}, "g": given}
+    )
     assert (result["params"], result["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
 
 
@@ -106,7 +115,9 @@ class Mute(BaseException):
         (np.linalg.LinAlgError("singular"), "failed", "LinAlgError: singular"),
     ],
 )
-def test_what_a_model_raises(acting: Callable[..., Any], error: BaseException, status: str, reason: str) -> None:
+def test_what_a_model_raises(
+    acting: Callable[..., Any], error: BaseException, status: str, reason: str
+) -> None:
     def throw() -> None:
         raise error
 
@@ -165,7 +176,9 @@ def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:
     assert threads_now() == before
 
 
-def test_a_fit_that_would_not_fit_is_refused_before_it_starts(make_unit: MakeUnit, add_model: AddModel) -> None:
+def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
+    make_unit: MakeUnit, add_model: AddModel
+) -> None:
     fitted = []
 
     class Large(Base):
@@ -176,15 +189,25 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(make_unit: MakeUni
             fitted.append(len(X))
 
         @classmethod
-        def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, *, size: int = 1) -> int:
+        def memory_estimate(
+            cls, n_samples: int, n_features: int, n_outputs: int = 1, *, size: int = 1
+        ) -> int:
             return n_samples * n_features * size * 10**6
 
     add_model("large", Large)
     limit, large = {"memory_limit": 2 * 10**9}, make_unit(model="large", params={"size": 20})
     reason = "would need about 3.6 GB; the limit is 2 GB"
     result = attempted(large, {}, **limit)
-    assert (result["status"], result["reason"], result["limit"]) == ("out-of-memory", reason, 2 * 10**9)
+    assert (result["status"], result["reason"], result["limit"]) == (
+        "out-of-memory",
+        reason,
+        2 * 10**9,
+    )
     search = make_unit("search", model="large", grid={"size": [1, 20]})
     assert attempted(search, {}, **limit)["status"] == "out-of-memory"
     assert not fitted
-    assert attempted(make_unit(model="large"), {}, **limit)["status"] == attempted(large, {})["status"] == "ok"
+    assert (
+        attempted(make_unit(model="large"), {}, **limit)["status"]
+        == attempted(large, {})["status"]
+        == "ok"
+    )

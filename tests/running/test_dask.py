@@ -1,4 +1,6 @@
-"""Workers of a dask scheduler: their deaths, their absence, other versions, and certificates as in docs/cluster.md."""
+"""Workers of a dask scheduler: their deaths, their absence, other versions, and certificates as in
+docs/cluster.md.
+"""
 
 import os
 import platform
@@ -36,8 +38,12 @@ def dask(make: Callable[[str], Executor], log: Path) -> Iterator[Executor]:
 
 
 @pytest.mark.exhaustive
-def test_work_that_is_lost_with_its_worker_is_done_again(dask: Executor, log: Path, fits: Fits) -> None:
-    assert [one.result["status"] for one in done(dask, fits("treacherous-once", "healthy"))] == ["ok"] * 6
+def test_work_that_is_lost_with_its_worker_is_done_again(
+    dask: Executor, log: Path, fits: Fits
+) -> None:
+    assert [one.result["status"] for one in done(dask, fits("treacherous-once", "healthy"))] == [
+        "ok"
+    ] * 6
     assert log.exists()
 
 
@@ -50,8 +56,15 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     limits = dict.fromkeys(works, Limits())
     Run(works, limits, store, Settings(), Estimates(works, limits), executor=dask).run(list(works))
     records = {key: store.get(key) or {} for key in works}
-    assert [record["result"]["status"] for record in records.values()] == ["ok", "failed", "ok", "ok"]
-    assert records[bad.key]["result"]["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
+    assert [record["result"]["status"] for record in records.values()] == [
+        "ok",
+        "failed",
+        "ok",
+        "ok",
+    ]
+    assert records[bad.key]["result"]["reason"].startswith(
+        "its worker died 2 times, the last one tcp://127.0.0.1"
+    )
     assert len(log.read_text().split()) == 2
     assert store.environment(records[good[0].key]["environment"])["machine"] == platform.node()
 
@@ -82,11 +95,17 @@ def a_cluster(protocol: str, n_workers: int, **more: Any) -> Any:
 def prepared(plugin: str, tmp_path: Path) -> PreparedRun:
     """A run of three fits of a model of the plug-in."""
     request = Request(datasets=("wdbc",), models=("healthy",), runs=1)
-    options = RunOptions(("table4",), profile="ci", request=request, settings=Settings(plugins=(plugin,)))
+    options = RunOptions(
+        ("table4",), profile="ci", request=request, settings=Settings(plugins=(plugin,))
+    )
     return prepare(options, tmp_path)
 
 
-def run_on(executor: Executor, prepared: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> None:
+def run_on(
+    executor: Executor,
+    prepared: PreparedRun,
+    on_event: Callable[[Event], None] = lambda event: None,
+) -> None:
     compute(prepared, on_event, executor)
     assert {prepared.store.result(key)["status"] for key in prepared.works} == {"ok"}
 
@@ -118,11 +137,20 @@ def certified(tmp_path: Path) -> dict[str, Any]:
     """The settings that dask reads after the commands of the page, in an empty home."""
     if not shutil.which("openssl") or os.name != "posix":
         pytest.skip("needs openssl")
-    (commands,) = re.findall(r"^```sh\n(mkdir -p ~/\.config/dask .*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
-    subprocess.run(["sh", "-ec", commands], check=True, capture_output=True, env=os.environ | {"HOME": str(tmp_path)})
+    (commands,) = re.findall(
+        r"^```sh\n(mkdir -p ~/\.config/dask .*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
+    )
+    subprocess.run(
+        ["sh", "-ec", commands],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"HOME": str(tmp_path)},
+    )
     assert (tmp_path / ".dask-tls" / "key.pem").stat().st_mode & 0o077 == 0
     # Over the defaults, as dask itself reads it.
-    defaults = dask_config.collect_yaml([str(Path(distributed.__file__).parent / "distributed.yaml")])
+    defaults = dask_config.collect_yaml(
+        [str(Path(distributed.__file__).parent / "distributed.yaml")]
+    )
     settings = dask_config.collect_yaml([str(tmp_path / ".config" / "dask")])
     return dask_config.merge(*defaults, *settings)
 

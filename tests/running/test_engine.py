@@ -1,4 +1,6 @@
-"""The engine: what runs, when and with what, what is run again, and what is stored when it stops."""
+"""The engine: what runs, when and with what, what is run again, and what is stored when it
+stops.
+"""
 
 import random
 import threading
@@ -23,22 +25,31 @@ from elmbench.work.plan import Plan
 
 OK = {"status": "ok", "reason": ""}
 
-# --- What is run, and when -------------------------------------------------------------------------------------------
+# --- What is run, and when
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Store, plan: Plan, jobs: int) -> None:
-    workers.answer = lambda unit: time.sleep(random.random() / 300) or {"status": "ok", "reason": unit["kind"]}
+def test_every_unit_runs_once_after_what_it_needs(
+    workers: InProcess, store: Store, plan: Plan, jobs: int
+) -> None:
+    workers.answer = lambda unit: (
+        time.sleep(random.random() / 300) or {"status": "ok", "reason": unit["kind"]}
+    )
     events: list[Event] = []
     assert run(plan, store, jobs, on_event=events.append) == list(units(plan))
     ran = [key for key, _ in workers.diary]
-    assert sorted(ran) == sorted(key for key, unit in units(plan).items() if unit["kind"] != "choice")
+    assert sorted(ran) == sorted(
+        key for key, unit in units(plan).items() if unit["kind"] != "choice"
+    )
     assert workers.most <= jobs
     assert workers.stopped == workers.made <= jobs
     for key, inputs in workers.diary:
         assert inputs == {name: store.result(name) for name in needs(units(plan)[key])}
         assert all(result["status"] == "ok" for result in inputs.values())
-    assert {store.environment(store.get(key)["environment"])["blas_threads"] for key in units(plan)} == {1}
+    assert {
+        store.environment(store.get(key)["environment"])["blas_threads"] for key in units(plan)
+    } == {1}
     ended = [event.work.key for event in events if event.kind == "end"]
     started = [event.work.key for event in events if event.kind == "start"]
     assert sorted(ended) == sorted(started) == sorted(units(plan))
@@ -50,12 +61,17 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
             assert event.result == store.result(event.work.key)
 
 
-# --- What is run again -----------------------------------------------------------------------------------------------
+# --- What is run again
+# -----------------------------------------------------------------------------------------------
 
 
-def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: Store, plan: Plan) -> None:
+def test_only_what_is_missing_and_what_rests_on_it(
+    workers: InProcess, store: Store, plan: Plan
+) -> None:
     run(plan, store)
-    search = next(key for key, unit in units(plan).items() if unit["kind"] == "search" and unit["fold"] == 1)
+    search = next(
+        key for key, unit in units(plan).items() if unit["kind"] == "search" and unit["fold"] == 1
+    )
     store = lose(store, search)
     expected = [key for key, unit in units(plan).items() if key == search or search in needs(unit)]
     assert len(expected) == 3
@@ -64,9 +80,15 @@ def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: St
 
 
 def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan: Plan) -> None:
-    bad = [key for key, unit in units(plan).items() if unit.get("fold") == 1 and unit.get("model") == "os-elm"]
+    bad = [
+        key
+        for key, unit in units(plan).items()
+        if unit.get("fold") == 1 and unit.get("model") == "os-elm"
+    ]
     assert len(bad) == 2
-    workers.answer = lambda unit: OK | ({"status": "failed"} if unit in [units(plan)[key] for key in bad] else {})
+    workers.answer = lambda unit: (
+        OK | ({"status": "failed"} if unit in [units(plan)[key] for key in bad] else {})
+    )
     run(plan, store)
     assert find_pending(plan.works, limits_of(plan), store) == []
     assert find_pending(plan.works, limits_of(plan), store, retry=True) == bad
@@ -101,7 +123,8 @@ def test_a_larger_limit_is_another_chance(
     assert find_pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
 
 
-# --- Clean times: fits of a parallel run are timed again one by one --------------------------------------------------
+# --- Clean times: fits of a parallel run are timed again one by one
+# --------------------------------------------------
 
 
 class Cluster(LocalExecutor):
@@ -114,13 +137,17 @@ def fits_of(plan: Plan) -> list[str]:
     return [key for key, work in plan.works.items() if work.kind == "cell"]
 
 
-def run_clean(plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor) -> None:
+def run_clean(
+    plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor
+) -> None:
     limits = limits_of(plan)
     todo = find_pending(plan.works, limits, store)
     run_of(plan, store, settings, limits, executor=kind(settings)).run(todo, fits_of(plan))
 
 
-@pytest.mark.parametrize(("jobs", "kind", "times"), [(3, LocalExecutor, 2), (1, LocalExecutor, 1), (1, Cluster, 2)])
+@pytest.mark.parametrize(
+    ("jobs", "kind", "times"), [(3, LocalExecutor, 2), (1, LocalExecutor, 1), (1, Cluster, 2)]
+)
 def test_fits_that_ran_beside_other_work_are_timed_again_one_by_one(
     workers: InProcess, store: Store, plan: Plan, jobs: int, kind: type[LocalExecutor], times: int
 ) -> None:
@@ -148,9 +175,14 @@ def test_fits_that_ran_beside_other_work_are_timed_again_one_by_one(
     assert not workers.diary
 
 
-def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess, store: Store, plan: Plan) -> None:
+def test_fits_from_before_are_timed_again_unless_they_failed(
+    workers: InProcess, store: Store, plan: Plan
+) -> None:
     bad, *others = fits_of(plan)
-    workers.answer = lambda unit: {"status": "failed" if plan.works[bad].content() == unit else "ok", "reason": "r"}
+    workers.answer = lambda unit: {
+        "status": "failed" if plan.works[bad].content() == unit else "ok",
+        "reason": "r",
+    }
     run(plan, store, jobs=2)
     workers.diary.clear()
     # A result that is ok outlives a second fit that is not.
@@ -160,14 +192,23 @@ def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess,
     assert {store.result(key)["status"] for key in others} == {"ok"}
 
 
-# --- What stops a run ------------------------------------------------------------------------------------------------
+# --- What stops a run
+# ------------------------------------------------------------------------------------------------
 
 
-def test_a_failed_search_ends_its_own_cells_only(workers: InProcess, store: Store, plan: Plan) -> None:
-    workers.answer = lambda unit: OK | ({"status": "failed"} if unit["kind"] == "search" and unit["fold"] == 0 else {})
+def test_a_failed_search_ends_its_own_cells_only(
+    workers: InProcess, store: Store, plan: Plan
+) -> None:
+    workers.answer = lambda unit: (
+        OK | ({"status": "failed"} if unit["kind"] == "search" and unit["fold"] == 0 else {})
+    )
     run(plan, store)
     assert all(store.result(key) for key in units(plan))
-    handed_on = {key: inputs for key, inputs in workers.diary if any(r["status"] != "ok" for r in inputs.values())}
+    handed_on = {
+        key: inputs
+        for key, inputs in workers.diary
+        if any(r["status"] != "ok" for r in inputs.values())
+    }
     assert {units(plan)[key]["fold"] for key in handed_on} == {0}
 
 
@@ -195,8 +236,12 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
 
 
 @pytest.mark.parametrize("moment", range(1, 8))
-def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, moment: int) -> None:
-    """Wherever the interrupt strikes in this thread, what has been kept stays and the workers end."""
+def test_ctrl_c_between_two_units(
+    workers: InProcess, store: Store, plan: Plan, moment: int
+) -> None:
+    """Wherever the interrupt strikes in this thread, what has been kept stays and the workers
+    end.
+    """
     seen = []
 
     def interrupt(event: Event) -> None:
@@ -215,7 +260,9 @@ def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, 
 def test_ctrl_c_keeps_every_result_that_has_arrived(
     workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
+    """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not
+    lost.
+    """
     both = threading.Barrier(2)
     futures: list[Future[Answer]] = []
     submit = LocalExecutor.submit

@@ -44,7 +44,12 @@ def estimates_of(works: Mapping[str, Any], limits: Limits | None = None) -> Esti
 
 
 def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
-    works = {"a": Named("m", "d"), "b": Named("m", "d", 2.0), "c": Named("m", "e"), "z": Named("n", "d")}
+    works = {
+        "a": Named("m", "d"),
+        "b": Named("m", "d", 2.0),
+        "c": Named("m", "e"),
+        "z": Named("n", "d"),
+    }
     estimates = estimates_of(works)
     assert [estimates.seconds(key) for key in works] == [1, 2, 1, 1]
     estimates.note("a", 20.0)
@@ -64,7 +69,11 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
 
 
 def test_limits_end_work() -> None:
-    works = {"long": Named("m", "d", 1e6), "large": Named("n", "d", 1e6, bytes=10), "short": Named("o", "d", 2.0)}
+    works = {
+        "long": Named("m", "d", 1e6),
+        "large": Named("n", "d", 1e6, bytes=10),
+        "short": Named("o", "d", 2.0),
+    }
     estimates = estimates_of(works, Limits(600, 5))
     assert (estimates.seconds("long"), estimates.seconds("short")) == (600, 2)
     assert (estimates.seconds("large") or 0) < 0.01
@@ -74,11 +83,18 @@ def test_the_time_left_comes_from_ended_work() -> None:
     """The formulas are wrong by a factor of up to twenty for a model; the estimate is not."""
     rng = np.random.default_rng(0)
     factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
-    works = {f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5))) for i in range(30) for model in factors}
+    works = {
+        f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5)))
+        for i in range(30)
+        for model in factors
+    }
     seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
     estimates = estimates_of(works)
     # Before any has ended, the formulas are all that there is.
-    assert estimates.remaining(works, {}, 1) == (pytest.approx(sum(work.seconds() for work in works.values())), True)
+    assert estimates.remaining(works, {}, 1) == (
+        pytest.approx(sum(work.seconds() for work in works.values())),
+        True,
+    )
     waiting, spent = list(works), 0.0
     for number, (key, took) in enumerate(seconds.items(), 1):
         waiting.remove(key)
@@ -97,9 +113,14 @@ def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> No
     assert estimates.remaining((), {"b": 100.0}, 1) == (30, True)
 
 
-def test_fits_are_candidates_times_inner_folds(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_fits_are_candidates_times_inner_folds(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     plan = plan_toy(experiment, runs=1, select=("nested", "oracle"))
-    fits = {(work.kind, work.content().get("model")): work.number_of_fits for work in plan.works.values()}
+    fits = {
+        (work.kind, work.content().get("model")): work.number_of_fits
+        for work in plan.works.values()
+    }
     assert fits == {
         ("search", "elm"): 2 * 2 * 2,
         ("search", "k-elm"): 4 * 2 * 2,
@@ -134,7 +155,9 @@ def test_more_work_takes_longer(
     work = next(w for w in plan.works.values() if w.kind == kind and w.content()["model"] == model)
     more = unit = work.content()
     for key, value in change.items():
-        more = more | {key: unit[key] | value if isinstance(value, dict) and key != "grid" else value}
+        more = more | {
+            key: unit[key] | value if isinstance(value, dict) and key != "grid" else value
+        }
     assert work.data is not None
     assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
 
@@ -144,7 +167,9 @@ def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: Mak
     request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
     plan = plan_table("table4", profile="paper", **request)
     above = {
-        (work.kind, work.model_name): work.exceeds_memory(2**24) for work in plan.works.values() if work.model_name
+        (work.kind, work.model_name): work.exceeds_memory(2**24)
+        for work in plan.works.values()
+        if work.model_name
     }
     assert above[("cell", "k-elm")]
     assert above[("search", "k-elm")]

@@ -1,4 +1,6 @@
-"""Executors: the same results, limits and ends on all of them, for any number of workers and any order."""
+"""Executors: the same results, limits and ends on all of them, for any number of workers and any
+order.
+"""
 
 import contextlib
 import time
@@ -49,7 +51,9 @@ class TestTheSeam:
 
     @pytest.mark.exhaustive
     @pytest.mark.parametrize("model", ["exiting", "killed", "no-label"])
-    def test_a_model_that_misbehaves_ends_its_own_cell_only(self, executor: Executor, fits: Fits, model: str) -> None:
+    def test_a_model_that_misbehaves_ends_its_own_cell_only(
+        self, executor: Executor, fits: Fits, model: str
+    ) -> None:
         bad, good = fits(model), fits("healthy")
         result = done(executor, [work for pair in zip(bad, good, strict=True) for work in pair])
         assert [one.result["status"] for one in result] == ["failed", "ok"] * len(bad)
@@ -64,7 +68,9 @@ class TestTheSeam:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_the_end_of_an_executor_ends_what_runs(make: Callable[[str], Executor], fits: Fits, engine: str) -> None:
+def test_the_end_of_an_executor_ends_what_runs(
+    make: Callable[[str], Executor], fits: Fits, engine: str
+) -> None:
     """Nothing of the run is left behind, in workers of dask that live on neither."""
     before = set(_workers())
     with make(engine) as executor:

@@ -1,4 +1,6 @@
-"""A real `elmbench run`: Ctrl-C, kill, kill -9, and another run that ends it; nothing lost, nothing run twice."""
+"""A real `elmbench run`: Ctrl-C, kill, kill -9, and another run that ends it; nothing lost, nothing
+run twice.
+"""
 
 import contextlib
 import json
@@ -64,7 +66,9 @@ class Runner:
         self.hold("False")
 
     def hold(self, condition: str) -> None:
-        """Have fits wait as long as this is true, an expression of the fit's `number` in the `log`."""
+        """Have fits wait as long as this is true, an expression of the fit's `number` in the
+        `log`.
+        """
         write_atomically(self.log.with_name("hold"), condition)
 
     def start(self, jobs: int, *more: str) -> subprocess.Popen[str]:
@@ -82,7 +86,10 @@ class Runner:
 
     def fits(self) -> list[tuple[int, int]]:
         """The fits so far: their numbers, and the processes that they ran in."""
-        return [(int(n), int(p)) for n, p in (line.split() for line in self.log.read_text().splitlines())]
+        return [
+            (int(n), int(p))
+            for n, p in (line.split() for line in self.log.read_text().splitlines())
+        ]
 
     def stored(self) -> set[int]:
         """The numbers of the fits whose results are in the store."""
@@ -94,7 +101,9 @@ class Runner:
 
     def wait_for(self, stored: int, process: subprocess.Popen[str], before: int = 0) -> None:
         """Wait until so many results are stored and a fit after those `before` is under way."""
-        while len(self.stored()) < stored or not {n for n, _ in self.fits()[before:]} - self.stored():
+        while (
+            len(self.stored()) < stored or not {n for n, _ in self.fits()[before:]} - self.stored()
+        ):
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
 
@@ -114,14 +123,18 @@ def wait_for_end(process: int) -> None:
 def assert_complete(
     tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Runner], None]:
-    """Hold that a run has every cell, with the results of the same cells when they are computed here in turn."""
+    """Hold that a run has every cell, with the results of the same cells when they are computed
+    here in turn.
+    """
 
     def check(runner: Runner) -> None:
         fits = Counter(n for n, _ in runner.fits())
         assert set(fits) == runner.stored()
         assert len(fits) == CELLS
         load_plugin(runner.plugin)
-        plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
+        plan = plan_table(
+            "table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS
+        )
         monkeypatch.setenv("TEST_LOG", str(tmp_path / "other-log"))
         lines = cells(runner.results).set_index(["run", "fold"]).to_dict("index")
         assert len(lines) == len(plan.cells) == CELLS
@@ -134,10 +147,16 @@ def assert_complete(
     return check
 
 
-def test_nothing_is_lost_and_nothing_run_twice(tmp_path: Path, assert_complete: Callable[[Runner], None]) -> None:
+def test_nothing_is_lost_and_nothing_run_twice(
+    tmp_path: Path, assert_complete: Callable[[Runner], None]
+) -> None:
     runner = Runner(tmp_path)
     under_way = 0
-    for signal_, more, jobs in ((signal.SIGINT, 3, 2), (signal.SIGTERM, 0, 1), (signal.SIGKILL, 3, 2)):
+    for signal_, more, jobs in (
+        (signal.SIGINT, 3, 2),
+        (signal.SIGTERM, 0, 1),
+        (signal.SIGKILL, 3, 2),
+    ):
         before, done = len(runner.fits()), runner.stored()
         runner.hold(f"number > {before + more}")
         process = runner.start(jobs)
@@ -150,7 +169,9 @@ def test_nothing_is_lost_and_nothing_run_twice(tmp_path: Path, assert_complete: 
             wait_for_end(worker)
         assert 1 <= len(workers) <= jobs
         assert runner.stored() >= done
-        assert not {n for n, _ in runner.fits()[before:]} & done, "what was stored has been run again"
+        assert not {n for n, _ in runner.fits()[before:]} & done, (
+            "what was stored has been run again"
+        )
         if signal_ != signal.SIGKILL:
             assert process.returncode == 130
             assert "interrupted: finished work is stored" in errors

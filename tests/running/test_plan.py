@@ -11,10 +11,13 @@ from toy_plans import families, keys, kinds
 from elmbench.errors import ElmbenchError
 from elmbench.work.base import key_of
 
-# --- What is planned -------------------------------------------------------------------------------------------------
+# --- What is planned
+# -------------------------------------------------------------------------------------------------
 
 
-def test_every_cell_once_and_every_unit_after_what_it_needs(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_every_cell_once_and_every_unit_after_what_it_needs(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     for select in (("nested",), ("oracle",), ("nested", "oracle")):
         plan = plan_toy(experiment, select=select)
         assert len(plan.cells) == len(keys(plan)) == 4 * 2 * 3 * len(select)
@@ -29,14 +32,25 @@ def test_every_cell_once_and_every_unit_after_what_it_needs(plan_toy: MakePlan, 
         json.dumps(units(plan))
 
 
-def test_a_stand_in_is_planned_and_can_be_asked_for(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
-    content = experiment | {"datasets": ["sylva"], "profiles": {"ci": {"stand-ins": ["wdbc"], "runs": 1}}}
+def test_a_stand_in_is_planned_and_can_be_asked_for(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
+    content = experiment | {
+        "datasets": ["sylva"],
+        "profiles": {"ci": {"stand-ins": ["wdbc"], "runs": 1}},
+    }
     # Without the profile it can be asked for as any other data set for the task of the table.
-    for request in ({"profile": "ci"}, {"profile": "ci", "datasets": ("wdbc",)}, {"datasets": ("wdbc",)}):
+    for request in (
+        {"profile": "ci"},
+        {"profile": "ci", "datasets": ("wdbc",)},
+        {"datasets": ("wdbc",)},
+    ):
         assert {row.dataset for row in plan_toy(content, **request).cells} == {"wdbc"}
 
 
-def test_nested_searches_each_fold_and_shares_along_chains(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_nested_searches_each_fold_and_shares_along_chains(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     plan = plan_toy(experiment)
     # ELM, K-ELM and FB-KOS-ELM search; OS-ELM takes ELM's.
     assert kinds(plan) == {"cell": 24, "search": 18}
@@ -56,12 +70,16 @@ def test_nested_searches_each_fold_and_shares_along_chains(plan_toy: MakePlan, e
             assert cell["stream"] == "k-elm"
 
 
-def test_oracle_evaluates_every_fold_and_chooses_once(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_oracle_evaluates_every_fold_and_chooses_once(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     plan = plan_toy(experiment, select=("oracle",))
     assert kinds(plan) == {"cell": 24, "grid": 18, "choice": 3}
     for unit in units(plan).values():
         if unit["kind"] == "choice":
-            folds = [(units(plan)[key]["run"], units(plan)[key]["fold"]) for key in unit["evaluated"]]
+            folds = [
+                (units(plan)[key]["run"], units(plan)[key]["fold"]) for key in unit["evaluated"]
+            ]
             assert folds == [(run, fold) for run in range(2) for fold in range(3)]
     choices = {(row.model, units(plan)[row.key]["chosen"]) for row in plan.cells}
     assert len(choices) == 4
@@ -84,36 +102,66 @@ def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
     assert {row.select for row in plan.cells} == {"published"}
     # What a column fixes: F = 800 is the point of that experiment, although Table III prints 400.
     plan = plan_table("text-budget", profile="fast")
-    assert {units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"} == {800}
+    assert {
+        units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"
+    } == {800}
 
 
-def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_it_too(plan_table: MakePlan) -> None:
-    request: dict[str, Any] = {"profile": "fast", "datasets": ("wdbc",), "models": ("K-ELM", "svm"), "runs": 1}
+def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_it_too(
+    plan_table: MakePlan,
+) -> None:
+    request: dict[str, Any] = {
+        "profile": "fast",
+        "datasets": ("wdbc",),
+        "models": ("K-ELM", "svm"),
+        "runs": 1,
+    }
     plan = plan_table("table4", **request)
     assert {row.model: row.select for row in plan.cells} == {"K-ELM": "nested", "svm": "nested"}
-    assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"k-elm", "svm"}
+    assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {
+        "k-elm",
+        "svm",
+    }
     plan = plan_table("table4", **request, select=("published",))
     assert {row.model: row.select for row in plan.cells} == {"K-ELM": "published", "svm": "nested"}
     assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"svm"}
     # A cell stands once although two selections come to the same.
-    plan = plan_table("table4", datasets=("wdbc",), models=("svm",), runs=1, select=("published", "nested"))
+    plan = plan_table(
+        "table4", datasets=("wdbc",), models=("svm",), runs=1, select=("published", "nested")
+    )
     assert len(plan.cells) == 3
 
 
-# --- What is asked for -----------------------------------------------------------------------------------------------
+# --- What is asked for
+# -----------------------------------------------------------------------------------------------
 
 
 def test_columns_by_any_of_their_names_and_baselines_beside_them(plan_table: MakePlan) -> None:
     for name in ("K-ELM", "k-elm", "K-elm"):
-        assert {row.model for row in plan_table("table4", datasets=("wdbc",), models=(name,)).cells} == {"K-ELM"}
+        assert {
+            row.model for row in plan_table("table4", datasets=("wdbc",), models=(name,)).cells
+        } == {"K-ELM"}
     both = plan_table("table4", datasets=("WDBC",), models=("kos-elm", "ELM"))
     assert {row.model for row in both.cells} == {"kos-elm", "ELM"}
-    result = {row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells}
-    assert {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM", "ridge", "svm", "extra-trees"} <= result
+    result = {
+        row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells
+    }
+    assert {
+        "ELM",
+        "K-ELM",
+        "OS-ELM",
+        "FB-KOS-ELM",
+        "ALD-KOS-ELM",
+        "ridge",
+        "svm",
+        "extra-trees",
+    } <= result
 
 
 def test_data_that_are_not_here(plan_table: MakePlan) -> None:
-    plan = plan_table("table4", profile="fast", datasets=("sylva", "wdbc"), models=("K-ELM", "svm"), runs=1)
+    plan = plan_table(
+        "table4", profile="fast", datasets=("sylva", "wdbc"), models=("K-ELM", "svm"), runs=1
+    )
     missing = [row for row in plan.cells if row.dataset == "sylva"]
     assert len(missing) == 20
     assert all("elmbench data fetch sylva" in row.unavailable and not row.key for row in missing)
@@ -122,7 +170,9 @@ def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
 
 
-def test_runs_are_added_to_but_make_another_choice_of_oracle(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_runs_are_added_to_but_make_another_choice_of_oracle(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     """Cells that were chosen over fewer runs must not stand beside those chosen over more."""
     few, many = plan_toy(experiment, runs=1), plan_toy(experiment, runs=5)
     assert keys(few).items() <= keys(many).items()
@@ -130,22 +180,37 @@ def test_runs_are_added_to_but_make_another_choice_of_oracle(plan_toy: MakePlan,
     few, many = (plan_toy(experiment, runs=runs, select=("oracle",)) for runs in (1, 2))
     assert not set(families(few).values()) & set(families(many).values())
     assert not set(keys(few).values()) & set(keys(many).values())
-    evaluated = [{key for key, unit in units(plan).items() if unit["kind"] == "grid"} for plan in (few, many)]
+    evaluated = [
+        {key for key, unit in units(plan).items() if unit["kind"] == "grid"} for plan in (few, many)
+    ]
     # What has no chain before it is evaluated once.
     assert len(evaluated[0] & evaluated[1]) == 6
 
 
-def test_a_data_set_may_be_generated_with_an_option_fixed(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_a_data_set_may_be_generated_with_an_option_fixed(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     dense, thin = names = [f"sparse-10k[density={density}]" for density in (0.6, 0.01)]
-    outer = {"kind": "holdout", "runs": 2, "sizes": {dense: {"train": 500, "test": 100}, thin: {"train": 400}}}
-    content = experiment | {"datasets": names, "protocol": experiment["protocol"] | {"outer": outer}}
+    outer = {
+        "kind": "holdout",
+        "runs": 2,
+        "sizes": {dense: {"train": 500, "test": 100}, thin: {"train": 400}},
+    }
+    content = experiment | {
+        "datasets": names,
+        "protocol": experiment["protocol"] | {"outer": outer},
+    }
     plan = plan_toy(content)
     assert {cell.dataset for cell in plan.cells} == set(names)
     result = {unit["dataset"]["name"]: unit for unit in units(plan).values()}
     assert result[dense]["protocol"]["outer"] == {"kind": "holdout", "train": 500, "test": 100}
     assert result[thin]["protocol"]["outer"] == {"kind": "holdout", "train": 400, "test": None}
-    assert len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4  # each is redrawn in each run
-    assert {cell.dataset for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells} == {thin}
+    assert (
+        len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4
+    )  # each is redrawn in each run
+    assert {
+        cell.dataset for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells
+    } == {thin}
     with pytest.raises(ElmbenchError, match="sizes says nothing of sparse-10k"):
         plan_toy(content, datasets=("sparse-10k",))
     content["protocol"]["outer"]["sizes"][dense]["rows"] = 1

@@ -27,7 +27,16 @@ def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 def test_a_key_is_of_the_content() -> None:
     assert key_of({"a": 1, "b": [1.5, None]}) == key_of({"b": [1.5, None], "a": 1})
-    different = [{"a": 1}, {"a": 1.5}, {"a": "1"}, {"a": [1]}, {"a": True}, {"a": None}, {"b": 1}, {}]
+    different = [
+        {"a": 1},
+        {"a": 1.5},
+        {"a": "1"},
+        {"a": [1]},
+        {"a": True},
+        {"a": None},
+        {"b": 1},
+        {},
+    ]
     assert len({key_of(content) for content in different}) == len(different)
     with pytest.raises(ValueError, match="JSON"):
         key_of({"a": float("nan")})
@@ -49,7 +58,14 @@ print(*plan.works)
     assert done.stdout.split() == list(units(plan_table("table4", datasets=("wdbc",))))
 
 
-CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above", "than": ["K-ELM"]}
+CLAIM = {
+    "says": "x",
+    "dataset": "wdbc",
+    "metric": "mcc",
+    "model": "ELM",
+    "is": "above",
+    "than": ["K-ELM"],
+}
 #: Changes of the experiment, and the columns whose cells they change.
 SENSITIVE: list[tuple[str, Any, set[str]]] = [
     ("title", "Another", set()),
@@ -82,7 +98,9 @@ SENSITIVE: list[tuple[str, Any, set[str]]] = [
 
 
 def assert_changed(before: Plan, after: Plan, columns: set[str]) -> None:
-    """Hold that the keys of all cells of these columns have changed, and those of no other column."""
+    """Hold that the keys of all cells of these columns have changed, and those of no other
+    column.
+    """
     old, new = keys(before), keys(after)
     shown = {cell[0] for cell in new}
     assert {cell[0] for cell in old if cell in new and new[cell] != old[cell]} == columns
@@ -92,9 +110,16 @@ def assert_changed(before: Plan, after: Plan, columns: set[str]) -> None:
 
 
 @pytest.mark.parametrize("select", ["nested", "oracle"])
-@pytest.mark.parametrize(("path", "value", "columns"), SENSITIVE, ids=[f"{p}={v}" for p, v, _ in SENSITIVE])
+@pytest.mark.parametrize(
+    ("path", "value", "columns"), SENSITIVE, ids=[f"{p}={v}" for p, v, _ in SENSITIVE]
+)
 def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
-    plan_toy: MakePlan, experiment: dict[str, Any], path: str, value: Any, columns: set[str], select: str
+    plan_toy: MakePlan,
+    experiment: dict[str, Any],
+    path: str,
+    value: Any,
+    columns: set[str],
+    select: str,
 ) -> None:
     if path == "protocol/inner/folds" and select == "oracle":
         columns = set()
@@ -114,7 +139,11 @@ def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
     ],
 )
 def test_keys_under_a_profile(
-    plan_toy: MakePlan, experiment: dict[str, Any], settings: dict[str, Any], select: str, columns: set[str]
+    plan_toy: MakePlan,
+    experiment: dict[str, Any],
+    settings: dict[str, Any],
+    select: str,
+    columns: set[str],
 ) -> None:
     """A cell has one key under all profiles that do not change its value."""
     after = plan_toy(put(experiment, "profiles/fast", settings), profile="fast", select=(select,))
@@ -122,7 +151,9 @@ def test_keys_under_a_profile(
     assert_changed(plan_toy(experiment, select=(select,)), after, columns)
 
 
-def test_a_column_s_name_and_place_do_not_matter(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_a_column_s_name_and_place_do_not_matter(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     before = set(keys(plan_toy(experiment)).values())
     models = experiment["models"]
     order = ("K-ELM", "ELM", "OS-ELM", "FB-KOS-ELM")
@@ -136,14 +167,18 @@ def test_another_version_of_a_model_and_other_data_are_other_results(
     before = plan_toy(experiment)
     with monkeypatch.context() as patch:
         patch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
-        assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})  # the latter rests on the former's search
+        assert_changed(
+            before, plan_toy(experiment), {"ELM", "OS-ELM"}
+        )  # the latter rests on the former's search
     monkeypatch.setattr(planner, "identify", lambda *args, **more: Identity("another checksum"))
     after = plan_toy(experiment)
     assert not set(units(before)) & set(units(after))
     assert not set(families(before).values()) & set(families(after).values())
 
 
-def test_data_that_are_redrawn_have_a_key_a_run(plan_table: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_that_are_redrawn_have_a_key_a_run(
+    plan_table: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def plan(version: str) -> Plan:
         def identify(spec: object, data_dir: object, run: int, other_data: bool) -> Identity:
             return Identity(f"{version} run {run}")
@@ -152,13 +187,17 @@ def test_data_that_are_redrawn_have_a_key_a_run(plan_table: MakePlan, monkeypatc
         return plan_table("table6", datasets=("mackey-glass",), models=("ELM",), runs=2)
 
     first, second = plan("1"), plan("2")
-    identities = {(u["run"], u["dataset"]["run"], u["dataset"]["identity"]) for u in units(first).values()}
+    identities = {
+        (u["run"], u["dataset"]["run"], u["dataset"]["identity"]) for u in units(first).values()
+    }
     assert identities == {(0, 0, "1 run 0"), (1, 1, "1 run 1")}
     # Another generator makes the cells of runs stale that are not asked for now.
     assert not set(families(first).values()) & set(families(second).values())
 
 
-def test_the_order_of_a_request_does_not_matter_and_tables_share_their_cells(plan_table: MakePlan) -> None:
+def test_the_order_of_a_request_does_not_matter_and_tables_share_their_cells(
+    plan_table: MakePlan,
+) -> None:
     one = plan_table("table4", datasets=("wdbc",), models=("K-ELM", "ELM", "OS-ELM"))
     two = plan_table("table4", datasets=("wdbc",), models=("OS-ELM", "ELM", "K-ELM"))
     assert keys(one) == keys(two)

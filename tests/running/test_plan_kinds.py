@@ -17,7 +17,12 @@ from elmbench.work.plan import Plan
 def plan_by(plan_toy: MakePlan, experiment: dict[str, Any]) -> MakePlan:
     """Plan one run of the tests' table: `plan_by("dcs-kde", dcs="as-printed", ...)`."""
 
-    def plan(criterion: str, dcs: str = "corrected", settings: dict[str, Any] | None = None, **request: Any) -> Plan:
+    def plan(
+        criterion: str,
+        dcs: str = "corrected",
+        settings: dict[str, Any] | None = None,
+        **request: Any,
+    ) -> Plan:
         experiment["protocol"]["criterion"] = criterion
         experiment["options"] = {} if criterion == "score" else {"dcs": dcs}
         experiment["profiles"]["fast"] = settings or {}
@@ -48,9 +53,14 @@ def test_a_choice_a_fold_from_one_evaluation(plan_by: MakePlan) -> None:
 def test_both_criteria_and_both_forms_share_the_evaluations(plan_by: MakePlan) -> None:
     gaussians, kde = plan_by("dcs-gaussians"), plan_by("dcs-kde")
     printed, same = plan_by("dcs-gaussians", "as-printed"), plan_by("dcs-kde", "as-printed")
-    models = [{units(plan)[key]["model"] for key in of_kind(plan, "divergence")} for plan in (gaussians, kde)]
+    models = [
+        {units(plan)[key]["model"] for key in of_kind(plan, "divergence")}
+        for plan in (gaussians, kde)
+    ]
     assert models == [{"elm", "k-elm", "fb-kos-elm"}] * 2
-    firsts = {key for key in of_kind(gaussians, "divergence") if units(gaussians)[key]["given"] is None}
+    firsts = {
+        key for key in of_kind(gaussians, "divergence") if units(gaussians)[key]["given"] is None
+    }
     assert len(firsts) == 6
     for other in (kde, printed):
         assert firsts <= of_kind(other, "divergence")
@@ -62,12 +72,16 @@ def test_both_criteria_and_both_forms_share_the_evaluations(plan_by: MakePlan) -
     assert same.cells == kde.cells
 
 
-def test_what_is_chosen_by_a_score_is_what_it_was_and_so_is_the_oracle(plan_by: MakePlan, plan_toy: MakePlan) -> None:
+def test_what_is_chosen_by_a_score_is_what_it_was_and_so_is_the_oracle(
+    plan_by: MakePlan, plan_toy: MakePlan
+) -> None:
     before = plan_by("score")
     after = plan_by("score", "as-printed")
     assert (units(before), before.cells) == (units(after), after.cells)
     assert kinds(before) == {"cell": 12, "search": 9}
-    assert units(plan_by("dcs-kde", select=("oracle",))) == units(plan_by("score", select=("oracle",)))
+    assert units(plan_by("dcs-kde", select=("oracle",))) == units(
+        plan_by("score", select=("oracle",))
+    )
 
 
 def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None:
@@ -80,14 +94,17 @@ def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None
             assert work_of(smaller).number_of_fits == work_of(larger).number_of_fits == 8
 
 
-# --- Nothing is chosen -----------------------------------------------------------------------------------------------
+# --- Nothing is chosen
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def curves(experiment: dict[str, Any]) -> dict[str, Any]:
     experiment["layout"] = "curves"
     experiment["protocol"] |= {"select": "published", "metrics": ["gmean"]}
-    experiment["models"] = {"EEM-RBF": {"model": "eem", "search": ["n_hidden"], "params": {"activation": "rbf"}}}
+    experiment["models"] = {
+        "EEM-RBF": {"model": "eem", "search": ["n_hidden"], "params": {"activation": "rbf"}}
+    }
     return experiment
 
 
@@ -122,7 +139,9 @@ def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     plan = plan_toy(curves)
     units = units_of(plan)
     places = [(run, fold) for run in range(2) for fold in range(3)]
-    assert [(unit["kind"], unit["run"], unit["fold"]) for unit in units] == [("curve", *place) for place in places]
+    assert [(unit["kind"], unit["run"], unit["fold"]) for unit in units] == [
+        ("curve", *place) for place in places
+    ]
     assert [(row.run, row.fold) for row in plan.cells] == places
     for unit in units:
         assert (unit["grid"], unit["metric"]) == ({"n_hidden": [10, 20]}, "gmean")
@@ -134,7 +153,10 @@ def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
 def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> None:
     plan = plan_toy(spearman)
     units = units_of(plan)
-    assert [(unit["kind"], unit["run"]) for unit in units] == [("correlation", 0), ("correlation", 1)]
+    assert [(unit["kind"], unit["run"]) for unit in units] == [
+        ("correlation", 0),
+        ("correlation", 1),
+    ]
     assert [(row.run, row.fold) for row in plan.cells] == [(0, 0), (1, 0)]
     for unit in units:
         assert unit["draws"] == {"projections": 100, "operators": 100}
@@ -150,11 +172,19 @@ def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> No
         # What hyperparameters are chosen by concerns no curve.
         ("curves", {"protocol": {"select": "oracle"}}, True),
         ("curves", {"protocol": {"criterion": "dcs-kde"}}, True),
-        ("curves", {"protocol": {"outer": {"kind": "stratified-kfold", "folds": 4, "runs": 2}}}, False),
+        (
+            "curves",
+            {"protocol": {"outer": {"kind": "stratified-kfold", "folds": 4, "runs": 2}}},
+            False,
+        ),
         ("curves", {"grids": {"n_hidden": [10, 30]}}, False),
         ("curves", {"protocol": {"metrics": ["mcc"]}}, False),
         # A correlation is over all rows, so there are no folds; and no metric of a model.
-        ("rank-correlation", {"protocol": {"outer": {"kind": "kfold", "folds": 9, "runs": 2}}}, True),
+        (
+            "rank-correlation",
+            {"protocol": {"outer": {"kind": "kfold", "folds": 9, "runs": 2}}},
+            True,
+        ),
         ("rank-correlation", {"protocol": {"metrics": ["mcc"]}}, True),
         ("rank-correlation", {"options": {"dcs": "as-printed"}}, False),
         ("rank-correlation", {"options": {"projections": 5}}, False),
@@ -166,14 +196,20 @@ def test_what_a_measurement_depends_on(
 ) -> None:
     curves["layout"] = layout
     before = plan_toy(curves)
-    after = plan_toy(curves | {name: curves.get(name, {}) | value for name, value in change.items()})
+    after = plan_toy(
+        curves | {name: curves.get(name, {}) | value for name, value in change.items()}
+    )
     assert (units(before) == units(after)) is same
     assert bool(set(units(before)) & set(units(after))) is same
     assert ({row.family for row in before.cells} == {row.family for row in after.cells}) is same
 
 
-def test_columns_of_other_models(plan_toy: MakePlan, curves: dict[str, Any], spearman: dict[str, Any]) -> None:
-    """A curve needs one hyperparameter, no fewer and no more. A correlation has its own columns only."""
+def test_columns_of_other_models(
+    plan_toy: MakePlan, curves: dict[str, Any], spearman: dict[str, Any]
+) -> None:
+    """A curve needs one hyperparameter, no fewer and no more. A correlation has its own columns
+    only.
+    """
     for request in ({"with_baselines": True}, {"models": ("eem",)}):
         assert {row.model for row in plan_toy(spearman, **request).cells} == {"random projection"}
     curves["layout"] = "curves"
@@ -185,7 +221,9 @@ def test_columns_of_other_models(plan_toy: MakePlan, curves: dict[str, Any], spe
 
 
 @pytest.mark.parametrize(("layout", "cells"), [("curves", 6), ("rank-correlation", 2)])
-def test_data_that_are_not_here(plan_toy: MakePlan, curves: dict[str, Any], layout: str, cells: int) -> None:
+def test_data_that_are_not_here(
+    plan_toy: MakePlan, curves: dict[str, Any], layout: str, cells: int
+) -> None:
     rows = plan_toy(curves | {"layout": layout, "datasets": ["australian"]}).cells
     assert len(rows) == cells
     assert all(row.unavailable and row.select == "published" for row in rows)

@@ -1,4 +1,6 @@
-"""Worker processes: a model that misbehaves ends its own cell, within its limits, and the next one runs."""
+"""Worker processes: a model that misbehaves ends its own cell, within its limits, and the next one
+runs.
+"""
 
 import contextlib
 import json
@@ -47,7 +49,9 @@ def pid(box: Sandbox) -> int:
 
 
 def ends(process: int) -> bool:
-    """Return True if a process ends (or is a zombie that nobody has waited for) in time; end it in any case."""
+    """Return True if a process ends (or is a zombie that nobody has waited for) in time; end it in
+    any case.
+    """
     deadline = time.monotonic() + 600
     with contextlib.suppress(psutil.NoSuchProcess):
         one = psutil.Process(process)
@@ -89,7 +93,9 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("killing-group", "the worker process died by signal 15 (SIGTERM)"),
     ],
 )
-def test_what_a_model_does_ends_its_own_cell(sandbox: Sandbox, fits: Fits, model: str, reason: str) -> None:
+def test_what_a_model_does_ends_its_own_cell(
+    sandbox: Sandbox, fits: Fits, model: str, reason: str
+) -> None:
     result = run_in(sandbox, fits(model)[0])
     assert (result["status"], result["reason"][: len(reason)]) == ("failed", reason)
     for good in (fits("healthy")[0], fits("K-ELM", select=("published",))[0]):
@@ -125,13 +131,17 @@ def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> N
     assert run_in(sandbox, healthy)["status"] == "ok"
 
 
-# --- Before a fit -----------------------------------------------------------------------------------------------------
+# --- Before a fit
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> None:
     """Starting, loading plug-ins and reading the data do not count as time of the work."""
     slow = tmp_path / "slow.py"
-    slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': Ridge}\n")
+    slow.write_text(
+        "import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': "
+        "Ridge}\n"
+    )
     fresh.settings = Settings(plugins=(*fresh.settings.plugins, str(slow)))
     started = time.monotonic()
     assert run_in(fresh, fits("healthy")[0], Limits(seconds=5))["status"] == "ok"
@@ -162,7 +172,9 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
         ("import os\nos._exit(3)", "ended by itself with exit code 3"),
     ],
 )
-def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin_text: str, reason: str) -> None:
+def test_a_plugin_that_the_worker_cannot_load(
+    fits: Fits, tmp_path: Path, plugin_text: str, reason: str
+) -> None:
     path = tmp_path / "broken.py"
     path.write_text(plugin_text)
     box = Sandbox(Settings(plugins=(str(path),)))
@@ -172,7 +184,8 @@ def test_a_plugin_that_the_worker_cannot_load(fits: Fits, tmp_path: Path, plugin
     assert reason in result["reason"]
 
 
-# --- Memory -----------------------------------------------------------------------------------------------------------
+# --- Memory
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
@@ -181,12 +194,19 @@ def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
     assert (result["status"], result["limit"]) == ("out-of-memory", 700_000_000)
 
 
-# --- Nothing stays behind ---------------------------------------------------------------------------------------------
+# --- Nothing stays behind
+# ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
-def test_children_of_a_model(fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str) -> None:
-    """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
+@pytest.mark.parametrize(
+    ("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")]
+)
+def test_children_of_a_model(
+    fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str
+) -> None:
+    """A model may start processes of its own: they neither keep its cell from ending nor outlive
+    it.
+    """
     run_in(fresh, fits("healthy")[0])  # so that the limit is the fit's alone
     result = run_in(fresh, fits(model)[0], Limits(seconds=seconds))
     assert ends(logged(log))
@@ -212,7 +232,9 @@ def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, 
     assert ends(logged(log))
 
 
-def test_a_process_that_replaces_its_program_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_replaces_its_program_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The system shows neither its environment nor its command line meanwhile."""
     environ, cmdline = psutil.Process.environ, psutil.Process.cmdline
     with subprocess.Popen(["sleep", "3600"], env=os.environ | {MARK: "mark-of-a-test"}) as child:
@@ -268,7 +290,9 @@ def test_nothing_outlives_an_owner_that_is_killed(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, fits: Fits, threads: int) -> None:
+def test_threads_reach_the_worker_and_stopping_ends_it(
+    fresh: Sandbox, fits: Fits, threads: int
+) -> None:
     fresh.settings = replace(fresh.settings, blas_threads=threads)
     assert run_in(fresh, fits("healthy")[0])["status"] == "ok"
     worker = pid(fresh)

@@ -25,13 +25,19 @@ from elmbench.work.plan import Cell
 
 CHOICES = [Choice(Grid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
 
-# --- Records ---------------------------------------------------------------------------------------------------------
+# --- Records
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_put_is_there(store: Store) -> None:
     assert store.get(KEY) is store.result(KEY) is None
     store.put(WORK, RESULT, "e1")
-    assert store.get(KEY) == {"key": KEY, "unit": WORK.content(), "result": RESULT, "environment": "e1"}
+    assert store.get(KEY) == {
+        "key": KEY,
+        "unit": WORK.content(),
+        "result": RESULT,
+        "environment": "e1",
+    }
     assert Store(store.root.parent).result(KEY) == RESULT
     # The last one counts, whoever stored it.
     for i in range(12):
@@ -56,7 +62,9 @@ def test_a_truncated_record_counts_as_missing(store: Store) -> None:
 
 @examples(60)
 @given(data=st.data())
-def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_no_flipped_bit_is_believed(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     """Every other record stands; the damaged one is missing and counted, and can be put again."""
     store = Store(tmp_path_factory.mktemp("flipped"))
     others = CHOICES[2:4]
@@ -82,11 +90,16 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("000002-a.v3.log", "it has format 3, this version of elmbench reads format 2. Update elmbench"),
+        (
+            "000002-a.v3.log",
+            "it has format 3, this version of elmbench reads format 2. Update elmbench",
+        ),
         ("000002-a.v1.log", "it has format 1, this version of elmbench reads format 2. Run again"),
     ],
 )
-def test_a_log_of_another_format_is_left_alone_and_named(store: Store, name: str, message: str) -> None:
+def test_a_log_of_another_format_is_left_alone_and_named(
+    store: Store, name: str, message: str
+) -> None:
     store.put(WORK, RESULT, "e")
     store.close()
     other = log(store).rename(log(store).with_name(name))
@@ -99,7 +112,8 @@ def test_a_log_of_another_format_is_left_alone_and_named(store: Store, name: str
 
 
 @pytest.mark.parametrize(
-    "content", [b"\x00" * 100, b"\xff\xfe\n", b"[]\n\n\n", b"\n", b"x" * 200 + b"\n", b"0" * 64 + b" a {}\n"]
+    "content",
+    [b"\x00" * 100, b"\xff\xfe\n", b"[]\n\n\n", b"\n", b"x" * 200 + b"\n", b"0" * 64 + b" a {}\n"],
 )
 def test_a_file_of_something_else(store: Store, content: bytes) -> None:
     store.put(WORK, RESULT, "e")
@@ -147,10 +161,13 @@ def test_environments_are_kept_once(store: Store) -> None:
     assert store.environment("lost") == {"hash": "lost"}
 
 
-# --- The disk --------------------------------------------------------------------------------------------------------
+# --- The disk
+# --------------------------------------------------------------------------------------------------------
 
 
-def test_results_are_there_at_once_and_on_the_disk_at_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_there_at_once_and_on_the_disk_at_the_end(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
     for i, work in enumerate(CHOICES):
@@ -185,7 +202,9 @@ def test_a_write_that_fails_leaves_what_was_there(
 
 
 def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
-    """A limit on the size of files stands for the full disk: the write fails half-way, and the half is taken back."""
+    """A limit on the size of files stands for the full disk: the write fails half-way, and the half
+    is taken back.
+    """
     message = tmp_path / "message"
 
     def write_more() -> None:
@@ -204,16 +223,24 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
     assert log(store).stat().st_size == len(lines_of(store)[0])
 
 
-# --- Tables ----------------------------------------------------------------------------------------------------------
+# --- Tables
+# ----------------------------------------------------------------------------------------------------------
 
 
 def cells(n_runs: int, **changes: Any) -> list[Cell]:
     key = changes.get("family", "f1")
-    return [cell(run=r, fold=f, key=f"{key}-{r}-{f}", **changes) for r in range(n_runs) for f in range(2)]
+    return [
+        cell(run=r, fold=f, key=f"{key}-{r}-{f}", **changes)
+        for r in range(n_runs)
+        for f in range(2)
+    ]
 
 
 def missing(n_runs: int) -> list[Cell]:
-    return [replace(entry, key="", family="unavailable", unavailable="not here") for entry in cells(n_runs)]
+    return [
+        replace(entry, key="", family="unavailable", unavailable="not here")
+        for entry in cells(n_runs)
+    ]
 
 
 K = cells(1, model="K-ELM")
@@ -232,11 +259,11 @@ OTHERS = [
         ([cells(1), K, cells(3), cells(1)], cells(1) + K + cells(3)[2:]),
         # Another entry displaces nothing.
         *(([cells(2), other], cells(2) + other) for other in OTHERS),
-        # An entry that has changed loses the cells of runs that are not asked for now too: another protocol's must not
-        # be averaged with them.
+        # An entry that has changed loses the cells of runs that are not asked for now too: another
+        # protocol's must not be averaged with them.
         ([cells(3) + K, cells(1, family="f2")], K + cells(1, family="f2")),
-        # Data that are not here displace nothing, nor where more runs are asked for than there are results of; nothing
-        # of it stays when the data are here again.
+        # Data that are not here displace nothing, nor where more runs are asked for than there are
+        # results of; nothing of it stays when the data are here again.
         ([cells(1), missing(1)], cells(1)),
         ([cells(1), missing(3)], cells(1) + missing(3)[2:]),
         ([cells(1), missing(3), cells(2)], cells(2)),
@@ -244,7 +271,9 @@ OTHERS = [
         ([missing(2), cells(1)], cells(1)),
     ],
 )
-def test_the_cells_of_several_requests(store: Store, requests: list[list[Cell]], expected: list[Cell]) -> None:
+def test_the_cells_of_several_requests(
+    store: Store, requests: list[list[Cell]], expected: list[Cell]
+) -> None:
     for request in requests:
         store.add_cells("ci", "toy/one", request, "run")
     assert store.cells("ci", "toy/one") == expected
@@ -252,7 +281,9 @@ def test_the_cells_of_several_requests(store: Store, requests: list[list[Cell]],
     assert store.cells("fast", "toy/one") == store.cells("ci", "toy/two") == []
 
 
-def test_commands_stand_once_and_a_request_that_changes_nothing_is_not_written_again(store: Store) -> None:
+def test_commands_stand_once_and_a_request_that_changes_nothing_is_not_written_again(
+    store: Store,
+) -> None:
     for command in ("a", "b", "a", "c"):
         store.add_cells("fast", "toy/one", cells(1), command)
     assert store.commands("fast", "toy/one") == ["b", "a", "c"]

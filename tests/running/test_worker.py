@@ -86,11 +86,16 @@ def test_a_worker_that_is_killed_while_it_starts_is_replaced(box: Sandbox, work:
     assert run_in(box, work)["status"] == "ok"
 
 
-def test_a_worker_that_cannot_start(box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_cannot_start(
+    box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     result = run_in(box, work)
-    assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
+    assert (result["status"], result["reason"]) == (
+        "failed",
+        "the worker process ended before it could begin",
+    )
 
 
 def test_a_worker_that_is_ended_before_it_could_begin() -> None:
@@ -124,8 +129,13 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
 
 
 def test_data_or_a_model_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
-    outer_fold = replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64))
-    for planned, name in ((replace(work, outer_fold=outer_fold), "wdbc"), (replace(work, model=OTHER_CODE), "k-elm")):
+    outer_fold = replace(
+        work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64)
+    )
+    for planned, name in (
+        (replace(work, outer_fold=outer_fold), "wdbc"),
+        (replace(work, model=OTHER_CODE), "k-elm"),
+    ):
         result = run_in(box, planned)
         assert result["status"] == "failed"
         assert f"{name} has changed since the run was planned" in result["reason"]

@@ -1,4 +1,6 @@
-"""The catalogue: files found and refused, inheritance, readings, profiles; what the shipped tables share."""
+"""The catalogue: files found and refused, inheritance, readings, profiles; what the shipped tables
+share.
+"""
 
 import copy
 import re
@@ -25,7 +27,11 @@ ALL_POWERS = [2.0**e for e in range(-8, 14)]
 
 def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Yield every value of nested mappings with the way to it; a grid counts as its values."""
-    if isinstance(content, dict) and content and not {"powers-of-2", "values", "from"} & content.keys():
+    if (
+        isinstance(content, dict)
+        and content
+        and not {"powers-of-2", "values", "from"} & content.keys()
+    ):
         for key, value in content.items():
             yield from leaves(value, (*path, str(key)))
     else:
@@ -34,8 +40,14 @@ def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
 
 def differences(new: Resolved, old: Resolved) -> dict[str, Any]:
     """Return what differs between two resolved experiments, with the new values (None: gone)."""
-    first, second = (dict(leaves(one.spec.model_dump(by_alias=True, mode="json"))) for one in (old, new))
-    return {path: second.get(path) for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
+    first, second = (
+        dict(leaves(one.spec.model_dump(by_alias=True, mode="json"))) for one in (old, new)
+    )
+    return {
+        path: second.get(path)
+        for path in first.keys() | second.keys()
+        if first.get(path) != second.get(path)
+    }
 
 
 def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> None:
@@ -78,7 +90,9 @@ CHANGES: dict[tuple[str, str, str], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(("table", "reading", "value"), CHANGES)
-def test_a_reading_changes_what_it_says_and_nothing_else(table: str, reading: str, value: str) -> None:
+def test_a_reading_changes_what_it_says_and_nothing_else(
+    table: str, reading: str, value: str
+) -> None:
     file = find_experiment(table)
     before = copy.deepcopy(file.content)
     new, old = resolve(file, "paper", {reading: value}), resolve(file, "paper")
@@ -114,9 +128,15 @@ def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:
 def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
     file = find_experiment("table4")
     both = {"scaling": "train", "order": "stored"}
-    result, again = resolve(file, "paper", both), resolve(file, "paper", dict(reversed(both.items())))
+    result, again = (
+        resolve(file, "paper", both),
+        resolve(file, "paper", dict(reversed(both.items()))),
+    )
     assert result.reading == again.reading == "order=stored;scaling=train"
-    assert set(differences(result, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
+    assert set(differences(result, resolve(file, "paper"))) == {
+        "protocol/scale/fit-on",
+        "protocol/order",
+    }
 
 
 @pytest.fixture
@@ -130,7 +150,9 @@ def table(write_tree: WriteTree, experiment: dict[str, Any]) -> Table:
     return read
 
 
-def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(table: Table, experiment: dict[str, Any]) -> None:
+def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
+    table: Table, experiment: dict[str, Any]
+) -> None:
     experiment["datasets"] = ["wdbc", "sylva"]
     experiment["protocol"]["outer"]["except"] = {"sylva": {"folds": 10}}
     experiment["profiles"]["fast"] = {
@@ -138,7 +160,10 @@ def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(table: Tab
     }  # fmt: skip
     spec, printed = table("fast"), table("paper")
     assert (spec.protocol.outer.runs, spec.protocol.outer.folds) == (7, 5)
-    assert (spec.protocol.outer.overrides["sylva"].runs, spec.protocol.outer.overrides["sylva"].folds) == (7, 5)
+    assert (
+        spec.protocol.outer.overrides["sylva"].runs,
+        spec.protocol.outer.overrides["sylva"].folds,
+    ) == (7, 5)
     assert spec.protocol.selections == ("oracle", "nested")
     assert spec.datasets == ("sylva",)
     assert list(spec.models) == ["ELM", "OS-ELM"]
@@ -152,13 +177,21 @@ def test_other_data_sets_stand_in_under_ci_alone(table: Table, experiment: dict[
     assert [table(profile).datasets for profile in PROFILES] == [("wdbc",), ("sylva",), ("sylva",)]
 
 
-def test_a_profile_may_treat_single_data_sets_otherwise(table: Table, experiment: dict[str, Any]) -> None:
+def test_a_profile_may_treat_single_data_sets_otherwise(
+    table: Table, experiment: dict[str, Any]
+) -> None:
     experiment["datasets"] = ["wdbc", "sylva", "ionosphere"]
     experiment["protocol"]["outer"]["except"] = {"wdbc": {"folds": 4}}
-    experiment["profiles"]["fast"] = {"runs": 1, "except": {"wdbc": {"runs": 9}, "sylva": {"folds": 2}}}
+    experiment["profiles"]["fast"] = {
+        "runs": 1,
+        "except": {"wdbc": {"runs": 9}, "sylva": {"folds": 2}},
+    }
     outer = table("fast").protocol.outer
     assert (outer.runs, outer.folds) == (1, 3)
-    assert {name: (one.runs, one.folds) for name, one in outer.overrides.items()} == {"wdbc": (9, 4), "sylva": (1, 2)}
+    assert {name: (one.runs, one.folds) for name, one in outer.overrides.items()} == {
+        "wdbc": (9, 4),
+        "sylva": (1, 2),
+    }
 
 
 def test_thinning_reaches_both_kinds_of_grid(table: Table, experiment: dict[str, Any]) -> None:
@@ -170,7 +203,9 @@ def test_thinning_reaches_both_kinds_of_grid(table: Table, experiment: dict[str,
     assert spec.models["ELM"].search == ("n_hidden", "C")
 
 
-def test_a_column_has_grids_of_its_own_on_one_data_set(table: Table, experiment: dict[str, Any]) -> None:
+def test_a_column_has_grids_of_its_own_on_one_data_set(
+    table: Table, experiment: dict[str, Any]
+) -> None:
     grids = {"C": [1, 2, 3, 4], "n_hidden": [7]}
     experiment["models"]["ELM"]["except"] = {"wdbc": {"search": grids}}
     for profile, C in (("paper", [1, 2, 3, 4]), ("ci", [1, 3])):
@@ -184,7 +219,9 @@ def based(**changes: Any) -> dict[str, Any]:
     return {"based-on": "one", "id": "toy/two", "title": "Other", "label": "Table II", **changes}
 
 
-def test_a_table_takes_over_what_it_does_not_say(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_a_table_takes_over_what_it_does_not_say(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
     other = based(protocol={"outer": {"folds": 5}, "metrics": ["gmean"]}, grids={"C": [3]})
     catalogue = load_catalogue(write_tree(experiment, other))
     one, two = catalogue["toy/one"].spec, catalogue["toy/two"].spec
@@ -202,7 +239,9 @@ def test_a_base_is_another_table_of_the_same_folder(
     write_tree: WriteTree, experiment: dict[str, Any], base: Any
 ) -> None:
     other = based() | {"based-on": base}
-    with pytest.raises(ElmbenchError, match=rf"two\.yaml: based on {re.escape(repr(base))}") as error:
+    with pytest.raises(
+        ElmbenchError, match=rf"two\.yaml: based on {re.escape(repr(base))}"
+    ) as error:
         load_catalogue(write_tree(experiment, other))
     assert error.value.expected == "one of one"
 
@@ -212,10 +251,16 @@ def test_a_base_is_another_table_of_the_same_folder(
     [
         ([{}, {"id": "toy/two"}], r"two\.yaml: the name 'one' is taken by .*one\.yaml"),
         ([{"aliases": [{}]}], r"one\.yaml: 'aliases\.0': expected text"),
-        ([{}, {"id": "toy/two", "aliases": [], "models": 5}], r"two\.yaml: 'models' is 5: expected a mapping"),
+        (
+            [{}, {"id": "toy/two", "aliases": [], "models": 5}],
+            r"two\.yaml: 'models' is 5: expected a mapping",
+        ),
         ([{"readings": ["odrer"]}], r"unknown reading 'odrer'.*(?s:.*)defines: order"),
         ([{"published": {"values": "none.csv"}}], r"none\.csv does not exist"),
-        ([{"grids": {"C": {"from": 0, "to": 1e9, "step": 1}}}], r"one\.yaml: 'grids\.C': the grid holds more than"),
+        (
+            [{"grids": {"C": {"from": 0, "to": 1e9, "step": 1}}}],
+            r"one\.yaml: 'grids\.C': the grid holds more than",
+        ),
     ],
 )
 def test_a_table_that_is_refused(
@@ -225,7 +270,9 @@ def test_a_table_that_is_refused(
         load_catalogue(write_tree(*(experiment | changes for changes in tables)))
 
 
-def test_files_have_the_names_of_their_tables_and_papers(write_tree: WriteTree, paper: dict[str, Any]) -> None:
+def test_files_have_the_names_of_their_tables_and_papers(
+    write_tree: WriteTree, paper: dict[str, Any]
+) -> None:
     with pytest.raises(ElmbenchError, match=r"paper\.yaml: the key is 'tyo'"):
         load_catalogue(write_tree(paper=paper | {"key": "tyo"}))
     folder = write_tree() / "experiments" / "toy"
@@ -242,7 +289,9 @@ def test_files_have_the_names_of_their_tables_and_papers(write_tree: WriteTree, 
         load_catalogue(folder.parents[1])
 
 
-def test_an_error_in_a_base_names_the_base(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+def test_an_error_in_a_base_names_the_base(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
     """The table that is based on it comes first in the order of names."""
     derived = {"id": "toy/a", "title": "Derived", "label": "Table II", "based-on": "one"}
     experiment["grids"]["C"] = "many"
@@ -258,8 +307,14 @@ def test_an_error_in_a_base_names_the_base(write_tree: WriteTree, experiment: di
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"protocol": {"order": "sorted"}}, r"paper.yaml: '\(toy/one under .* order\)\.protocol\.order' is 'sorted'"),
-        ({"protocol": {"odrer": "stored"}}, r"unknown key '\(toy/one under the reading order\)\.protocol\.odrer'"),
+        (
+            {"protocol": {"order": "sorted"}},
+            r"paper.yaml: '\(toy/one under .* order\)\.protocol\.order' is 'sorted'",
+        ),
+        (
+            {"protocol": {"odrer": "stored"}},
+            r"unknown key '\(toy/one under the reading order\)\.protocol\.odrer'",
+        ),
         ({"grids": None}, r"reading order\)\.grids' is None"),
         ({"grids": "all"}, r"reading order\)\.grids' is 'all': expected a mapping"),
         ({"models": {"ELM": {"like": "K-ELM"}}}, "ELM is like 'K-ELM'"),
@@ -309,10 +364,18 @@ def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
 
 
 #: Tables of the same fits.
-SHARED = [("eem", (5, 6)), ("eem", (7, 8)), ("ospvm", (2, 3)), ("ospvm", (4, 5, 6, 7)), ("ospvm", (8, 9, 10, 11))]
+SHARED = [
+    ("eem", (5, 6)),
+    ("eem", (7, 8)),
+    ("ospvm", (2, 3)),
+    ("ospvm", (4, 5, 6, 7)),
+    ("ospvm", (8, 9, 10, 11)),
+]
 
 
-@pytest.mark.parametrize("table", [name for name in load_catalogue() if name.startswith(("eem/", "ospvm/table"))])
+@pytest.mark.parametrize(
+    "table", [name for name in load_catalogue() if name.startswith(("eem/", "ospvm/table"))]
+)
 def test_every_figure_has_a_column(table: str) -> None:
     resolved = resolve(find_experiment(table), "paper")
     layout = layout_of(resolved)
@@ -335,12 +398,16 @@ def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_ea
 def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...]) -> None:
     shared = [resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables]
     cells = [make_plan(one, Request(runs=1)).cells for one in shared]
-    first, *others = [{(one.dataset, one.model, one.select): one.key for one in part} for part in cells]
+    first, *others = [
+        {(one.dataset, one.model, one.select): one.key for one in part} for part in cells
+    ]
     assert all(other == first for other in others)
 
 
 def test_a_kernel_for_each_group_of_features() -> None:
-    kernels: Any = find_experiment("mk-elm/algorithm1").spec.models["sparse"].adapt("mfeat").params["kernels"]
+    kernels: Any = (
+        find_experiment("mk-elm/algorithm1").spec.models["sparse"].adapt("mfeat").params["kernels"]
+    )
     columns = [params["columns"] for _, params in kernels]
     assert [start for start, _ in columns] == [0, *(stop for _, stop in columns[:-1])]
     assert columns[-1][1] == load_dataset_specs().find("mfeat").shape.features

@@ -32,7 +32,15 @@ def parse(text: str, **changes: Any) -> DatasetSpecs:
 def test_names_and_aliases() -> None:
     names = ("wdbc", "WDBC", "Wdbc", "Sylva", "Calhousing", "California Housing", "Mackey-Glass")
     full_names = [load_dataset_specs().find(name).name for name in names]
-    assert full_names == ["wdbc", "wdbc", "wdbc", "sylva", "calhousing", "calhousing", "mackey-glass"]
+    assert full_names == [
+        "wdbc",
+        "wdbc",
+        "wdbc",
+        "sylva",
+        "calhousing",
+        "calhousing",
+        "mackey-glass",
+    ]
 
 
 def test_unknown_name_says_the_likeliest_one_and_the_next_command() -> None:
@@ -68,13 +76,25 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"task": "regression"}, "no positive class"),
         ({"positive": [], "shape": {"instances": 10, "features": 2}}, "needs the classes"),
         ({"positive": []}, "of two classes, `positive` must name"),
-        ({"shape": {"instances": 11, "features": 2, "classes": {"a": 6, "b": 4}}}, "sum to 10, not to 11"),
-        ({"shape": {"instances": 10, "features": 2, "classes": 2, "split": [5, 4]}}, "does not sum to 10"),
+        (
+            {"shape": {"instances": 11, "features": 2, "classes": {"a": 6, "b": 4}}},
+            "sum to 10, not to 11",
+        ),
+        (
+            {"shape": {"instances": 10, "features": 2, "classes": 2, "split": [5, 4]}},
+            "does not sum to 10",
+        ),
         ({"redraw": "run"}, "only generated data"),
         ({"sources": []}, "at least 1 item"),
-        ({"sources": [{"kind": "ftp"}]}, "the kind of source is 'ftp', not one of file, scikit-learn"),
+        (
+            {"sources": [{"kind": "ftp"}]},
+            "the kind of source is 'ftp', not one of file, scikit-learn",
+        ),
         ({"sources": [{"kind": ["file"]}]}, r"the kind of source is \['file'\], not one of"),
-        ({"sources": [{"kind": "openml", "id": 1, "ids": 2}]}, r"unknown key 'toy.sources.0.ids'; allowed .*target"),
+        (
+            {"sources": [{"kind": "openml", "id": 1, "ids": 2}]},
+            r"unknown key 'toy.sources.0.ids'; allowed .*target",
+        ),
         ({"sources": [{"kind": "openml"}]}, r"toy\.sources\.0\.id' is missing"),
         ({"sources": [{"kind": "libsvm", "train": "http://x"}]}, "either url, or both"),
         ({"prepare": [{"step": "scale"}]}, "step"),
@@ -100,7 +120,9 @@ def test_of_many_faults_the_first_are_named() -> None:
 
 
 def test_labels_may_be_written_as_numbers() -> None:
-    spec = parse(ENTRY, positive=[1], shape={"instances": 3, "features": 1, "classes": {-1: 2, 1: 1}})["toy"]
+    spec = parse(
+        ENTRY, positive=[1], shape={"instances": 3, "features": 1, "classes": {-1: 2, 1: 1}}
+    )["toy"]
     assert spec.positive == ("1",)
     assert spec.shape.classes == {"-1": 2, "1": 1}
     assert spec.shape.count(spec.positive) == 1
@@ -117,10 +139,16 @@ def test_a_variant_takes_over_all_but_names_and_papers() -> None:
         parse_dataset_specs(content, "toy.yaml")
 
 
-@pytest.mark.parametrize("name", ["sparse-10k[density=0.6]", "Sparse-10K[density=.60]", "sparse-10k[density = 6e-1]"])
+@pytest.mark.parametrize(
+    "name", ["sparse-10k[density=0.6]", "Sparse-10K[density=.60]", "sparse-10k[density = 6e-1]"]
+)
 def test_a_name_may_fix_an_option(name: str) -> None:
     spec, base = load_dataset_specs().find(name), load_dataset_specs()["sparse-10k"]
-    assert (spec.name, spec.base, spec.stem) == ("sparse-10k[density=0.6]", "sparse-10k", "sparse-10k[density=0.6]")
+    assert (spec.name, spec.base, spec.stem) == (
+        "sparse-10k[density=0.6]",
+        "sparse-10k",
+        "sparse-10k[density=0.6]",
+    )
     assert spec.options == {"density": 0.6}
     assert (base.base, base.options) == ("sparse-10k", {"density": 0.1})
     assert (spec.shape, spec.redraw, spec.title) == (base.shape, base.redraw, base.title)
@@ -140,7 +168,11 @@ def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -
         ("sparse-10k[density=0.7]", "'density' of sparse-10k is 0.7", "one of 0.1, 0.6, 0.4"),
         ("sparse-10k[size=0.6]", "no option 'size'", "density"),
         ("wdbc[density=0.6]", "wdbc has no option 'density'", "none: this data set has no options"),
-        ("sparse-10k[0.6]", "'0.6' is not an option of the data set 'sparse-10k\\[0.6\\]'", "OPTION=NUMBER"),
+        (
+            "sparse-10k[0.6]",
+            "'0.6' is not an option of the data set 'sparse-10k\\[0.6\\]'",
+            "OPTION=NUMBER",
+        ),
         ("sparse-10k[density=much]", "'density=much'", "OPTION=NUMBER"),
         ("sparse-10k[]", "is not an option", "OPTION=NUMBER"),
         ("sparse-10[density=0.6]", "did you mean 'sparse-10k'", "elmbench list datasets"),
@@ -156,9 +188,14 @@ def test_options_that_are_not_declared(name: str, found: str, expected: str) -> 
 def test_several_options_stand_in_the_order_of_their_declaration() -> None:
     options = {"density": [0.1, 0.5], "noise": [0, 1]}
     source = {"kind": "generator", "generator": "sparse", "options": options}
-    specs = parse_dataset_specs({"toy": yaml.safe_load(ENTRY)["toy"] | {"sources": [source]}}, "toy.yaml")
+    specs = parse_dataset_specs(
+        {"toy": yaml.safe_load(ENTRY)["toy"] | {"sources": [source]}}, "toy.yaml"
+    )
     assert specs.find("TOY SET[noise=1,density=0.5]").name == "toy[density=0.5,noise=1]"
-    assert specs.find("toy[noise=1]").with_options({"density": 0.5}).options == {"density": 0.5, "noise": 1}
+    assert specs.find("toy[noise=1]").with_options({"density": 0.5}).options == {
+        "density": 0.5,
+        "noise": 1,
+    }
     with pytest.raises(ElmbenchError, match=r"'noise' of .* is 0"):
         specs.find("toy[noise=1]").with_options({"noise": 0})
 

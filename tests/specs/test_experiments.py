@@ -61,40 +61,104 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
     ("path", "value", "message"),
     [
         ("id", "Toy/One", r"'id' is 'Toy/One'"),
-        ("protocol/outer/folds", 1, r"'protocol\.outer': stratified-kfold has 1 fold; expected folds of 2 or more"),
+        (
+            "protocol/outer/folds",
+            1,
+            r"'protocol\.outer': stratified-kfold has 1 fold; expected folds of 2 or more",
+        ),
         ("protocol/outer/except", {"sylva": {"folds": 2}}, "'sylva'; expected one of wdbc"),
         ("protocol/metrics", ["mcc", "auc"], r"'protocol\.metrics\.1' is 'auc'"),
         ("models/ELM/search", ["D"], "names the grid 'D'; expected one of C, gamma, n_hidden"),
         ("models/ELM/params", {"C": 1}, "both searches and fixes 'C'"),
-        ("models/ELM/like", "K-ELM", "ELM is like 'K-ELM'; expected a column before it: there is none"),
+        (
+            "models/ELM/like",
+            "K-ELM",
+            "ELM is like 'K-ELM'; expected a column before it: there is none",
+        ),
         ("models/OS-ELM/like", "FB-KOS-ELM", "expected a column before it: ELM, K-ELM"),
         ("models/OS-ELM/like", "OS-ELM", "expected a column before it: ELM, K-ELM"),
-        ("protocol/select", True, r"'protocol\.select' is True: expected 'nested', 'oracle' or 'published'"),
+        (
+            "protocol/select",
+            True,
+            r"'protocol\.select' is True: expected 'nested', 'oracle' or 'published'",
+        ),
         ("protocol/select", [], r"'protocol\.select': expected 'nested', 'oracle'"),
-        ("protocol/scale/range", [1, 1], r"the range is \[1\.0, 1\.0\]; expected its smaller end first"),
+        (
+            "protocol/scale/range",
+            [1, 1],
+            r"the range is \[1\.0, 1\.0\]; expected its smaller end first",
+        ),
         ("protocol/outer/runs", 10**30, r"'protocol\.outer\.runs'"),
-        ("protocol/outer/runs", 10**9, r"'protocol\.outer\.runs' is 10+: expected a number less than or equal to"),
-        ("models/ELM/search", {"C": "1 to 8"}, r"'models\.ELM\.search\.C' is '1 to 8': expected a list of values"),
+        (
+            "protocol/outer/runs",
+            10**9,
+            r"'protocol\.outer\.runs' is 10+: expected a number less than or equal to",
+        ),
+        (
+            "models/ELM/search",
+            {"C": "1 to 8"},
+            r"'models\.ELM\.search\.C' is '1 to 8': expected a list of values",
+        ),
         ("data", {"sylva": {}}, "data names 'sylva'"),
         ("limit", "time=soon", r"'limit' is 'time=soon': .*expected time=NUMBER"),
         ("models/ELM/printed", {"C": "2*C"}, r"'models\.ELM\.printed\.C' is '2\*C'"),
-        ("models/ELM/except", {"heart": {"params": {"gamma": 1}}}, r"models\.ELM names 'heart'; expected one of wdbc"),
+        (
+            "models/ELM/except",
+            {"heart": {"params": {"gamma": 1}}},
+            r"models\.ELM names 'heart'; expected one of wdbc",
+        ),
         ("models/ELM/only", ["heart"], r"models\.ELM names 'heart'"),
         ("models/ELM/not-run", {"heart": "it would take days"}, r"models\.ELM names 'heart'"),
         ("models/ELM/except", {"wdbc": {"search": ["delta"]}}, "names the grid 'delta'"),
         ("models/ELM/except", {"wdbc": {"params": {"C": 1}}}, "both searches and fixes 'C'"),
         ("protocol/outer", {"kind": "holdout"}, "expected sizes, by data set"),
-        ("protocol/outer", {"kind": "official", "sizes": {"wdbc": {"test": 5}}}, "expected no sizes"),
-        ("protocol/outer", {"kind": "holdout", "folds": 3, "sizes": {"wdbc": {"test": 5}}}, "expected no folds"),
+        (
+            "protocol/outer",
+            {"kind": "official", "sizes": {"wdbc": {"test": 5}}},
+            "expected no sizes",
+        ),
+        (
+            "protocol/outer",
+            {"kind": "holdout", "folds": 3, "sizes": {"wdbc": {"test": 5}}},
+            "expected no folds",
+        ),
         ("protocol/outer", {"kind": "kfold"}, "expected folds of 2 or more"),
-        ("protocol/outer", {"kind": "holdout", "sizes": {"wdbc": {}}}, "expected train, test or both"),
+        (
+            "protocol/outer",
+            {"kind": "holdout", "sizes": {"wdbc": {}}},
+            "expected train, test or both",
+        ),
         ("profiles/ci/datasets", ["sylva"], r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
-        ("profiles/ci/stand-ins", ["wdbc"], r"profiles\.ci\.stand-ins names 'wdbc', a data set of the table"),
-        ("profiles/ci", {"stand-ins": ["sylva"], "datasets": ["wdbc"]}, "expected in profile ci only, and without"),
-        ("profiles/fast", {"stand-ins": ["sylva"]}, r"profiles\.fast\.stand-ins: expected in profile ci only"),
-        ("profiles/ci/except", {"sylva": {"runs": 2}}, r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
-        ("profiles/ci/except", {"wdbc": {"run": 2}}, r"unknown key 'profiles\.ci\.except\.wdbc\.run'"),
-        ("profiles/ci/models", ["SVM"], r"profiles\.ci\.models names 'SVM'; expected one of ELM, K-ELM"),
+        (
+            "profiles/ci/stand-ins",
+            ["wdbc"],
+            r"profiles\.ci\.stand-ins names 'wdbc', a data set of the table",
+        ),
+        (
+            "profiles/ci",
+            {"stand-ins": ["sylva"], "datasets": ["wdbc"]},
+            "expected in profile ci only, and without",
+        ),
+        (
+            "profiles/fast",
+            {"stand-ins": ["sylva"]},
+            r"profiles\.fast\.stand-ins: expected in profile ci only",
+        ),
+        (
+            "profiles/ci/except",
+            {"sylva": {"runs": 2}},
+            r"profiles\.ci.* names 'sylva'; expected one of wdbc",
+        ),
+        (
+            "profiles/ci/except",
+            {"wdbc": {"run": 2}},
+            r"unknown key 'profiles\.ci\.except\.wdbc\.run'",
+        ),
+        (
+            "profiles/ci/models",
+            ["SVM"],
+            r"profiles\.ci\.models names 'SVM'; expected one of ELM, K-ELM",
+        ),
         ("profiles/ci/models", ["FB-KOS-ELM"], "'FB-KOS-ELM' without 'K-ELM', which it is like"),
         ("profiles/fsat", {"runs": 1}, "profiles names 'fsat'; expected one of ci, fast, paper"),
     ],
@@ -106,11 +170,15 @@ def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message
     assert str(error.value).startswith("dir/one.yaml: ")
 
 
-@pytest.mark.parametrize("path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"])
+@pytest.mark.parametrize(
+    "path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"]
+)
 def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
     way, _, last = path.rpartition("/")
     del (experiment[way] if way else experiment)[last]
-    with pytest.raises(ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"):
+    with pytest.raises(
+        ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"
+    ):
         parse(experiment)
 
 
@@ -155,10 +223,19 @@ PAPER = {"key": "p", "title": "t", "authors": "a", "year": 2020, "doi": "d"}
     ("reading", "message"),
     [
         ({"question": "?", "values": {"a": {"says": "x"}}}, "at least 2"),
-        ({"values": {"a": {"says": "x"}, "b": {"says": "y"}}}, r"'readings\.r\.question' is missing"),
-        ({"question": "?", "values": {"a": {"says": "x", "sets": {}}, "b": {"says": "y"}}}, "unknown key .*sets'"),
         (
-            {"question": "?", "values": {"a": {"says": "x", "set": {"title": "t"}}, "b": {"says": "y"}}},
+            {"values": {"a": {"says": "x"}, "b": {"says": "y"}}},
+            r"'readings\.r\.question' is missing",
+        ),
+        (
+            {"question": "?", "values": {"a": {"says": "x", "sets": {}}, "b": {"says": "y"}}},
+            "unknown key .*sets'",
+        ),
+        (
+            {
+                "question": "?",
+                "values": {"a": {"says": "x", "set": {"title": "t"}}, "b": {"says": "y"}},
+            },
             "the first value, 'a', sets something",
         ),
     ],
@@ -170,7 +247,10 @@ def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
 
 def test_the_citation_of_a_paper_with_and_without_a_doi() -> None:
     assert Paper(**PAPER).citation == "a (2020), doi:d"
-    assert parse_spec(Paper, {name: PAPER[name] for name in PAPER if name != "doi"}, "").citation == "a (2020)"
+    assert (
+        parse_spec(Paper, {name: PAPER[name] for name in PAPER if name != "doi"}, "").citation
+        == "a (2020)"
+    )
 
 
 CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than": "others"}
@@ -181,33 +261,61 @@ CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than"
     [
         ({"is": "close"}, "close with within: 0; expected a margin"),
         ({"is": "above", "within": 0.1}, "above with within: 0.1; expected a margin"),
-        ({"is": "no-worse", "within": 0.1, "metric": "fit_seconds"}, "is a time; expected is: above, below or between"),
+        (
+            {"is": "no-worse", "within": 0.1, "metric": "fit_seconds"},
+            "is a time; expected is: above, below or between",
+        ),
         ({"is": "between", "metric": "fit_seconds"}, "the two ends of a ratio for between only"),
-        ({"is": "between", "metric": "fit_seconds", "between": [0.5, 0.2]}, "the two ends of a ratio"),
+        (
+            {"is": "between", "metric": "fit_seconds", "between": [0.5, 0.2]},
+            "the two ends of a ratio",
+        ),
         ({"is": "below", "between": [0.2, 0.5]}, "the two ends of a ratio for between only"),
-        ({"is": "between", "between": [0.2, 0.5]}, "expected a time or an error, which have ratios"),
+        (
+            {"is": "between", "between": [0.2, 0.5]},
+            "expected a time or an error, which have ratios",
+        ),
         ({"is": "above", "also": [{"model": "SVM"}]}, r"claims.0 names the column 'SVM'"),
-        ({"is": "above", "also": [{"dataset": "sylva"}]}, "claims names 'sylva'; expected one of wdbc"),
+        (
+            {"is": "above", "also": [{"dataset": "sylva"}]},
+            "claims names 'sylva'; expected one of wdbc",
+        ),
         ({"is": "above", "dataset": "sylva"}, "claims names 'sylva'; expected one of wdbc"),
         *(
             (
                 {"is": "above", "metric": metric},
-                rf"'claims\.0\.metric' is '{re.escape(metric)}': expected one of mcc, .* such as gmean@h=50",
+                rf"'claims\.0\.metric' is '{re.escape(metric)}': expected one of mcc, .* such as "
+                r"gmean@h=50",
             )
-            for metric in ("auc", "gmean@h=", "gmean@=5", "gmean@C=2^x", "gmean@C=inf", "gmean@C=2^9999")
+            for metric in (
+                "auc",
+                "gmean@h=",
+                "gmean@=5",
+                "gmean@C=2^x",
+                "gmean@C=inf",
+                "gmean@C=2^9999",
+            )
         ),
     ],
 )
-def test_claims_that_cannot_be_tested(experiment: dict[str, Any], claim: dict[str, Any], message: str) -> None:
+def test_claims_that_cannot_be_tested(
+    experiment: dict[str, Any], claim: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse(put(experiment, "claims", [CLAIM | claim]))
 
 
-def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(experiment: dict[str, Any]) -> None:
+def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(
+    experiment: dict[str, Any],
+) -> None:
     also = [{"metric": "gmean", "than": None}, {"model": "K-ELM", "than": ["ELM"]}]
     (claim,) = parse(put(experiment, "claims", [CLAIM | {"is": "above", "also": also}])).claims
     compared = [(one.model, one.metric.column, one.than) for one in claim.comparisons]
-    assert compared == [("ELM", "mcc", "others"), ("ELM", "gmean", "others"), ("K-ELM", "mcc", ("ELM",))]
+    assert compared == [
+        ("ELM", "mcc", "others"),
+        ("ELM", "gmean", "others"),
+        ("K-ELM", "mcc", ("ELM",)),
+    ]
 
 
 def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
@@ -219,9 +327,16 @@ def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
 
 def test_readings_of_a_label_know_whether_they_leak() -> None:
     values = {"none": {"says": "x"}, "folds": {"says": "y", "leaks": True}}
-    paper = parse_spec(Paper, PAPER | {"readings": {"carry-over": {"question": "?", "values": values}}}, "paper.yaml")
+    paper = parse_spec(
+        Paper,
+        PAPER | {"readings": {"carry-over": {"question": "?", "values": values}}},
+        "paper.yaml",
+    )
     result = paper.read_label("c-grid=all-powers;carry-over=folds")
     # A reading that the paper no longer declares keeps its name.
-    assert result == (ChosenReading("c-grid", "all-powers"), ChosenReading("carry-over", "folds", leaks=True))
+    assert result == (
+        ChosenReading("c-grid", "all-powers"),
+        ChosenReading("carry-over", "folds", leaks=True),
+    )
     assert ";".join(map(str, result)) == "c-grid=all-powers;carry-over=folds"
     assert paper.read_label("") == ()

@@ -1,4 +1,6 @@
-"""Grids, measures and limits as experiment files write them: their values, their order, what is refused."""
+"""Grids, measures and limits as experiment files write them: their values, their order, what is
+refused.
+"""
 
 from decimal import Decimal
 from typing import Any
@@ -33,19 +35,27 @@ def values(content: Any) -> list[Any]:
     ],
 )
 def test_values_have_their_order_and_types(content: Any, expected: list[Any]) -> None:
-    assert [(type(value), value) for value in values(content)] == [(type(value), value) for value in expected]
+    assert [(type(value), value) for value in values(content)] == [
+        (type(value), value) for value in expected
+    ]
 
 
 @given(
     start=st.integers(-1000, 1000), step=st.integers(1, 400), count=st.integers(1, 60), places=st.integers(0, 4),
     beyond=st.booleans(),
 )  # fmt: skip
-def test_a_range_in_decimals_is_exact(start: int, step: int, count: int, places: int, beyond: bool) -> None:
-    """Every value is the float nearest to the decimal that is meant; an end that the step misses is left out."""
+def test_a_range_in_decimals_is_exact(
+    start: int, step: int, count: int, places: int, beyond: bool
+) -> None:
+    """Every value is the float nearest to the decimal that is meant; an end that the step misses is
+    left out.
+    """
     unit = Decimal(1).scaleb(-places)
     exact = [(start + i * step) * unit for i in range(count)]
     stop = exact[-1] + (unit / 2 if beyond else 0)
-    assert values({"from": float(exact[0]), "to": float(stop), "step": float(step * unit)}) == [float(v) for v in exact]
+    assert values({"from": float(exact[0]), "to": float(stop), "step": float(step * unit)}) == [
+        float(v) for v in exact
+    ]
 
 
 def test_a_value_may_be_a_list() -> None:
@@ -98,8 +108,17 @@ def test_thinning_keeps_the_first_and_every_nth(every: int) -> None:
 def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     grid = {"gamma": [1.0, 2.0], "C": [8.0, 4.0, 2.0]}
     result = candidates(grid)
-    assert [(c["gamma"], c["C"]) for c in result] == [(1, 8), (1, 4), (1, 2), (2, 8), (2, 4), (2, 2)]
-    assert sorted(result, key=str) == sorted(ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid}))
+    assert [(c["gamma"], c["C"]) for c in result] == [
+        (1, 8),
+        (1, 4),
+        (1, 2),
+        (2, 8),
+        (2, 4),
+        (2, 2),
+    ]
+    assert sorted(result, key=str) == sorted(
+        ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid})
+    )
     assert candidates({}) == [{}]
 
 
@@ -146,10 +165,14 @@ def test_values_of_a_grid_have_names_of_their_own() -> None:
     ridges = Grid.model_validate({"powers-of-2": [-30, 5]}).expand()
     names = [Measure.at("accuracy", "C", value).column for value in ridges]
     assert len(set(names)) == 36
-    assert READ("accuracy@C=2^-4") == READ("accuracy@C=0.0625") == Measure("accuracy", "C", ridges[26])
+    assert (
+        READ("accuracy@C=2^-4") == READ("accuracy@C=0.0625") == Measure("accuracy", "C", ridges[26])
+    )
 
 
-@pytest.mark.parametrize(("value", "exponent"), [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)])
+@pytest.mark.parametrize(
+    ("value", "exponent"), [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)]
+)
 def test_powers_of_two(value: float, exponent: int | None) -> None:
     assert log2_of(value) == exponent
     assert log2_of("rbf") is None
@@ -195,6 +218,8 @@ def test_one_over_another_and_the_wider_of_both() -> None:
     assert one.wider(other) == other.wider(one) == Limits(9.0, None)
 
 
-@pytest.mark.parametrize(("size", "words"), [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")])
+@pytest.mark.parametrize(
+    ("size", "words"), [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")]
+)
 def test_sizes_in_words(size: int, words: str) -> None:
     assert byte_text(size) == words

@@ -47,7 +47,12 @@ def table(tmp_path: Path) -> Callable[[str], Path]:
     ],
 )
 def test_units_and_digits(
-    table: Callable[[str], Path], metric: str, printed: str, name: str, value: str, last_place: float
+    table: Callable[[str], Path],
+    metric: str,
+    printed: str,
+    name: str,
+    value: str,
+    last_place: float,
 ) -> None:
     (entry,) = read_published(table(f"WDBC,ELM,{metric},{printed},,\n"))
     assert (entry.dataset, entry.model, entry.metric) == ("WDBC", "ELM", name)
@@ -56,7 +61,9 @@ def test_units_and_digits(
     assert entry.last_place == pytest.approx(last_place, rel=1e-12)
 
 
-@pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"])
+@pytest.mark.parametrize(
+    "figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"]
+)
 def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
         read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{figure}",,\n'))
@@ -65,7 +72,10 @@ def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("a,b,accuracy,0.5,,\na,b,test_accuracy_percent,51,,\n", "line 3: a second figure of a, b, accuracy"),
+        (
+            "a,b,accuracy,0.5,,\na,b,test_accuracy_percent,51,,\n",
+            "line 3: a second figure of a, b, accuracy",
+        ),
         ("a,b,accuracy,97.5,,\n", "line 2: accuracy is 97.5\nExpected: at most 1"),
     ],
 )
@@ -81,10 +91,14 @@ def test_a_column_is_missing(table: Callable[..., Path]) -> None:
 
 def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str], Path]) -> None:
     result = published_parameters(
-        table("WDBC,ELM,L,300,,\nWDBC,ELM,C,192,,\nWDBC,K-ELM,gamma,0.3,,\nWDBC,FB-KOS-ELM,F,200,,\nWDBC,ELM,mcc,1,,\n")
+        table(
+            "WDBC,ELM,L,300,,\nWDBC,ELM,C,192,,\nWDBC,K-ELM,gamma,0.3,,\nWDBC,FB-KOS-ELM,F,200,,\nWDBC,ELM,mcc,1,,\n"
+        )
     )
     read_published.cache_clear()
-    other = published_parameters(table("WDBC,AMM,n_weights,50,,\nWDBC,AMM,eta,2,,\nWDBC,AMM,train_seconds,3,,\n"))
+    other = published_parameters(
+        table("WDBC,AMM,n_weights,50,,\nWDBC,AMM,eta,2,,\nWDBC,AMM,train_seconds,3,,\n")
+    )
     assert other == {("WDBC", "AMM"): {"n_weights": 50, "eta": 2.0}}
     assert type(other["WDBC", "AMM"]["n_weights"]) is int
     assert result == {
@@ -96,21 +110,33 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
     assert type(result["WDBC", "FB-KOS-ELM"]["budget"]) is int
 
 
-def test_deviations_notes_and_figures_that_are_missing_or_cited(table: Callable[[str], Path]) -> None:
-    figures = "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
+def test_deviations_notes_and_figures_that_are_missing_or_cited(
+    table: Callable[[str], Path],
+) -> None:
+    figures = (
+        "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
+    )
     figures += "a,b,gmean_percent,88.6,1.2,a doubt\n"
     stopped, unstable, cited, measured = read_published(table(figures))
     assert (measured.std, measured.note) == (Decimal("0.012"), "a doubt")
     assert (unstable.std, unstable.last_place, unstable.note) == (None, 0.0, "excluded")
     assert (stopped.value, stopped.over_seconds) == (None, 600.0)
     assert (unstable.value, unstable.over_seconds) == (None, None)
-    assert [entry.cited for entry in (stopped, unstable, cited, measured)] == [False, False, True, False]
+    assert [entry.cited for entry in (stopped, unstable, cited, measured)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
     assert cited.value == 373
 
 
 def test_facts_of_data_sets(table: Callable[..., Path]) -> None:
     result = read_published(
-        table("Abalone,8,,3000,regression\nSegment,19,7,1500,multiclass\n", "dataset,attributes,classes,train,task\n")
+        table(
+            "Abalone,8,,3000,regression\nSegment,19,7,1500,multiclass\n",
+            "dataset,attributes,classes,train,task\n",
+        )
     )
     assert [(entry.dataset, entry.metric, entry.value, entry.text) for entry in result] == [
         ("Abalone", "features", 8, "8"),
@@ -133,13 +159,32 @@ def test_every_cell_of_the_papers_is_read() -> None:
             rows = list(csv.DictReader(stream))
         if "metric" in rows[0]:
             printed = [(row["dataset"], row["model"], row["value"], row["note"]) for row in rows]
-            assert [(entry.dataset, entry.model, entry.text, entry.note) for entry in result] == printed, path
+            assert [
+                (entry.dataset, entry.model, entry.text, entry.note) for entry in result
+            ] == printed, path
         else:
-            cells = [(row["dataset"], text) for row in rows for name, text in row.items() if name != "dataset" and text]
+            cells = [
+                (row["dataset"], text)
+                for row in rows
+                for name, text in row.items()
+                if name != "dataset" and text
+            ]
             assert [(entry.dataset, entry.text) for entry in result] == cells, path
         for entry in result:
-            assert (entry.value is None) == (not any(c.isdigit() for c in entry.text)) or entry.model == DATA, entry
-            assert not entry.metric.endswith(("_percent", "train_seconds", "test_seconds", "test_rmse", "nodes", "nSV"))
+            assert (entry.value is None) == (
+                not any(c.isdigit() for c in entry.text)
+            ) or entry.model == DATA, entry
+            assert not entry.metric.endswith(
+                ("_percent", "train_seconds", "test_seconds", "test_rmse", "nodes", "nSV")
+            )
             assert entry.cited == (" (cited)" in entry.model)
-            if entry.metric in ("accuracy", "train_accuracy", "precision", "recall", "f1", "gmean", "mcc"):
+            if entry.metric in (
+                "accuracy",
+                "train_accuracy",
+                "precision",
+                "recall",
+                "f1",
+                "gmean",
+                "mcc",
+            ):
                 assert entry.value is None or 0 <= entry.value <= 1, entry

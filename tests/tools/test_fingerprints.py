@@ -18,7 +18,9 @@ def test_what_is_there_is_written_again() -> None:
 
 def test_only_the_fingerprints_change() -> None:
     specs, text = load_dataset_specs(), PATH.read_text("utf-8")
-    bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("  fingerprint:"))
+    bare = "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith("  fingerprint:")
+    )
     known = {name: spec.fingerprint for name, spec in specs.items() if spec.fingerprint}
     assert with_fingerprints(bare, known) == text
     other = known["wdbc"].model_copy(update={"rows": (1.0, 2.0, 3.0)})

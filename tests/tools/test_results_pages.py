@@ -1,4 +1,6 @@
-"""docs/results/: tables are those of the committed results, and figures in the prose are those of the tables."""
+"""docs/results/: tables are those of the committed results, and figures in the prose are those of
+the tables.
+"""
 
 import re
 from pathlib import Path
@@ -33,7 +35,9 @@ def read_ok_cells(name: str) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "name",
     [
-        name if name in ("kos-elm.md", "mk-elm.md") else pytest.param(name, marks=pytest.mark.exhaustive)
+        name
+        if name in ("kos-elm.md", "mk-elm.md")
+        else pytest.param(name, marks=pytest.mark.exhaustive)
         for name in NAMES
     ],
 )
@@ -42,7 +46,9 @@ def test_tables_are_those_of_the_committed_results(name: str) -> None:
 
 
 def test_figures_of_the_readme_stand_on_the_pages() -> None:
-    section = re.search(r"^## Findings$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    section = re.search(
+        r"^## Findings$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
     assert section is not None
     figures = {float(number) for name in NAMES for number in re.findall(DECIMAL, read_page(name))}
     prose = re.sub(r"^```.*?^```$|Python 3[\d. to]+", "", section[1], flags=re.M | re.S)
@@ -73,7 +79,8 @@ def test_the_dictionary_that_leaks() -> None:
     printed = {name: published[name, "FB-KOS-ELM", "mcc"].value for name in fresh}
     words = words_of("kos-elm.md")
     assert (
-        f"its MCC is {fresh['wdbc']} on WDBC ({printed['wdbc']} printed) and {fresh['sylva']} on Sylva "
+        f"its MCC is {fresh['wdbc']} on WDBC ({printed['wdbc']} printed) and {fresh['sylva']} on "
+        "Sylva "
         f"({printed['sylva']} printed). K-ELM has {batch['wdbc']} and {batch['sylva']}"
     ) in words
     assert f"the same folds give {carried['wdbc']} and {carried['sylva']}" in words
@@ -82,15 +89,30 @@ def test_the_dictionary_that_leaks() -> None:
 
 def test_the_choice_on_the_test_folds() -> None:
     cells = read_ok_cells("paper/eem/table4")
-    means = cells[cells["reading"] == ""].groupby(["dataset", "model", "select"])["gmean"].mean().unstack()
+    means = (
+        cells[cells["reading"] == ""]
+        .groupby(["dataset", "model", "select"])["gmean"]
+        .mean()
+        .unstack()
+    )
     published = resolve(find_experiment("eem/table4"), "paper").published
     printed = pd.Series(
-        {(data, model): float(figure.value) for (data, model, metric), figure in published.items() if metric == "gmean"}
+        {
+            (data, model): float(figure.value)
+            for (data, model, metric), figure in published.items()
+            if metric == "gmean"
+        }
     )
     differences = means.dropna().sub(printed.rename_axis(["dataset", "model"]), axis=0).dropna()
     nearer = differences["oracle"].abs() - differences["nested"].abs()
-    counts = [len(differences), int((nearer < 0).sum()), int((nearer > 0).sum()), int((nearer == 0).sum())]
-    numbers = re.search(r"Of the (\d+) G-means .*?, (\d+) are nearer .*?, (\d+) if .*? and (\d+) are equally near",
+    counts = [
+        len(differences),
+        int((nearer < 0).sum()),
+        int((nearer > 0).sum()),
+        int((nearer == 0).sum()),
+    ]
+    numbers = re.search(r"Of the (\d+) G-means .*?, (\d+) are nearer .*?, (\d+) if .*? and (\d+) "
+                        r"are equally near",
                         words_of("eem.md"))  # fmt: skip
     assert numbers is not None
     assert [int(number) for number in numbers.groups()] == counts
@@ -99,7 +121,9 @@ def test_the_choice_on_the_test_folds() -> None:
 
 
 def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
-    figures = pd.concat([committed(f"fast/rkelm/table{number}").figures for number in (3, 5, 6, 7, 11, 12)])
+    figures = pd.concat(
+        [committed(f"fast/rkelm/table{number}").figures for number in (3, 5, 6, 7, 11, 12)]
+    )
     judged = figures[figures["low"].notna()]
     # A printed figure at an end of an interval lies in it, in any binary form.
     inside = judged[judged["published"].between(judged["low"] - 1e-12, judged["high"] + 1e-12)]
@@ -111,11 +135,15 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
     figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]
-    assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of("eem.md")
+    assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of(
+        "eem.md"
+    )
 
 
 def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
-    errors, prints, *wins = pattern_error_and_power(committed("paper/rkelm/table3").compared_figures, "rkelm/table3")
+    errors, prints, *wins = pattern_error_and_power(
+        committed("paper/rkelm/table3").compared_figures, "rkelm/table3"
+    )
     assert prints == 100
     assert errors <= binom.ppf(1 - 1e-6, prints, ALPHA)
     assert wins == [20, 20]

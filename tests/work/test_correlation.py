@@ -1,4 +1,6 @@
-"""The rank correlation of the divergence with its leading term: by brute force, by what is known of it."""
+"""The rank correlation of the divergence with its leading term: by brute force, by what is known of
+it.
+"""
 
 import json
 from typing import Any
@@ -21,7 +23,11 @@ def correlation_unit(make_unit: MakeUnit) -> MakeUnit:
 
     def make(activation: str = "nsig", **changes: Any) -> dict[str, Any]:
         unit = make_unit("correlation", model="eem", params={"activation": activation})
-        unit |= {"grid": {"n_hidden": [1, 3, 70]}, "draws": {"projections": 6, "operators": 5}, "dcs": "corrected"}
+        unit |= {
+            "grid": {"n_hidden": [1, 3, 70]},
+            "draws": {"projections": 6, "operators": 5},
+            "dcs": "corrected",
+        }
         unit["dataset"]["name"] = changes.pop("dataset", "two")
         return unit | changes
 
@@ -38,7 +44,9 @@ def layer(X: np.ndarray, W: np.ndarray, b: np.ndarray, activation: str) -> np.nd
 
 @pytest.mark.parametrize("dcs", ["corrected", "as-printed"])
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
-def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, activation: str, dcs: str) -> None:
+def test_by_brute_force(
+    toys: dict[str, Dataset], correlation_unit: MakeUnit, activation: str, dcs: str
+) -> None:
     result = do(correlation_unit(activation, dcs=dcs, run=2))
     X, y = toys["two"].X, toys["two"].y
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
@@ -56,7 +64,9 @@ def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, ac
             divergence = term + (mixed if dcs == "corrected" else -0.5 * np.log(np.pi / 2) - mixed)
             # All operators on one node yield the same but for round-off, which is to make no order.
             pairs[h].append((round(divergence, 10), round(term, 10)))
-    expected = {f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0] for h, values in pairs.items()}
+    expected = {
+        f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0] for h, values in pairs.items()
+    }
     assert result["measured"] == pytest.approx(expected, abs=1e-9)
     assert result["params"] == {"activation": activation, "projections": 6, "operators": 5}
 
@@ -70,18 +80,31 @@ def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(correlation_unit: 
     assert smaller == {name: first[name] for name in ("spearman@h=3", "spearman@h=70")}
 
 
-def test_a_layer_that_never_varies_has_no_correlation(toys: dict[str, Dataset], correlation_unit: MakeUnit) -> None:
-    """As ISOLET's sigmoid nodes: no number, a warning, no crash; and JSON as the worker writes it."""
+def test_a_layer_that_never_varies_has_no_correlation(
+    toys: dict[str, Dataset], correlation_unit: MakeUnit
+) -> None:
+    """As ISOLET's sigmoid nodes: no number, a warning, no crash; and JSON as the worker writes
+    it.
+    """
     toys["two"].X[:] += 1e4
     result = attempted(correlation_unit("sigmoid", protocol={"scale": None}))
     assert result["status"] == "ok"
     assert np.isnan(list(result["measured"].values())).all()
-    assert any("nothing varies" in message and "h=1, h=3, h=70" in message for message in result["warnings"])
-    assert set(json.loads(json.dumps(result))["measured"]) == {"spearman@h=1", "spearman@h=3", "spearman@h=70"}
+    assert any(
+        "nothing varies" in message and "h=1, h=3, h=70" in message
+        for message in result["warnings"]
+    )
+    assert set(json.loads(json.dumps(result))["measured"]) == {
+        "spearman@h=1",
+        "spearman@h=3",
+        "spearman@h=70",
+    }
 
 
 def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -> None:
-    """All operators on one node are the same but for the scale: what is correlated are the layers."""
+    """All operators on one node are the same but for the scale: what is correlated are the
+    layers.
+    """
     with pytest.warns(UserWarning, match="for h=1, so"):
         result = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
     assert np.isnan(result["spearman@h=1"])
@@ -100,4 +123,6 @@ def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -
     ],
 )
 def test_spearman(x: list[float], y: list[float], expected: float) -> None:
-    assert spearman(np.array(x, dtype=float), np.array(y, dtype=float)) == pytest.approx(expected, nan_ok=True)
+    assert spearman(np.array(x, dtype=float), np.array(y, dtype=float)) == pytest.approx(
+        expected, nan_ok=True
+    )

@@ -1,4 +1,6 @@
-"""The choice by a divergence: of the training rows only, by brute force; ties, divergences that are not finite."""
+"""The choice by a divergence: of the training rows only, by brute force; ties, divergences that are
+not finite.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def brute_force(negative: np.ndarray, positive: np.ndarray) -> dict[str, float]:
     S, s = negative.var(), positive.var()
     leading = (positive.mean() - negative.mean()) ** 2 / (S + s)
     mixed = np.log((S + s) / 2 / np.sqrt(S * s))
-    return {"dcs-kde": sum(kde), "corrected": mixed + leading, "as-printed": -0.5 * np.log(np.pi / 2) - mixed + leading}
+    return {
+        "dcs-kde": sum(kde),
+        "corrected": mixed + leading,
+        "as-printed": -0.5 * np.log(np.pi / 2) - mixed + leading,
+    }
 
 
 @pytest.fixture
@@ -51,7 +57,9 @@ def divergence_unit(make_unit: MakeUnit) -> MakeUnit:
 
 
 def choice(unit: dict[str, Any], criterion: str, dcs: str | None = None) -> dict[str, Any]:
-    return {"kind": "choice", "grid": unit["grid"], "criterion": criterion} | ({"dcs": dcs} if dcs else {})
+    return {"kind": "choice", "grid": unit["grid"], "criterion": criterion} | (
+        {"dcs": dcs} if dcs else {}
+    )
 
 
 FORMS = [("dcs-gaussians", "corrected"), ("dcs-gaussians", "as-printed"), ("dcs-kde", None)]
@@ -117,7 +125,12 @@ class WithPath(WithoutProjections):
 
     @classmethod
     def project_grid(
-        cls, X: np.ndarray, y: np.ndarray, folds: list[Any], candidates: list[dict[str, Any]], **fixed: Any
+        cls,
+        X: np.ndarray,
+        y: np.ndarray,
+        folds: list[Any],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Any:
         cls.calls.append("project")
         for i, candidate in reversed(list(enumerate(candidates))):
@@ -135,7 +148,11 @@ class WithPath(WithoutProjections):
     ],
 )
 def test_projections_come_from_the_path_where_it_has_them(
-    divergence_unit: MakeUnit, add_model: AddModel, model: Any, how: dict[str, Any], calls: list[str]
+    divergence_unit: MakeUnit,
+    add_model: AddModel,
+    model: Any,
+    how: dict[str, Any],
+    calls: list[str],
 ) -> None:
     Projecting.calls.clear()
     add_model("projecting", model)
@@ -154,7 +171,9 @@ def test_projections_come_from_the_path_where_it_has_them(
 def test_a_divergence_that_is_not_finite_is_never_chosen(
     divergence_unit: MakeUnit, add_model: AddModel, factor: float
 ) -> None:
-    """A class projected onto a point, not a number, infinity: however well it keeps the classes apart."""
+    """A class projected onto a point, not a number, infinity: however well it keeps the classes
+    apart.
+    """
 
     class Collapsing(Projecting):
         def fit(self, X: np.ndarray, y: np.ndarray) -> Collapsing:
@@ -190,23 +209,39 @@ def test_no_divergence_is_finite(divergence_unit: MakeUnit, add_model: AddModel)
 
 
 @pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])
-def test_more_or_fewer_than_two_classes(divergence_unit: MakeUnit, dataset: str, classes: str) -> None:
+def test_more_or_fewer_than_two_classes(
+    divergence_unit: MakeUnit, dataset: str, classes: str
+) -> None:
     with pytest.raises(ElmbenchError, match=f"{dataset} has {classes}"):
         do(divergence_unit(dataset=dataset), {})
 
 
 def test_the_two_forms_may_choose_differently() -> None:
     """The logarithm has another sign: unequal variances count for or against a candidate."""
-    evaluated = {"means": [[0.0, 1.0]] * 2, "variances": [[1.0, 1.0], [0.002, 1.998]], "kde": [0, 0], "seconds": 1.0}
+    evaluated = {
+        "means": [[0.0, 1.0]] * 2,
+        "variances": [[1.0, 1.0], [0.002, 1.998]],
+        "kde": [0, 0],
+        "seconds": 1.0,
+    }
     unit = {"grid": {"C": [1, 2]}}
     for dcs, C in (("corrected", 2), ("as-printed", 1)):
         assert choose(choice(unit, "dcs-gaussians", dcs), [evaluated], {})["params"]["C"] == C
 
 
 @pytest.mark.parametrize(("criterion", "dcs"), FORMS)
-def test_of_equal_divergences_the_first_in_the_order_of_the_grid(criterion: str, dcs: str | None) -> None:
-    evaluated = {"means": [[0, 1], [0, 2], [0, 2]], "variances": [[1, 1]] * 3, "kde": [0, 1, 1], "seconds": 1.0}
-    assert choose(choice({"grid": {"C": [7, 9, 5]}}, criterion, dcs), [evaluated], {})["params"] == {"C": 9}
+def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
+    criterion: str, dcs: str | None
+) -> None:
+    evaluated = {
+        "means": [[0, 1], [0, 2], [0, 2]],
+        "variances": [[1, 1]] * 3,
+        "kde": [0, 1, 1],
+        "seconds": 1.0,
+    }
+    assert choose(choice({"grid": {"C": [7, 9, 5]}}, criterion, dcs), [evaluated], {})[
+        "params"
+    ] == {"C": 9}
 
 
 def test_what_is_taken_over_is_used(divergence_unit: MakeUnit, add_model: AddModel) -> None:

@@ -1,4 +1,6 @@
-"""One cell: fitted with the right parameters, measured on the test rows, diverged where it is, carried over."""
+"""One cell: fitted with the right parameters, measured on the test rows, diverged where it is,
+carried over.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def test_a_fit_on_its_test_rows(make_unit: MakeUnit, dataset: str) -> None:
     data = fold_data(unit)
     factory = KELMClassifier if data.labels else KELMRegressor
     model = factory(C=10.0, gamma=2.0).fit(data.X_train, data.y_train)
-    assert metrics_of(result) == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
+    assert metrics_of(result) == pytest.approx(
+        default_metrics(data.y_test, model.predict(data.X_test), data.labels)
+    )
     assert result["status"] == "ok"
     assert result["params"] == {"C": 10.0, "gamma": 2.0}
     assert (result["n_units"], result["n_train"], result["n_test"]) == (60, 60, 30)
@@ -35,7 +39,9 @@ def test_a_fit_on_its_test_rows(make_unit: MakeUnit, dataset: str) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
-def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(make_unit: MakeUnit, dataset: str) -> None:
+def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
+    make_unit: MakeUnit, dataset: str
+) -> None:
     unit = make_unit(dataset=dataset, model="elm", params={"n_hidden": 3})
     plain, result = cell(unit), cell(unit | {"train_accuracy": True})
     data = fold_data(unit)
@@ -58,7 +64,8 @@ def test_os_elm_shares_the_nodes_of_elm(make_unit: MakeUnit) -> None:
     for fold in range(3):
         elm = metrics_of(cell(make_unit(dataset="real", model="elm", fold=fold), **chosen))
         shared, separate = (
-            metrics_of(cell(make_unit(**online, stream=stream, fold=fold), **chosen)) for stream in ("elm", "os-elm")
+            metrics_of(cell(make_unit(**online, stream=stream, fold=fold), **chosen))
+            for stream in ("elm", "os-elm")
         )
         assert shared == pytest.approx(elm, abs=1e-7)
         assert separate != pytest.approx(elm, abs=1e-4)
@@ -101,17 +108,21 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
 
 
 @pytest.mark.parametrize("outputs", [1.0, np.ones(3), np.ones((3, 2))])
-def test_decision_values_that_are_not_one_for_each_row(make_unit: MakeUnit, add_model: AddModel, outputs: Any) -> None:
+def test_decision_values_that_are_not_one_for_each_row(
+    make_unit: MakeUnit, add_model: AddModel, outputs: Any
+) -> None:
     add_model("short", type("Short", (Simple,), {"decision_function": lambda self, X: outputs}))
     result = attempted(make_unit(model="short"), {})
     assert result["status"] == "failed"
     assert re.match(
-        r"ValueError: expected decision_function to return \d+ rows, got shape \(.*\) instead", result["reason"]
+        r"ValueError: expected decision_function to return \d+ rows, got shape \(.*\) instead",
+        result["reason"],
     )
 
 
 @pytest.mark.parametrize(
-    ("condition", "stored"), [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)]
+    ("condition", "stored"),
+    [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)],
 )
 def test_the_condition_is_kept_to_six_digits(
     make_unit: MakeUnit, add_model: AddModel, condition: float | None, stored: float | None
@@ -151,7 +162,9 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
     assert not caught
 
 
-def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(make_unit: MakeUnit) -> None:
+def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
+    make_unit: MakeUnit,
+) -> None:
     chosen = {"C": 10.0, "gamma": 1.0, "budget": 25}
     for fold in range(3):
         unit = make_unit(dataset="real", model="fb-kos-elm", fold=fold)

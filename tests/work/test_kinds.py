@@ -1,4 +1,6 @@
-"""Every kind of work: content, keys of results from before; streams, facts of data sets and learnt kernel weights."""
+"""Every kind of work: content, keys of results from before; streams, facts of data sets and learnt
+kernel weights.
+"""
 
 import json
 from collections.abc import Callable
@@ -12,7 +14,13 @@ from made_work import attempted, do, fit, fold_data, work_of
 from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.models import KOSELMClassifier, KOSELMRegressor, MKELMClassifier, MKELMRegressor, OSPVMClassifier
+from elmbench.models import (
+    KOSELMClassifier,
+    KOSELMRegressor,
+    MKELMClassifier,
+    MKELMRegressor,
+    OSPVMClassifier,
+)
 from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.measures import rows_after_chunks
@@ -50,14 +58,24 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
     (GRID_WORK | {"kind": "grid", "metric": "mcc"}, "84ade066343867cd283748d99a333a3a"),
     (CHOICE | {"evaluated": ["a", "b"]}, "066f07d41b7f3a73da10a9d3c3c5fc0a"),
     (GRID_WORK | {"kind": "divergence", "tune_rows": None}, "aec91d2efd53690e60862ab280543eeb"),
-    (CHOICE | {"criterion": "dcs-gaussians", "dcs": "corrected"}, "31afa5f13177ed373d69a2e0c3e644b1"),
+    (
+        CHOICE | {"criterion": "dcs-gaussians", "dcs": "corrected"},
+        "31afa5f13177ed373d69a2e0c3e644b1",
+    ),
     (CHOICE | {"criterion": "dcs-kde", "given": "g"}, "8f32f2c2bdaa9ab4e399483b0409409b"),
-    (PLACE | MODEL | VALUES | {"params": {}, "kind": "curve", "metric": "gmean"}, "4ff469c11d1a26091e539cd4b41a046d"),
-    (PLACE | MODEL | {"kind": "stream", "params": {}, "chunk": 40}, "24a6b172c34cb661b4eecd1c96b06889"),
+    (
+        PLACE | MODEL | VALUES | {"params": {}, "kind": "curve", "metric": "gmean"},
+        "4ff469c11d1a26091e539cd4b41a046d",
+    ),
+    (
+        PLACE | MODEL | {"kind": "stream", "params": {}, "chunk": 40},
+        "24a6b172c34cb661b4eecd1c96b06889",
+    ),
     (CORRELATION, "7c6e6a05e26cd77f865fc2bd90467614"),
     (DESCRIPTION, "3b5aec67c02b8cf143f6e80ff63e25df"),
     (
-        DESCRIPTION | {"task": "regression", "outer": {"kind": "holdout", "train": None, "test": 20}},
+        DESCRIPTION
+        | {"task": "regression", "outer": {"kind": "holdout", "train": None, "test": 20}},
         "9062eb89c11a0219bf99f47198d3fa50",
     ),
 ]
@@ -87,10 +105,22 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
                 assert again == work
                 assert again.key == key == key_of(work.content())
                 assert again.needs == work.needs
-                assert (again.seconds(), again.number_of_fits) == (work.seconds(), work.number_of_fits)
+                assert (again.seconds(), again.number_of_fits) == (
+                    work.seconds(),
+                    work.number_of_fits,
+                )
                 assert work.label
                 kinds.add(work.kind)
-    assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation", "stream"} <= kinds
+    assert {
+        "cell",
+        "search",
+        "grid",
+        "choice",
+        "divergence",
+        "curve",
+        "correlation",
+        "stream",
+    } <= kinds
 
 
 def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:
@@ -100,7 +130,12 @@ def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]
 
     positives = int((toys["two"].y == 1).sum())
     shape = {"features": 3, "instances": 90}
-    assert facts("two") == {**shape, "classes": 2, "negatives": 90 - positives, "positives": positives}
+    assert facts("two") == {
+        **shape,
+        "classes": 2,
+        "negatives": 90 - positives,
+        "positives": positives,
+    }
     assert facts("three") == {**shape, "classes": 3}
     assert facts("real") == shape
     # Of the 90 rows; those of a split that gives only one of its sizes, and of three folds.
@@ -112,7 +147,11 @@ def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]
     assert cut == {"features": 3, "instances": 45, "train": 35, "test": 10}
 
 
-KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["polynomial", {"degree": 2}], ["linear", {"columns": [0, 2]}]]
+KERNELS: list[Any] = [
+    ["rbf", {"gamma": 0.5}],
+    ["polynomial", {"degree": 2}],
+    ["linear", {"columns": [0, 2]}],
+]
 
 
 @pytest.fixture
@@ -120,7 +159,9 @@ def unit(make_unit: MakeUnit) -> MakeUnit:
     return partial(make_unit, "kernel-weights", model="mk-elm", params={"kernels": KERNELS})
 
 
-@pytest.mark.parametrize(("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)])
+@pytest.mark.parametrize(
+    ("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)]
+)
 def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
     content = unit(dataset=dataset, fold=1)
     result = fit(content, C=4.0)
@@ -130,7 +171,12 @@ def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
     assert paths["kernels"] == KERNELS
     np.testing.assert_allclose(paths["weights"], model.weights_path_, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(paths["objective"], model.objective_, rtol=1e-6)
-    assert result["measured"]["iterations"] == len(paths["objective"]) - 1 == len(paths["weights"]) - 1 > 0
+    assert (
+        result["measured"]["iterations"]
+        == len(paths["objective"]) - 1
+        == len(paths["weights"]) - 1
+        > 0
+    )
     assert result["params"] == {"C": 4.0, "kernels": KERNELS}
     json.dumps(result)
     plain = fit(content | {"kind": "cell"}, C=4.0)
@@ -148,13 +194,20 @@ def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUni
 
 def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(unit: MakeUnit) -> None:
     content = unit(model="k-elm", params={})
-    result, plain = (fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell"))
+    result, plain = (
+        fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell")
+    )
     assert result["status"] == "ok"
-    assert (result["predictions"], result["measured"], result.keys()) == (plain["predictions"], {}, plain.keys())
+    assert (result["predictions"], result["measured"], result.keys()) == (
+        plain["predictions"],
+        {},
+        plain.keys(),
+    )
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "chunk", "sizes"), [(100, 40, [40, 80, 100]), (80, 40, [40, 80]), (3, 40, [3]), (3, 1, [1, 2, 3])]
+    ("n_rows", "chunk", "sizes"),
+    [(100, 40, [40, 80, 100]), (80, 40, [40, 80]), (3, 40, [3]), (3, 1, [1, 2, 3])],
 )
 def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
     assert rows_after_chunks(n_rows, chunk) == sizes
@@ -162,7 +215,9 @@ def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str) -> None:
-    unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {"chunk": 25}
+    unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {
+        "chunk": 25
+    }
     result = do(unit)
     assert result["params"] == {"n_hidden": 2}
     assert result["fit_seconds"] > 0
@@ -180,7 +235,9 @@ def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str
 
 
 def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
-    unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {"chunk": 1}
+    unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {
+        "chunk": 1
+    }
     result = attempted(unit)
     assert result["status"] == "ok"
     assert result["measured"]["train_accuracy@rows=1"] == 1
@@ -190,7 +247,10 @@ def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
 def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: str) -> None:
     params = {"gamma": 0.5, "C": 4.0}
-    unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {"chunk": 25, "prequential": True}
+    unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {
+        "chunk": 25,
+        "prequential": True,
+    }
     result = do(unit)
     data = fold_data(unit)
     model = KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
@@ -201,7 +261,11 @@ def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: 
             predicted += model.predict(data.X_train[start:stop]).tolist()
             true = data.y_train[25:stop]
             wrong = np.array(predicted) - true
-            error = np.mean(wrong != 0) if data.labels else np.sqrt(np.mean(wrong**2) / np.var(true, ddof=1))
+            error = (
+                np.mean(wrong != 0)
+                if data.labels
+                else np.sqrt(np.mean(wrong**2) / np.var(true, ddof=1))
+            )
             assert result["measured"][f"prequential_error@rows={stop}"] == pytest.approx(error)
         model.partial_fit(data.X_train[start:stop], data.y_train[start:stop], **classes)
     assert "prequential_error@rows=25" not in result["measured"]
@@ -209,7 +273,9 @@ def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: 
 
 
 def test_what_is_predicted_ahead_changes_nothing_else(make_unit: MakeUnit) -> None:
-    unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {"chunk": 20}
+    unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {
+        "chunk": 20
+    }
     alone, beside = attempted(unit), attempted(unit | {"prequential": True})
     assert alone["measured"].items() <= beside["measured"].items()
     assert len(beside["measured"]) > len(alone["measured"])

@@ -1,4 +1,6 @@
-"""Printed hyperparameters as parameters of columns: under other names, as inverses, or not at all."""
+"""Printed hyperparameters as parameters of columns: under other names, as inverses, or not at
+all.
+"""
 
 import copy
 from collections.abc import Callable
@@ -78,12 +80,18 @@ def test_printed_values_under_the_names_of_the_model(plan: Callable[..., Plan]) 
 def test_what_is_not_searched_stays_as_printed(plan: Callable[..., Plan], select: str) -> None:
     planned = plan(TABLE, select=select)
     assert params(planned) == [{"gamma": 0.25}] * 3
-    searches = [unit for unit in units(planned).values() if "grid" in unit and unit["kind"] in ("search", "grid")]
+    searches = [
+        unit
+        for unit in units(planned).values()
+        if "grid" in unit and unit["kind"] in ("search", "grid")
+    ]
     assert [unit["params"] for unit in searches] == [{"gamma": 0.25}] * 3
     assert [unit["grid"] for unit in searches] == [{"C": [1, 2, 4]}] * 3
 
 
-def test_a_data_set_without_printed_values_searches_what_the_column_searches(plan: Callable[..., Plan]) -> None:
+def test_a_data_set_without_printed_values_searches_what_the_column_searches(
+    plan: Callable[..., Plan],
+) -> None:
     planned = plan(TABLE, "waveform-drawn")
     assert {cell.select for cell in planned.cells} == {"nested"}
     assert params(planned) == [{"gamma": 3}] * 3
@@ -92,7 +100,9 @@ def test_a_data_set_without_printed_values_searches_what_the_column_searches(pla
 def test_what_is_neither_printed_nor_given_is_refused(plan: Callable[..., Plan]) -> None:
     content = changed()
     del content["models"]["K-ELM"]["except"]
-    with pytest.raises(ElmbenchError, match="prints no gamma of K-ELM for waveform-drawn") as refused:
+    with pytest.raises(
+        ElmbenchError, match="prints no gamma of K-ELM for waveform-drawn"
+    ) as refused:
         plan(content, "waveform-drawn")
     assert "except: {waveform-drawn: {params: {gamma: ...}}}" in str(refused.value.expected)
 
@@ -101,23 +111,35 @@ def test_one_data_set_may_differ_in_what_is_printed_and_searched(plan: Callable[
     content = changed()
     content["models"]["K-ELM"]["except"]["wdbc"] = {"printed": {"C": "C"}, "search": ["gamma", "C"]}
     assert params(plan(content)) == [{"C": 0.125, "gamma": 0.25}] * 3
-    grids = [unit["grid"] for unit in units(plan(content, select="nested")).values() if unit["kind"] == "search"]
+    grids = [
+        unit["grid"]
+        for unit in units(plan(content, select="nested")).values()
+        if unit["kind"] == "search"
+    ]
     assert grids == [{"gamma": [1, 2], "C": [1, 2, 4]}] * 3
 
 
-def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable[..., Plan]) -> None:
+def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(
+    plan: Callable[..., Plan],
+) -> None:
     planned = plan(changed(LS_SVM=LS_SVM))
     assert params(planned)[3:] == [{"C": 0.125, "gamma": 0.25}] * 3
 
 
-@pytest.mark.parametrize("where", [{"only": ["wdbc"]}, {"not-run": {"waveform-drawn": "it would take days"}}])
-def test_a_column_may_be_for_some_data_sets(plan: Callable[..., Plan], where: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "where", [{"only": ["wdbc"]}, {"not-run": {"waveform-drawn": "it would take days"}}]
+)
+def test_a_column_may_be_for_some_data_sets(
+    plan: Callable[..., Plan], where: dict[str, Any]
+) -> None:
     content = changed(LS_SVM=LS_SVM | where)
     assert {cell.model for cell in plan(content).cells} == {"K-ELM", "LS-SVM"}
     assert {cell.model for cell in plan(content, "waveform-drawn").cells} == {"K-ELM"}
 
 
-def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(plan: Callable[..., Plan]) -> None:
+def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(
+    plan: Callable[..., Plan],
+) -> None:
     planned = plan(changed(LS_SVM=LS_SVM), select="nested")
     assert params(planned)[3:] == [{"gamma": 0.25}] * 3
     assert len({unit["chosen"] for unit in units(planned).values() if unit["kind"] == "cell"}) == 3
@@ -152,11 +174,18 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
         ("table3", "LS-SVM", "triazines", {"C": 16.0, "gamma": 2.0**-5}),
         ("table5", "SVM", "shuttle", {"C": 1024.0, "gamma": 8.0}),
         ("table7", "RSVM", "usps", {"n_landmarks": 500, "C": 1024.0, "gamma": 2.0**-8}),
-        ("table11", "RKELM-sigma_i", "bank8fm", {"n_landmarks": 200, "C": 2.0**20, "gamma": 0.5, "widths": "random"}),
+        (
+            "table11",
+            "RKELM-sigma_i",
+            "bank8fm",
+            {"n_landmarks": 200, "C": 2.0**20, "gamma": 0.5, "widths": "random"},
+        ),
         ("table12", "ELM-RBF", "adult", {"n_hidden": 600, "C": 2.0**20, "gamma": 2.0**-8}),
     ],
 )
-def test_the_rkelm_paper_as_it_is_read(table: str, column: str, dataset: str, expected: dict[str, Any]) -> None:
+def test_the_rkelm_paper_as_it_is_read(
+    table: str, column: str, dataset: str, expected: dict[str, Any]
+) -> None:
     assert shipped(table, column, dataset) == expected
 
 
@@ -164,7 +193,10 @@ def test_the_rkelm_paper_as_it_is_read(table: str, column: str, dataset: str, ex
 def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -> None:
     resolved = resolve(find_experiment("rkelm/table6"), "paper")
     assert shipped("table6", "RKELM", "waveform-drawn") == shipped("table6", "RKELM", "waveform")
-    of = {name: resolved.published[name, "RKELM", "accuracy"].value for name in ("waveform", "waveform-drawn")}
+    of = {
+        name: resolved.published[name, "RKELM", "accuracy"].value
+        for name in ("waveform", "waveform-drawn")
+    }
     assert of["waveform"] == of["waveform-drawn"]
     assert [resolved.spelling(name) for name in of] == ["Waveform", "waveform-drawn"]
 

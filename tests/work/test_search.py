@@ -1,4 +1,6 @@
-"""The search on inner folds, the evaluation of a grid on outer folds, and the paths of models: by brute force."""
+"""The search on inner folds, the evaluation of a grid on outer folds, and the paths of models: by
+brute force.
+"""
 
 from __future__ import annotations
 
@@ -50,17 +52,23 @@ class WithPath(Recorder):
     """A model whose path is told from its fits."""
 
     @classmethod
-    def evaluate_grid(cls, X: Any, y: Any, folds: list[Any], candidates: list[Any], **fixed: Any) -> Any:
+    def evaluate_grid(
+        cls, X: Any, y: Any, folds: list[Any], candidates: list[Any], **fixed: Any
+    ) -> Any:
         cls.seen.append({"path": True, "fixed": fixed})
         # In an order of its own.
-        for (j, (_, test)), (i, one) in itertools.product(enumerate(folds), reversed(list(enumerate(candidates)))):
+        for (j, (_, test)), (i, one) in itertools.product(
+            enumerate(folds), reversed(list(enumerate(candidates)))
+        ):
             yield Evaluated(i, j, np.where(X[test, 0] > one["C"], 1, -1))
 
 
 @pytest.mark.parametrize("model", [EEMClassifier, KELMClassifier, LogisticRegression])
 def test_a_ranking_by_three_classes_takes_probabilities_if_there_are_any(model: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    problem = GridProblem(model, X, y, [(np.arange(0, 150, 2), np.arange(1, 150, 2))], [{}], {}, [0, 1, 2])
+    problem = GridProblem(
+        model, X, y, [(np.arange(0, 150, 2), np.arange(1, 150, 2))], [{}], {}, [0, 1, 2]
+    )
     ((_, _, outputs, _),) = problem.outputs(find_metric("roc_auc"))
     assert np.allclose(outputs.sum(axis=1), 1) == hasattr(model, "predict_proba")
 
@@ -96,7 +104,9 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
     splits = inner_folds(unit, X, y)
 
     def score(model: Any, train: Any, test: Any) -> float:
-        return metric_of(unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels)
+        return metric_of(
+            unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels
+        )
 
     return [float(np.mean([score(model, *fold) for fold in splits])) for model in models]
 
@@ -115,10 +125,18 @@ def test_nested_is_brute_force_over_the_inner_folds(make_unit: MakeUnit, dataset
 @pytest.mark.parametrize("tune_rows", [None, 30])
 @pytest.mark.parametrize("fold", [0, 1, 2])
 def test_nested_never_sees_the_test_rows(
-    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, tune_rows: int | None, fold: int
+    toys: dict[str, Dataset],
+    make_unit: MakeUnit,
+    monkeypatch: pytest.MonkeyPatch,
+    tune_rows: int | None,
+    fold: int,
 ) -> None:
-    """Other labels of the test rows change nothing; nor, scaled on the training part, do other inputs."""
-    unit = make_unit("search", fold=fold, tune_rows=tune_rows, scale={"range": [0.0, 1.0], "fit-on": "train"})
+    """Other labels of the test rows change nothing; nor, scaled on the training part, do other
+    inputs.
+    """
+    unit = make_unit(
+        "search", fold=fold, tune_rows=tune_rows, scale={"range": [0.0, 1.0], "fit-on": "train"}
+    )
     before = do(unit, {})
     train, test = outer_split(toys["two"], unit["protocol"], 0, fold)
     toys["two"].y[test] *= -1
@@ -131,7 +149,9 @@ def test_nested_never_sees_the_test_rows(
     assert after["params"] == before["params"]
 
 
-def test_inner_folds_are_scaled_on_their_own_training_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_inner_folds_are_scaled_on_their_own_training_rows(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
     scale = {"range": [0.0, 1.0], "fit-on": "train"}
     do(make_unit("search", model="recorder", scale=scale, grid={"C": [1.0, 2.0]}), {})
     assert len(recorder) == 6
@@ -161,12 +181,16 @@ def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 15, 25]})
     result = do(unit, given)
     assert {name: result["params"][name] for name in given} == given
-    means = mean_scores(unit, [FBKOSELMClassifier(budget=budget, **given) for budget in (5, 15, 25)])
+    means = mean_scores(
+        unit, [FBKOSELMClassifier(budget=budget, **given) for budget in (5, 15, 25)]
+    )
     assert result["scores"] == pytest.approx(means, abs=1e-8)
     assert result["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]
 
 
-def test_what_is_taken_over_may_be_searched_anew(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_what_is_taken_over_may_be_searched_anew(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
     unit = make_unit("search", model="recorder", grid={"C": [3.0]})
     assert do(unit, {"C": 1.0, "gamma": 5.0})["params"] == {"C": 3.0, "gamma": 5.0}
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
@@ -176,19 +200,30 @@ def test_what_is_taken_over_may_be_searched_anew(make_unit: MakeUnit, recorder: 
 
 
 def test_the_random_stream(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
-    """It is one of data set, run, fold and the first model of the chain; not of grid, reading or selection."""
+    """It is one of data set, run, fold and the first model of the chain; not of grid, reading or
+    selection.
+    """
     seed = model_seed(make_unit("search", model="os-elm", stream="elm"))
     assert model_seed(make_unit("cell", model="elm")) == seed
-    assert model_seed(make_unit("grid", model="elm", grid={"C": [5]}, order="stored", scale=None)) == seed
+    assert (
+        model_seed(make_unit("grid", model="elm", grid={"C": [5]}, order="stored", scale=None))
+        == seed
+    )
     others = [{"run": 1}, {"fold": 1}, {"model": "k-elm"}, {"dataset": "three"}]
-    assert len({seed, *(model_seed(make_unit(**({"model": "elm"} | other))) for other in others)}) == 5
+    assert (
+        len({seed, *(model_seed(make_unit(**({"model": "elm"} | other))) for other in others)}) == 5
+    )
     do(make_unit("search", model="recorder", stream="elm", grid={"C": [1.0, 2.0]}), {})
     assert {fit["random_state"] for fit in recorder} == {seed}
 
 
 @pytest.mark.parametrize("dataset", ["two", "real"])
 def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset: str) -> None:
-    units = [make_unit("grid", dataset=dataset, run=run, fold=fold) for run in (0, 1) for fold in range(3)]
+    units = [
+        make_unit("grid", dataset=dataset, run=run, fold=fold)
+        for run in (0, 1)
+        for fold in range(3)
+    ]
     evaluated = [evaluate(unit, {}) for unit in units]
     grid = candidates(units[0]["grid"])
     means = np.zeros(len(grid))
@@ -206,34 +241,49 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
     assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
 
 
-@pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
+@pytest.mark.parametrize(
+    ("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")]
+)
 def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, metric: str) -> None:
     grid = {"n_hidden": [3, 20, 8]}
-    unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
+    unit = make_unit(
+        "grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1
+    )
     result = do(unit | {"kind": "curve"})
     assert result["search_seconds"] > 0
     data = fold_data(unit)
     factory = find_model("elm").factory(unit["task"])
     expected = {}
     for n_hidden in (3, 20, 8):
-        model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
-        expected[f"{metric}@h={n_hidden}"] = metric_of(metric, model, data.X_test, data.y_test, data.labels)
+        model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(
+            data.X_train, data.y_train
+        )
+        expected[f"{metric}@h={n_hidden}"] = metric_of(
+            metric, model, data.X_test, data.y_test, data.labels
+        )
     assert list(result["measured"]) == list(expected)
     assert result["measured"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_curve_goes_on_where_predictions_are_not_finite(make_unit: MakeUnit, add_model: AddModel) -> None:
+def test_a_curve_goes_on_where_predictions_are_not_finite(
+    make_unit: MakeUnit, add_model: AddModel
+) -> None:
     class Broken(Recorder):
         def predict(self, X: np.ndarray) -> np.ndarray:
             return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)
 
     add_model("broken", None, Broken)
-    result = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
+    result = do(
+        make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]})
+        | {"kind": "curve"}
+    )
     assert result["measured"]["nrmse@gamma=1"] > 0
     assert np.isnan(result["measured"]["nrmse@gamma=2.5"])
 
 
-def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_a_path_is_used_where_there_is_one(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
     unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
     result = do(unit, {})
     assert [entry.get("path") for entry in recorder] == [True]
@@ -242,7 +292,9 @@ def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, recorder: list[d
     inner = inner_folds(unit, data.X_train, data.y_train)
     for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
-        values = [metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in inner]
+        values = [
+            metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in inner
+        ]
         assert mean == pytest.approx(np.mean(values))
 
 
@@ -251,7 +303,11 @@ def test_a_path_is_used_where_there_is_one(make_unit: MakeUnit, recorder: list[d
 def test_a_path_is_left_aside_where_the_unit_says_so(
     make_unit: MakeUnit, recorder: list[dict[str, Any]], kind: str, scale: str
 ) -> None:
-    how = {"model": "with-path", "grid": {"C": [0.2, 0.5]}, "scale": {"range": [0.0, 1.0], "fit-on": scale}}
+    how = {
+        "model": "with-path",
+        "grid": {"C": [0.2, 0.5]},
+        "scale": {"range": [0.0, 1.0], "fit-on": scale},
+    }
     do(make_unit(kind, **how) | {"paths": False})
     assert len(recorder) == 2 * (3 if kind == "search" else 1)
     assert not any("path" in entry for entry in recorder)
@@ -264,8 +320,12 @@ def test_a_candidate_that_fails_does_not_lose_the_others(paths: bool, metric: st
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
     grid = [{"degree": degree} for degree in (1, 2.5, 2)]  # a broken power of a negative number
-    problem = GridProblem(KELMClassifier, X, y, folds, grid, {"kernel": "poly", "gamma": 1.0}, [-1, 1], paths)
-    with pytest.warns(ElmbenchWarning, match=r"1 of 3 candidates fail .*\{'degree': 2.5\}: ValueError: kernel"):
+    problem = GridProblem(
+        KELMClassifier, X, y, folds, grid, {"kernel": "poly", "gamma": 1.0}, [-1, 1], paths
+    )
+    with pytest.warns(
+        ElmbenchWarning, match=r"1 of 3 candidates fail .*\{'degree': 2.5\}: ValueError: kernel"
+    ):
         scores, _ = grid_scores([problem], metric)
     others, _ = grid_scores([replace(problem, candidates=[grid[0], grid[2]])], metric)
     np.testing.assert_allclose(scores[[0, 2]], others, atol=1e-12)

@@ -1,4 +1,6 @@
-"""Comparisons by a metric of probabilities: models with decision values only are calibrated on the inner folds."""
+"""Comparisons by a metric of probabilities: models with decision values only are calibrated on the
+inner folds.
+"""
 
 from typing import Any
 
@@ -28,7 +30,11 @@ GRID = [0.001, 10.0]
 
 
 def frame(n_classes: int, n: int = 150) -> tuple[pd.DataFrame, Any]:
-    options = {"n_informative": 4, "flip_y": 0.1, "weights": [0.6] + [0.4 / (n_classes - 1)] * (n_classes - 1)}
+    options = {
+        "n_informative": 4,
+        "flip_y": 0.1,
+        "weights": [0.6] + [0.4 / (n_classes - 1)] * (n_classes - 1),
+    }
     X, y = make_classification(n, 6, n_classes=n_classes, random_state=3, **options)
     return pd.DataFrame(X, columns=list("abcdef")), np.array(["no", "yes", "maybe"])[y]
 
@@ -36,7 +42,9 @@ def frame(n_classes: int, n: int = 150) -> tuple[pd.DataFrame, Any]:
 def compared(n_classes: int, models: list[str], *metrics: str, **options: Any) -> Any:
     X, y = frame(n_classes)
     grids = {"ridge": {"C": GRID}} | options.pop("grids", {})
-    return elmbench.compare(X, y, models, metric=metrics, grids=grids, folds=3, name="mine", **options)
+    return elmbench.compare(
+        X, y, models, metric=metrics, grids=grids, folds=3, name="mine", **options
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -44,11 +52,20 @@ def compared(n_classes: int, models: list[str], *metrics: str, **options: Any) -
 def test_sigmoids_are_those_of_scikit_learn(n_classes: int, weighted: bool) -> None:
     X, words = frame(n_classes)
     y = np.unique(words, return_inverse=True)[1]
-    model, parts = RidgeClassifier(), [(np.arange(50, 150), np.arange(50)), (np.arange(50), np.arange(50, 150))]
+    model, parts = (
+        RidgeClassifier(),
+        [(np.arange(50, 150), np.arange(50)), (np.arange(50), np.arange(50, 150))],
+    )
     weights = {"sample_weight": np.random.default_rng(1).uniform(0, 3, 150)} if weighted else {}
-    expected = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(X, y, **weights).predict_proba(X)
+    expected = (
+        CalibratedClassifierCV(model, cv=parts, ensemble=False)
+        .fit(X, y, **weights)
+        .predict_proba(X)
+    )
     scores = cross_val_predict(model, X, y, cv=parts, method="decision_function", params=weights)
-    shares = sigmoids(scores, y, weights.get("sample_weight"))(model.fit(X, y, **weights).decision_function(X))
+    shares = sigmoids(scores, y, weights.get("sample_weight"))(
+        model.fit(X, y, **weights).decision_function(X)
+    )
     np.testing.assert_allclose(shares, expected, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
 
@@ -63,7 +80,9 @@ def test_a_class_without_rows_keeps_a_small_probability() -> None:
 def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classes: int) -> None:
     results = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
     fits = {
-        work.outer_fold.fold: work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate
+        work.outer_fold.fold: work
+        for work in results.run.works.values()
+        if isinstance(work, Fit) and work.calibrate
     }
     assert {work.model.name for work in fits.values()} == {"ridge"}
     cells = results.cells[results.cells["model"] == "ridge"].set_index("fold")
@@ -77,7 +96,9 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
             model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
             values = cross_val_predict(model, rows, y, cv=parts, method="decision_function")
             shares = sigmoids(values, np.searchsorted(data.labels, y))(values)
-            losses.append(np.mean([log_loss(y[test], shares[test], labels=data.labels) for _, test in parts]))
+            losses.append(
+                np.mean([log_loss(y[test], shares[test], labels=data.labels) for _, test in parts])
+            )
         C = GRID[int(np.argmin(losses))]
         assert f'"C": {C}' in cells["params"][fold]
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
@@ -97,22 +118,37 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
 def test_weights_and_groups_count_in_the_calibration() -> None:
     X, y = frame(2)
     weights, groups = np.random.default_rng(1).uniform(0, 3, 150), np.arange(150) // 5
-    results = compared(2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}})
-    for work in (work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate):
+    results = compared(
+        2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}}
+    )
+    for work in (
+        work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate
+    ):
         data = fold_data(work.outer_fold, None)
-        search = Search(work.outer_fold, work.model, work.params, Grid({}), work.chosen, inner=work.calibrate)
+        search = Search(
+            work.outer_fold, work.model, work.params, Grid({}), work.chosen, inner=work.calibrate
+        )
         rows, labels, parts = search.inner_folds(data)
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1))
         params = {"ridgeclassifier__sample_weight": data.weights}
-        values = cross_val_predict(model, rows, labels, cv=parts, method="decision_function", params=params)
+        values = cross_val_predict(
+            model, rows, labels, cv=parts, method="decision_function", params=params
+        )
         outputs = model.fit(rows, labels, **params).decision_function(data.X_test)
         shares = sigmoids(values, np.searchsorted(data.labels, labels), data.weights)(outputs)
-        cell = results.cells[(results.cells["model"] == "ridge") & (results.cells["fold"] == work.outer_fold.fold)]
-        assert cell["log_loss"].item() == pytest.approx(log_loss(data.y_test, shares, labels=data.labels), rel=1e-5)
+        cell = results.cells[
+            (results.cells["model"] == "ridge") & (results.cells["fold"] == work.outer_fold.fold)
+        ]
+        assert cell["log_loss"].item() == pytest.approx(
+            log_loss(data.y_test, shares, labels=data.labels), rel=1e-5
+        )
     best = results.best_estimator("ridge")
     parts, order = best["model"].cv, generator("order", "mine", 0, 0).permutation(150)
     assert all(set(groups[order][train]).isdisjoint(groups[order][test]) for train, test in parts)
-    by_hand, rows = CalibratedClassifierCV(RidgeClassifier(alpha=1), cv=parts, ensemble=False), best[:-1].transform(X)
+    by_hand, rows = (
+        CalibratedClassifierCV(RidgeClassifier(alpha=1), cv=parts, ensemble=False),
+        best[:-1].transform(X),
+    )
     by_hand.fit(rows[order], y[order], sample_weight=weights[order])
     np.testing.assert_allclose(best.predict_proba(X), by_hand.predict_proba(rows), atol=1e-10)
 
@@ -128,7 +164,9 @@ def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_cali
     X, y = frame(2)
     weights = np.random.default_rng(0).integers(0, 5, 150).astype(float)
     models = [("pipe", make_pipeline(StandardScaler(), RidgeClassifier(alpha=10)))]
-    best = elmbench.compare(X, y, models, metric="log_loss", folds=3, weights=weights).best_estimator("pipe")
+    best = elmbench.compare(
+        X, y, models, metric="log_loss", folds=3, weights=weights
+    ).best_estimator("pipe")
     rows = best[:-1].transform(X)
     fitted = best["model"].calibrated_classifiers_[0].estimator
     expected = make_pipeline(StandardScaler(), RidgeClassifier(alpha=10))
@@ -139,7 +177,14 @@ def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_cali
 
 
 def test_every_default_model_is_compared() -> None:
-    small = {"C": [1.0], "gamma": [0.1], "budget": [20], "n_landmarks": [20], "n_hidden": [20], "n_estimators": [5]}
+    small = {
+        "C": [1.0],
+        "gamma": [0.1],
+        "budget": [20],
+        "n_landmarks": [20],
+        "n_hidden": [20],
+        "n_estimators": [5],
+    }
     grids: dict[str, Any] = {}
     for name in MODELS:
         searched = elmbench.registry.find_model(name).grid
@@ -148,5 +193,6 @@ def test_every_default_model_is_compared() -> None:
     assert set(results.cells["model"]) == {*MODELS, "dummy"}
     assert set(results.cells["status"]) == {"ok"}
     assert np.isfinite(results.cells["log_loss"]).all()
-    # The dummy predicts the shares of the classes, which is better than to be sure of three equally likely ones.
+    # The dummy predicts the shares of the classes, which is better than to be sure of three equally
+    # likely ones.
     assert (results.cells.loc[results.cells["model"] == "dummy", "log_loss"] < 1.1).all()

@@ -1,4 +1,6 @@
-"""Models compared from Python: arrays, data frames and estimators; comparisons within a time; the page on one."""
+"""Models compared from Python: arrays, data frames and estimators; comparisons within a time; the
+page on one.
+"""
 
 import re
 import time
@@ -86,10 +88,30 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
 @pytest.mark.parametrize(
     ("rows", "options", "found", "next_step"),
     [
-        (WORDS, {}, "data: the column 'a' is mostly numbers", "correct the data; astype(str).astype('category') if"),
-        (WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50), {}, "missing value", "impute=True replaces them"),
-        (WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75), {}, "may be", "convert it by pandas.to_datetime"),
-        (X, {"time_order": ["b", "a"] * 75}, "data: the column 'time_order', which", "write its values"),
+        (
+            WORDS,
+            {},
+            "data: the column 'a' is mostly numbers",
+            "correct the data; astype(str).astype('category') if",
+        ),
+        (
+            WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
+            {},
+            "missing value",
+            "impute=True replaces them",
+        ),
+        (
+            WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75),
+            {},
+            "may be",
+            "convert it by pandas.to_datetime",
+        ),
+        (
+            X,
+            {"time_order": ["b", "a"] * 75},
+            "data: the column 'time_order', which",
+            "write its values",
+        ),
         (X, {"folds": 60}, "too few for 60 folds", "lower the number of folds"),
         (X, {"test": (X[:, :2], y)}, "test lacks 2 of 4 columns: x2, x3", "add them"),
         (X, {"fold": [0, 1] * 75, "test": (X, y)}, "test is given with fold", "one by one"),
@@ -107,11 +129,18 @@ def test_errors_name_arguments_instead_of_files_and_options(
 
 
 def test_notes_name_arguments_instead_of_files_and_options() -> None:
-    rows = pd.DataFrame(X, columns=list("abcd")).assign(id=range(150), day="12 kg", one=1, e=y, f=X[:, 0])
+    rows = pd.DataFrame(X, columns=list("abcd")).assign(
+        id=range(150), day="12 kg", one=1, e=y, f=X[:, 0]
+    )
     labels = np.where(y == 2, "no", "yes")
-    results = elmbench.compare(rows, labels, pd.Series(["ridge"]), weights=np.ones(150), time_order=range(150))
+    results = elmbench.compare(
+        rows, labels, pd.Series(["ridge"]), weights=np.ones(150), time_order=range(150)
+    )
     text = " ".join(results.text.split())
-    assert all(words in text for words in ("'y'", "'day' is categorical", "constant: leave them out", "by time_order"))
+    assert all(
+        words in text
+        for words in ("'y'", "'day' is categorical", "constant: leave them out", "by time_order")
+    )
     assert not any(word in text for word in (" --", "'_", "target_", "parquet", "the file"))
 
 
@@ -160,8 +189,17 @@ def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
 
 def test_estimators_beside_names() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC())
-    models = [SVC(C=2.0), "ridge", pipeline, ("stump", DecisionTreeClassifier(max_depth=1)), SVC(C=0.01)]
-    grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [*np.arange(1, 3)]}}
+    models = [
+        SVC(C=2.0),
+        "ridge",
+        pipeline,
+        ("stump", DecisionTreeClassifier(max_depth=1)),
+        SVC(C=0.01),
+    ]
+    grids = {
+        "standardscaler+svc": {"svc__C": np.array([0.1, 1.0])},
+        "ridge": {"C": [*np.arange(1, 3)]},
+    }
     grids |= {"SVC": {"degree": range(1, 3), "C": np.float64(2)}}
     results = elmbench.compare(X, y, models, grids=grids, folds=3)
     assert set(results.cells["status"]) == {"ok"}
@@ -182,7 +220,9 @@ def test_estimators_beside_names() -> None:
 
 def test_errors_are_in_the_units_of_the_target() -> None:
     X, y = load_diabetes(return_X_y=True)
-    results = elmbench.compare(X, y, ["ridge"], metric=["mae", "nrmse"], grids={"ridge": {"C": [1.0]}}, folds=3)
+    results = elmbench.compare(
+        X, y, ["ridge"], metric=["mae", "nrmse"], grids={"ridge": {"C": [1.0]}}, folds=3
+    )
     predictions = pd.read_csv(results.folder / "predictions.csv")
     assert set(predictions["true"]) == set(y)
     off = (predictions["predicted"] - predictions["true"]).abs()
@@ -196,16 +236,33 @@ def test_errors_are_in_the_units_of_the_target() -> None:
 
 def test_a_positive_class_is_named() -> None:
     words = np.where(y == 2, "rare", "usual")
-    options: dict[str, Any] = {"metric": ["recall", "average_precision"], "grids": {"ridge": {"C": [1.0]}}, "folds": 3}
-    for end, positive, label in (("", None, "usual"), ("", "rare", "rare"), ("ly", None, "usually")):
-        results = elmbench.compare(X, np.char.add(words, end), ["ridge"], positive=positive, **options)
+    options: dict[str, Any] = {
+        "metric": ["recall", "average_precision"],
+        "grids": {"ridge": {"C": [1.0]}},
+        "folds": 3,
+    }
+    for end, positive, label in (
+        ("", None, "usual"),
+        ("", "rare", "rare"),
+        ("ly", None, "usually"),
+    ):
+        results = elmbench.compare(
+            X, np.char.add(words, end), ["ridge"], positive=positive, **options
+        )
         assert f"the positive class is {label}" in results.text
         lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
         lines["right"] = lines["predicted"] == label
         recall = results.cells.query("model == 'ridge'").set_index("fold")["recall"].astype(float)
-        np.testing.assert_allclose(recall, lines[lines["true"] == label].groupby("fold")["right"].mean())
-    assert "the positive class is 0" in elmbench.compare(X, (y == 1) * 1.0, ["dummy"], positive=0.0, folds=3).text
-    with pytest.raises(ElmbenchError, match="'frequent' is named as the positive class of 2 classes"):
+        np.testing.assert_allclose(
+            recall, lines[lines["true"] == label].groupby("fold")["right"].mean()
+        )
+    assert (
+        "the positive class is 0"
+        in elmbench.compare(X, (y == 1) * 1.0, ["dummy"], positive=0.0, folds=3).text
+    )
+    with pytest.raises(
+        ElmbenchError, match="'frequent' is named as the positive class of 2 classes"
+    ):
         elmbench.compare(X, words, ["ridge"], positive="frequent")
     with pytest.raises(ElmbenchError, match="of 3 classes"):
         elmbench.compare(X, y, ["ridge"], positive=1)
@@ -217,7 +274,10 @@ def test_no_frame_is_written_over_another() -> None:
     assert one.folder != other.folder
     assert len(pd.read_csv(one.folder / "cells.csv")) == 3
     assert not Path("elmbench-results").exists()
-    runs = [elmbench.compare(X[:n], y[:n], ["dummy"], name="../Iris", results_dir="here") for n in (150, 120)]
+    runs = [
+        elmbench.compare(X[:n], y[:n], ["dummy"], name="../Iris", results_dir="here")
+        for n in (150, 120)
+    ]
     assert {*runs[0].cells["dataset"]} == {"iris"}
     assert not [*Path("here/.data").glob("*.parquet")]
     folders = [run.folder for run in runs]
@@ -229,7 +289,9 @@ def test_held_out_rows_and_a_budget() -> None:
     order = np.random.default_rng(0).permutation(150)
     learnt, held_out = order[:100], order[100:]
     test, grids = (X[held_out], y[held_out]), {"ridge": {"C": [1.0]}}
-    result = elmbench.compare(X[learnt], y[learnt], ["ridge"], grids=grids, test=test, weights=np.ones(100))
+    result = elmbench.compare(
+        X[learnt], y[learnt], ["ridge"], grids=grids, test=test, weights=np.ones(100)
+    )
     assert result.cells.set_index("model")["n_test"].to_dict() == {"ridge": 50, "dummy": 50}
     model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1)).fit(X[learnt], y[learnt])
     assert result.cells.set_index("model")["accuracy"]["ridge"] == model.score(*test)
@@ -240,7 +302,8 @@ def test_held_out_rows_and_a_budget() -> None:
     assert set(whole.cells["model"]) == {"ridge", "dummy"}
 
 
-# --- Comparisons within a time ----------------------------------------------------------------------------------------
+# --- Comparisons within a time
+# ----------------------------------------------------------------------------------------
 
 GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
 #: Longer than any test takes.
@@ -254,7 +317,9 @@ def comparison(tmp_path: Path) -> Comparison:
     return Comparison((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
 
 
-def test_cheap_models_come_first_and_those_of_unknown_duration_last(comparison: Comparison, tmp_path: Path) -> None:
+def test_cheap_models_come_first_and_those_of_unknown_duration_last(
+    comparison: Comparison, tmp_path: Path
+) -> None:
     models: list[str] = []
 
     def carry_out(run: PreparedRun) -> None:
@@ -277,7 +342,9 @@ def test_what_the_time_did_not_suffice_for_is_said(comparison: Comparison, tmp_p
             run.todo = [key for key in run.todo if run.works[key].model_name not in left_out]
             compute(run, lambda event: None, None)
 
-        (results,) = execute(run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out))
+        (results,) = execute(
+            run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
+        )
         return set(results.cells["model"]), " ".join(note.text for note in results.table.notes)
 
     models, notes = models_and_notes("svm")
@@ -288,17 +355,22 @@ def test_what_the_time_did_not_suffice_for_is_said(comparison: Comparison, tmp_p
 
 
 def test_no_work_begins_after_the_end(comparison: Comparison, tmp_path: Path) -> None:
-    run = prepare_comparison(comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results")
+    run = prepare_comparison(
+        comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
+    )
     (results,) = execute(run)
     assert not len(results.cells)
 
 
-# --- The page of a comparison: its file, its pictures, and the permutation importance ---------------------------------
+# --- The page of a comparison: its file, its pictures, and the permutation importance
+# ---------------------------------
 
 
 def shop() -> pd.DataFrame:
     random = np.random.default_rng(0)
-    frame = pd.DataFrame({"noise": random.normal(size=120), "colour": random.choice(["red", "green", "<b>"], 120)})
+    frame = pd.DataFrame(
+        {"noise": random.normal(size=120), "colour": random.choice(["red", "green", "<b>"], 120)}
+    )
     frame["age"] = random.normal(40, 10, 120)
     frame.loc[::7, "age"] = np.nan
     return frame
@@ -323,7 +395,9 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert losses["importance"].iloc[0] > 0.3
     assert abs(losses.set_index("column")["importance"]["noise"]) < 0.15
     assert set(losses["metric"]) == {"mcc"}
-    pd.testing.assert_frame_equal(pd.read_csv(results.folder / "importance.csv"), losses, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(results.folder / "importance.csv"), losses, check_dtype=False
+    )
     # Scores, confusion matrix, ROC, precision-recall, importance.
     assert page.count('src="data:image/png;base64,') == 5
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
@@ -341,7 +415,9 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
 
 def test_a_calibrated_model_and_a_regression_have_importance_too() -> None:
     frame = shop().drop(columns="age")
-    losses, _ = page_of(elmbench.compare(frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss"))
+    losses, _ = page_of(
+        elmbench.compare(frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss")
+    )
     assert losses["column"].iloc[0] == "colour"
     assert losses["importance"].iloc[0] > 0.3
     y = (frame["colour"] == "red") * 3.0 + 0.1 * frame["noise"]

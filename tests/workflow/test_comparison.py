@@ -30,7 +30,11 @@ from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 pytestmark = pytest.mark.usefixtures("alone")
-SMALL = {"k-elm": {"C": [1.0, 64.0], "gamma": [0.1]}, "ridge": {"C": [1.0]}, "elm": {"n_hidden": [20], "C": [8.0]}}
+SMALL = {
+    "k-elm": {"C": [1.0, 64.0], "gamma": [0.1]},
+    "ridge": {"C": [1.0]},
+    "elm": {"n_hidden": [20], "C": [8.0]},
+}
 
 
 def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
@@ -51,9 +55,13 @@ def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
     return frame
 
 
-def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **request: Any) -> PreparedRun:
+def prepared(
+    *data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **request: Any
+) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
-    return prepare_comparison(Comparison(data, models, grids, **request), RunOptions(), Path("elmbench-results"))
+    return prepare_comparison(
+        Comparison(data, models, grids, **request), RunOptions(), Path("elmbench-results")
+    )
 
 
 def shop_run(
@@ -93,7 +101,10 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert 0 < float(lines[1]["p"]) < 1
     assert "3 classes of the column 'y'" in results.text
     assert "p: p-value of the difference" in results.text
-    searched = "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in 3 inner folds."
+    searched = (
+        "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in "
+        "3 inner folds."
+    )
     assert results.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
@@ -106,7 +117,13 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     """A model that cannot give the metric has no rank."""
     X, y = make_classification(150, 6, flip_y=0.2, random_state=3)
     results = elmbench.compare(
-        pd.DataFrame(X), y, ["ridge", "knn"], name="mine", folds=3, metric=["f1", "accuracy"], results_dir="results"
+        pd.DataFrame(X),
+        y,
+        ["ridge", "knn"],
+        name="mine",
+        folds=3,
+        metric=["f1", "accuracy"],
+        results_dir="results",
     )
     name = f"own/{results.folder.name}"
     resolved = recorded_comparison(name, Path("results"))
@@ -115,7 +132,9 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
     assert ranks.to_dict() == {"knn": 1}
     assert again.text.index("  dummy ") < again.text.index("  knn *")
-    assert "log_loss is missing for ridge: it takes probabilities" in [note.text for note in again.table.notes]
+    assert "log_loss is missing for ridge: it takes probabilities" in [
+        note.text for note in again.table.notes
+    ]
     assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
     with pytest.raises(ElmbenchError, match="unknown comparison 'own/other'"):
         recorded_comparison("own/other", Path("results"))
@@ -126,7 +145,10 @@ def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
     y[:2] = 2
     results = elmbench.compare(X, y, ["knn"], metric="roc_auc_ovr", folds=3)
     assert results.summary.loc[results.summary["metric"] == "rank", "mean"].isna().all()
-    why = "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer folds"
+    why = (
+        "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer "
+        "folds"
+    )
     assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
 
 
@@ -140,27 +162,41 @@ def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
             return np.repeat(self.classes_[:1], len(X))
 
     X, y = make_classification(60, 4, random_state=0)
-    results = elmbench.compare(pd.DataFrame(X), y, [Labels(), "knn"], metric="neg_log_loss", folds=3)
+    results = elmbench.compare(
+        pd.DataFrame(X), y, [Labels(), "knn"], metric="neg_log_loss", folds=3
+    )
     ((resolved, plan),) = results.run.tables
     why = "it has no predict_proba or decision_function, which neg_log_loss takes"
-    assert [set(column.not_run.values()) for column in resolved.spec.models.values() if column.not_run] == [{why}]
+    assert [
+        set(column.not_run.values()) for column in resolved.spec.models.values() if column.not_run
+    ] == [{why}]
     assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
 
 
 def test_regression_and_classification_side_by_side() -> None:
     random = np.random.default_rng(1)
     frame = pd.DataFrame(random.normal(size=(90, 3)), columns=list("abc"))
-    frame.assign(y=frame["a"] - 2 * frame["b"] + random.normal(size=90) / 10).to_csv("one.csv", index=False)
+    frame.assign(y=frame["a"] - 2 * frame["b"] + random.normal(size=90) / 10).to_csv(
+        "one.csv", index=False
+    )
     frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("two.csv", index=False)
     run = prepared(UserData("one.csv", "y"), UserData("two.csv"), folds=3)
     ((resolved, _),) = run.tables
-    assert [resolved.dataset(name).task for name in ("one", "two")] == ["regression", "classification"]
+    assert [resolved.dataset(name).task for name in ("one", "two")] == [
+        "regression",
+        "classification",
+    ]
     assert resolved.file.id == "own/one-two"
     (results,) = execute(run)
     assert "3 outer folds (kfold, stratified-kfold)" in results.text
-    ranks = results.summary[(results.summary["dataset"] == "all") & (results.summary["metric"] == "rank")]
+    ranks = results.summary[
+        (results.summary["dataset"] == "all") & (results.summary["metric"] == "rank")
+    ]
     assert ranks.set_index("model")["mean"].sum() == 3
-    assert results.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"] < 0.2
+    assert (
+        results.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"]
+        < 0.2
+    )
 
 
 def test_everything_is_taken_from_training_rows_only() -> None:
@@ -229,10 +265,17 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
         assert (np.diff(data.X_train[:, -1]) > 0).all()
     search = a_search(run)
-    assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2])
+    assert all(
+        train.max() < test.min()
+        for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2]
+    )
     # More runs have the same test parts, so they add no evidence.
     cells = pd.DataFrame(
-        {"model": ["k-elm", "ridge"] * 3, "fold": [0, 0, 1, 1, 2, 2], "accuracy": [1, 0.5, 0.9, 0.6, 1, 1]}
+        {
+            "model": ["k-elm", "ridge"] * 3,
+            "fold": [0, 0, 1, 1, 2, 2],
+            "accuracy": [1, 0.5, 0.9, 0.6, 1, 1],
+        }
     )
     cells = cells.assign(dataset="shop", run=0, select="nested", reading="", status="ok")
     ((again, _),) = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2).tables
@@ -245,7 +288,9 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
 
 def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     random = np.random.default_rng(0)
-    pd.DataFrame(random.normal(size=(20, 2))).assign(y=random.integers(0, 2, 20)).to_csv("tiny.csv", index=False)
+    pd.DataFrame(random.normal(size=(20, 2))).assign(y=random.integers(0, 2, 20)).to_csv(
+        "tiny.csv", index=False
+    )
     spec = datasets.DatasetSpec.model_validate(
         {
             "name": "many", "title": "many.csv", "task": "classification", "citation": "", "positive": ["b"],
@@ -270,15 +315,22 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(90, 3))
     y = X[:, 0] - X[:, 1] if task == "regression" else np.where(X[:, 0] ** 2 > 0.4, "out", "in")
-    noise = random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
+    noise = (
+        random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
+    )
     for name, target in (("real", y), ("noise", noise)):
         pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
     data = (UserData("real.csv"), UserData("noise.csv"))
     grids = {"knn": {"n_neighbors": [1]}}
-    (results,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
+    (results,) = execute(
+        prepare_comparison(
+            Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")
+        )
+    )
     rows = [dict(line) for line in results.table.sections[0].lines]
     models = {
-        dataset: [row["model"] for row in rows if row["dataset"] == dataset] for dataset in ("real.csv", "noise.csv")
+        dataset: [row["model"] for row in rows if row["dataset"] == dataset]
+        for dataset in ("real.csv", "noise.csv")
     }
     assert models == {"real.csv": ["knn", "dummy"], "noise.csv": ["dummy", "knn *"]}
     assert all(("rank" in row) == (row["model"] != "dummy") for row in rows)
@@ -295,7 +347,11 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
     again = add_metrics(resolved, ["mae"])
-    assert layout_of(again).heading(again).startswith("best mae first, hyperparameters chosen by nrmse; ")
+    assert (
+        layout_of(again)
+        .heading(again)
+        .startswith("best mae first, hyperparameters chosen by nrmse; ")
+    )
     with pytest.raises(ElmbenchError) as caught:
         prepared(data, metrics=("mcc",))
     assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
@@ -310,7 +366,9 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
 def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     labels = np.append(np.repeat([f"c{i:02d}" for i in range(11)], 10), ["rare"] * 2)
     random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(kind=labels)
+    frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(
+        kind=labels
+    )
     frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
     run = prepared(UserData("twelve.csv"), models=("ridge",))
     (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}

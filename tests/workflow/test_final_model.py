@@ -1,4 +1,6 @@
-"""Comparisons in worker processes, and a model that is fitted to all rows, saved, and used on new ones."""
+"""Comparisons in worker processes, and a model that is fitted to all rows, saved, and used on new
+ones.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,12 @@ from elmbench.workflow.final_model import predict_file, save
 
 def shop(rows: int) -> pd.DataFrame:
     random = np.random.default_rng(rows)
-    frame = pd.DataFrame({"age": random.normal(40, 10, rows), "colour": random.choice(["red", "green", "blue"], rows)})
+    frame = pd.DataFrame(
+        {
+            "age": random.normal(40, 10, rows),
+            "colour": random.choice(["red", "green", "blue"], rows),
+        }
+    )
     frame["buys"] = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
     frame["spends"] = frame["age"] * 2 + 30 * (frame["colour"] == "blue") + random.normal(size=rows)
     frame.loc[::7, "age"] = np.nan
@@ -51,7 +58,9 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
     grids = {"SVC": {"C": [0.001, 100.0]}, "ridge": {"C": [1.0]}}
-    results = elmbench.compare(X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3, impute=True)
+    results = elmbench.compare(
+        X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3, impute=True
+    )
     best = results.best_estimator()
     assert isinstance(best, Pipeline)
     assert isinstance(best["model"], SVC)
@@ -68,14 +77,24 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     save(best, Path("best.joblib"))
     new[["colour", "age"]].to_csv("new.csv", index=False)
     assert predicted() == best.predict(new).tolist()
-    assert in_a_fresh_process("best.joblib", "new.csv")["prediction"].tolist() == best.predict(new).tolist()
+    assert (
+        in_a_fresh_process("best.joblib", "new.csv")["prediction"].tolist()
+        == best.predict(new).tolist()
+    )
     lacks = "lacks 1 of 2 columns: colour"
-    for bad, message in ((new.drop(columns="colour"), lacks), (new.assign(age="x"), "column 'age'")):
+    for bad, message in (
+        (new.drop(columns="colour"), lacks),
+        (new.assign(age="x"), "column 'age'"),
+    ):
         bad.to_csv("bad.csv", index=False)
         with pytest.raises(ElmbenchError, match=f"bad.csv.* {message}"):
             predict_file(Path("best.joblib"), Path("bad.csv"))
-    new.assign(colour=["violet", None, "pink", "violet", *["red"] * 36]).to_csv("new.csv", index=False)
-    in_a_fresh_process("best.joblib", "new.csv", err="in 3 of 40 rows: 'violet', 'pink'; they are ignored")
+    new.assign(colour=["violet", None, "pink", "violet", *["red"] * 36]).to_csv(
+        "new.csv", index=False
+    )
+    in_a_fresh_process(
+        "best.joblib", "new.csv", err="in 3 of 40 rows: 'violet', 'pink'; they are ignored"
+    )
     new.head(0).to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match=r"new\.csv has no rows"):
         predicted()
@@ -84,17 +103,24 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
 def test_a_regression_is_predicted_in_its_own_units() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
-    results = elmbench.compare(X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
+    results = elmbench.compare(
+        X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True
+    )
     best = results.best_estimator()
     assert isinstance(best, TransformedTargetRegressor)
     assert isinstance(best.regressor_["model"], Ridge)
     # The same steps by hand.
     numbers = X["age"].fillna(X["age"].median())
     words = X["colour"].fillna(X["colour"].mode()[0])
-    inputs = np.column_stack([numbers, *(words == word for word in sorted(set(words)))]).astype(float)
+    inputs = np.column_stack([numbers, *(words == word for word in sorted(set(words)))]).astype(
+        float
+    )
     scaled = StandardScaler().fit_transform(inputs)
     y = frame["spends"].to_numpy()
-    by_hand = Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled) * y.std() + y.mean()
+    by_hand = (
+        Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled) * y.std()
+        + y.mean()
+    )
     np.testing.assert_allclose(best.predict(X), by_hand, rtol=1e-9)
     assert np.abs(best.predict(new) - new["spends"]).median() < 5
 
@@ -107,7 +133,9 @@ def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(time_order
         X, y, order = X[order], y[order], np.arange(150)
     grids = {"fb-kos-elm": {"C": [8.0], "gamma": [0.5], "budget": [12]}}
     results = elmbench.compare(X, y, ["fb-kos-elm"], grids=grids, folds=3, time_order=time_order)
-    model = FBKOSELMClassifier(C=8.0, gamma=0.5, budget=12).fit(StandardScaler().fit_transform(X)[order], y[order])
+    model = FBKOSELMClassifier(C=8.0, gamma=0.5, budget=12).fit(
+        StandardScaler().fit_transform(X)[order], y[order]
+    )
     np.testing.assert_allclose(results.best_estimator()["model"].dictionary_, model.dictionary_)
 
 
@@ -127,7 +155,9 @@ def in_a_fresh_process(*words: str, err: str = "") -> pd.DataFrame:
 @pytest.mark.usefixtures("alone")
 def test_dates_are_in_the_pipeline() -> None:
     frame = shop(120)
-    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(np.random.default_rng(0).integers(0, 600, 120), unit="D")
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(
+        np.random.default_rng(0).integers(0, 600, 120), unit="D"
+    )
     frame["when"] = days.strftime("%d/%m/%Y")
     frame["spends"] += np.where(days.month > 6, 100, 0)
     frame.loc[::9, "when"] = "n.a."
@@ -143,13 +173,19 @@ def test_dates_are_in_the_pipeline() -> None:
 
     save(best, Path("best.joblib"))
     # By themselves, these could be in January as well.
-    new = pd.DataFrame({"age": [41.5, 30.0], "colour": ["red", "blue"], "when": ["01/07/2023", "01/08/2023"]})
+    new = pd.DataFrame(
+        {"age": [41.5, 30.0], "colour": ["red", "blue"], "when": ["01/07/2023", "01/08/2023"]}
+    )
     new.to_csv("new.csv", index=False, sep=";", decimal=",")
-    predicted = in_a_fresh_process("best.joblib", "new.csv", "--sep", ";", "--decimal", ",")["prediction"]
+    predicted = in_a_fresh_process("best.joblib", "new.csv", "--sep", ";", "--decimal", ",")[
+        "prediction"
+    ]
     np.testing.assert_allclose(predicted, best.predict(new), rtol=1e-12)
     assert (predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))).all()
     new.assign(when=pd.to_datetime(new["when"], dayfirst=True)).to_parquet("new.parquet")
-    np.testing.assert_array_equal(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], predicted)
+    np.testing.assert_array_equal(
+        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], predicted
+    )
     new.assign(when="soon").to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"):
         predict_file(Path("best.joblib"), Path("new.csv"))
@@ -176,19 +212,29 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     X.assign(remark=["1,5"] * 57 + ["x"] * 3).to_csv("new.csv", index=False)
     np.testing.assert_allclose(predicted(), best.predict(X))
     X.assign(remark=[[1]] * 60).to_parquet("new.parquet")
-    np.testing.assert_allclose(predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X))
+    np.testing.assert_allclose(
+        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X)
+    )
 
 
 @pytest.mark.parametrize("labels", [("2", "10"), (True, False)])
-def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(labels: tuple[Any, Any]) -> None:
+def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
+    labels: tuple[Any, Any],
+) -> None:
     random = np.random.default_rng(0)
-    frame = pd.DataFrame({"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)})
+    frame = pd.DataFrame(
+        {"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)}
+    )
     frame["plan"] = frame["plan"].astype("category")
     frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
     y = np.where(frame["member"] ^ (frame["plan"] == 1), *labels)
     grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
-    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, impute=True, positive=labels[0])
-    assert "words, encoded on each training part: member, plan, seen" in " ".join(results.text.split())
+    results = elmbench.compare(
+        frame, y, ["svm"], grids=grids, folds=3, impute=True, positive=labels[0]
+    )
+    assert "words, encoded on each training part: member, plan, seen" in " ".join(
+        results.text.split()
+    )
     best = results.best_estimator()
     assert (best.predict(frame) == y).all()
     save(best, Path("best.joblib"))
@@ -198,7 +244,9 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(labels: tu
 
 def odd_frame() -> pd.DataFrame:
     """Return columns that a Parquet file does not hold as they are, with names of two levels."""
-    frame = pd.DataFrame({("a", 0): pd.cut(np.arange(60) % 7, 3), ("a", 1): pd.arrays.SparseArray(np.arange(60) % 2)})
+    frame = pd.DataFrame(
+        {("a", 0): pd.cut(np.arange(60) % 7, 3), ("a", 1): pd.arrays.SparseArray(np.arange(60) % 2)}
+    )
     frame["b", "x"] = pd.period_range("2020-01", periods=60, freq="M")
     frame["b", "y"] = [1, "one", (1, 2)] * 20
     return frame
@@ -243,7 +291,9 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     new = new if width > 40 else pd.DataFrame(new.toarray(), columns=best.feature_names_in_)
     lines = in_a_fresh_process("best.joblib", "new.svm", "--proba")
     assert lines["prediction"].tolist() == best.predict(new).tolist()
-    np.testing.assert_allclose(lines[[f"probability_{label}" for label in "abc"]], best.predict_proba(new), rtol=1e-9)
+    np.testing.assert_allclose(
+        lines[[f"probability_{label}" for label in "abc"]], best.predict_proba(new), rtol=1e-9
+    )
     assert (lines["prediction"] == y[:20]).mean() > 0.8
 
 
@@ -252,7 +302,10 @@ def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
     text.write_bytes(b"hello")
     joblib.dump({"a": 1}, other)
     for path, reason in ((text, r"\n"), (other, " with these versions")):
-        with pytest.raises(ElmbenchError, match=f"is not a model that `elmbench compare --save` has written{reason}"):
+        with pytest.raises(
+            ElmbenchError,
+            match=f"is not a model that `elmbench compare --save` has written{reason}",
+        ):
             predict_file(path, tmp_path / "new.csv")
 
 
@@ -268,7 +321,9 @@ def test_estimators_reach_the_workers(tmp_path: Path) -> None:
             return np.full(len(X), self.classes_[0])
 
     X, y = load_iris(return_X_y=True)
-    results = elmbench.compare(X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path)
+    results = elmbench.compare(
+        X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path
+    )
     assert set(results.cells["status"]) == {"ok"}
     means = results.cells.groupby("model")["accuracy"].mean()
     assert means["SVC"] > 0.9
@@ -287,4 +342,7 @@ elmbench.run("eem/table1", profile="ci", results_dir="results")
 def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     command = [sys.executable, "-X", "dev", "-W", "always::ResourceWarning", "script.py"]
-    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr == ""
+    assert (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+        == ""
+    )

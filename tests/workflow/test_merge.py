@@ -16,7 +16,11 @@ from elmbench.work.base import Work
 from elmbench.work.plan import Request
 from elmbench.workflow.merge import merge
 
-ENVIRONMENT = {"python": "3.11.7", "packages": {"elmbench": "0.1.0", "numpy": "2.4.6"}, "machine": "one"}
+ENVIRONMENT = {
+    "python": "3.11.7",
+    "packages": {"elmbench": "0.1.0", "numpy": "2.4.6"},
+    "machine": "one",
+}
 OTHER_GRIDS = {"C": [1, 8], "gamma": [1], "n_hidden": [15, 30]}
 Fill = Callable[..., Path]
 
@@ -25,14 +29,26 @@ def result_of(work: Work, mcc: float = 0.9) -> dict[str, Any]:
     if work.kind == "search":
         return {"status": "ok", "reason": "", "params": {}, "scores": [0.5, 0.25], "seconds": 0.5}
     times = {"fit_seconds": 0.1, "search_seconds": 0.5, "predict_seconds": 0.1}
-    return {"status": "ok", "reason": "", "params": {"C": 1}, "measured": {"mcc": mcc}, "n_units": 3, **times}
+    return {
+        "status": "ok",
+        "reason": "",
+        "params": {"C": 1},
+        "measured": {"mcc": mcc},
+        "n_units": 3,
+        **times,
+    }
 
 
 @pytest.fixture
 def fill(
-    write_tree: Callable[..., Path], experiment: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write_tree: Callable[..., Path],
+    experiment: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Fill:
-    """Make a results folder: `fill("a", models=("ELM",), change=lambda work, result: result, **spec)`."""
+    """Make a results folder: `fill("a", models=("ELM",), change=lambda work, result: result,
+    **spec)`.
+    """
     experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "K-ELM")}
 
     def use(content: dict[str, Any]) -> None:
@@ -54,7 +70,9 @@ def fill(
         described = store.put_environment(environment)
         for work in plan.works.values():
             result = result_of(work)
-            store.put(work, result if work.kind == "search" else change(work, result), described, 0.5)
+            store.put(
+                work, result if work.kind == "search" else change(work, result), described, 0.5
+            )
         store.close()
         use(experiment)
         return tmp_path / name
@@ -96,10 +114,16 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
 
 def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) -> None:
     other = {"measured": {"mcc": 0.9 + 1e-12}, "fit_seconds": 9.0}
-    b = fill("b", change=lambda work, found: found | other, environment=ENVIRONMENT | {"python": "3.11.9"})
+    b = fill(
+        "b",
+        change=lambda work, found: found | other,
+        environment=ENVIRONMENT | {"python": "3.11.9"},
+    )
     merge([fill("a"), b], tmp_path / "c")
     store = Store(tmp_path / "c")
-    assert {store.result(cell.key)["measured"]["mcc"] for cell in store.cells("ci", "toy/one")} == {0.9}
+    assert {store.result(cell.key)["measured"]["mcc"] for cell in store.cells("ci", "toy/one")} == {
+        0.9
+    }
 
 
 @pytest.mark.parametrize(

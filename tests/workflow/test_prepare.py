@@ -1,4 +1,6 @@
-"""A run from the request to the plan, its cost and its command; data sets and tables of a user's own."""
+"""A run from the request to the plan, its cost and its command; data sets and tables of a user's
+own.
+"""
 
 import io
 from collections import Counter
@@ -48,7 +50,10 @@ def test_experiments_are_those_that_have_something_to_show_under_the_profile() -
 
 def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
     choice = {"request": Request(models=("ELM",))}
-    alone = [prepare(options(name, **choice), tmp_path).count_cells()["to_run"] for name in ("table4", "table7")]
+    alone = [
+        prepare(options(name, **choice), tmp_path).count_cells()["to_run"]
+        for name in ("table4", "table7")
+    ]
     together = prepare(options("table4", "table7", **choice), tmp_path)
     assert alone == [3, 3]
     assert together.count_cells() == {"planned": 3, "to_run": 3, "unavailable": 0}
@@ -77,7 +82,9 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
         memory = 10**15
 
     runs: list[PreparedRun] = []
-    monkeypatch.setattr(execution, "executor_of", lambda engine, settings, scheduler: Large(settings))
+    monkeypatch.setattr(
+        execution, "executor_of", lambda engine, settings, scheduler: Large(settings)
+    )
     monkeypatch.setattr(execution, "execute", lambda run, *_: [runs.append(run)])
     execution.run("table4", profile="ci", models=["ELM"], results_dir=tmp_path)
     assert set(runs[0].limits.values()) == {Limits(memory=10**15)}
@@ -88,14 +95,19 @@ def test_more_runs_of_a_model_are_chosen_as_the_first_ones(tmp_path: Path) -> No
     request = Request(datasets=("wdbc",), models=("K-ELM", "svm"))
     stages = TwoStages(options("table4", profile="fast", request=request), tmp_path)
     ((_, plan),) = stages.plan(stages.datasets, {("kos-elm/table4", "wdbc", "K-ELM"): 5}).tables
-    assert Counter((cell.model, cell.select) for cell in plan.cells) == {("K-ELM", "nested"): 15, ("svm", "nested"): 9}
+    assert Counter((cell.model, cell.select) for cell in plan.cells) == {
+        ("K-ELM", "nested"): 15,
+        ("svm", "nested"): 9,
+    }
 
 
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     run = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
     assert run.seconds_on(1) > 0
     for key in run.todo:
-        run.store.put(run.works[key], {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}, "e")
+        run.store.put(
+            run.works[key], {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}, "e"
+        )
     again = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
     assert (again.todo, again.seconds_on(1)) == ([], 0)
     assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
@@ -109,15 +121,20 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
-    request = Request(datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True)
+    request = Request(
+        datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True
+    )
     readings, settings = (
         {"order": "stored", "c-grid": "step-3"},
         Settings(data_dir="/d", blas_threads=2, limits=parse_limits("time=3s")),
     )
-    run_options = options("table4", profile="fast", readings=readings, request=request, settings=settings)
+    run_options = options(
+        "table4", profile="fast", readings=readings, request=request, settings=settings
+    )
     resolved = resolve(find_experiment("table4"), "fast", run_options.readings)
     assert command_of(resolved, run_options) == (
-        "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs 2 "
+        "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs "
+        "2 "
         "--reading order=stored --blas-threads 2 --limit time=3s --with-baselines"
     )
 
@@ -130,7 +147,8 @@ def test_a_reading_that_no_table_has_is_refused(tmp_path: Path) -> None:
     assert [resolved.reading for resolved, _ in run.tables] == ["", "mg-noise=0"]
 
 
-# --- Data sets and tables of a user's own -----------------------------------------------------------------------------
+# --- Data sets and tables of a user's own
+# -----------------------------------------------------------------------------
 
 TABLE: dict[str, Any] = {
     "datasets": ["my-notes"],
@@ -149,7 +167,9 @@ TABLE: dict[str, Any] = {
 def folder(tmp_path: Path) -> Path:
     random = np.random.default_rng(0)
     (tmp_path / "rows").mkdir()
-    frame = pd.DataFrame(random.normal(size=(40, 3)), columns=list("abc")).assign(forged=["yes", "no"] * 20)
+    frame = pd.DataFrame(random.normal(size=(40, 3)), columns=list("abc")).assign(
+        forged=["yes", "no"] * 20
+    )
     frame.to_csv(tmp_path / "rows" / "my-notes.csv", index=False)
     entry = {"sources": [{"kind": "file", "path": "rows/my-notes.csv", "target": "forged"}]}
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
@@ -158,7 +178,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def cells(name: str, results: Path, **request: Any) -> set[tuple[str, str]]:
-    run = prepare(RunOptions(experiments=(name,), profile="fast", request=Request(**request)), results)
+    run = prepare(
+        RunOptions(experiments=(name,), profile="fast", request=Request(**request)), results
+    )
     assert not any(cell.unavailable for _, plan in run.tables for cell in plan.cells)
     return {(cell.dataset, cell.model) for _, plan in run.tables for cell in plan.cells}
 
@@ -182,7 +204,9 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["forged", 3])
-def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: Path, target: str | int) -> None:
+def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(
+    folder: Path, target: str | int
+) -> None:
     source = {"kind": "file", "path": "rows/my-notes.csv", "target": target, "drop": ["b"]}
     (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"sources": [source]}}))
     add_spec_dir(folder)
@@ -204,7 +228,9 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(folder: P
             add_spec_dir(folder)
     typo = {"my-notes": {"sources": [source], "task": "regresion"}}
     (folder / "datasets.yaml").write_text(yaml.safe_dump(typo))
-    with pytest.raises(ElmbenchError, match=r"datasets\.yaml: 'my-notes\.task' is 'regresion': expected"):
+    with pytest.raises(
+        ElmbenchError, match=r"datasets\.yaml: 'my-notes\.task' is 'regresion': expected"
+    ):
         add_spec_dir(folder)
 
 
@@ -213,7 +239,12 @@ def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> Non
     frame.loc[3, "a"] = np.nan
     frame[:30].to_csv(folder / "rows" / "my-notes.csv", index=False)
     frame[30:].to_csv(folder / "rows" / "new.csv", index=False)
-    source = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "test": "rows/new.csv"}
+    source = {
+        "kind": "file",
+        "path": "rows/my-notes.csv",
+        "target": "forged",
+        "test": "rows/new.csv",
+    }
     entry = {"by_fold": True, "positive": ["no"], "sources": [source]}
     (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
     add_spec_dir(folder)
@@ -229,7 +260,9 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
     (paper / "paper.yaml").write_text(
         yaml.safe_dump({"key": "mine", "title": "T", "authors": "A", "year": 2020, "doi": "x"})
     )
-    (paper / "table1.yaml").write_text(yaml.safe_dump(TABLE | {"id": "mine/table1", "label": "I", "title": "t"}))
+    (paper / "table1.yaml").write_text(
+        yaml.safe_dump(TABLE | {"id": "mine/table1", "label": "I", "title": "t"})
+    )
     add_spec_dir(folder)
     assert find_experiment("mine/table1").paper.authors == "A"
     assert cells("mine/table1", tmp_path) == {("my-notes", "Mine")}
@@ -238,7 +271,10 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"models": {"Mine": {"modle": "ridge"}}}, r"my-table.yaml: unknown key 'models.Mine.modle'"),
+        (
+            {"models": {"Mine": {"modle": "ridge"}}},
+            r"my-table.yaml: unknown key 'models.Mine.modle'",
+        ),
         ({"aliases": ["table4"]}, "the name 'table4' is taken by .*table4.yaml"),
         ({"readings": ["order"]}, "unknown reading 'order'"),
         ({"id": "kos-elm/table4"}, "is taken by .*table4.yaml"),
@@ -260,6 +296,8 @@ def test_what_is_not_there_or_has_a_name_of_ours_is_said(folder: Path, tmp_path:
         add_spec_dir(folder / "rows")
     with pytest.raises(ElmbenchError, match=r"cannot read .*other\.yaml"):
         add_table(folder / "other.yaml")
-    (folder / "datasets.yaml").write_text((folder / "datasets.yaml").read_text().replace("my-notes:", "wdbc:", 1))
+    (folder / "datasets.yaml").write_text(
+        (folder / "datasets.yaml").read_text().replace("my-notes:", "wdbc:", 1)
+    )
     with pytest.raises(ElmbenchError, match="'wdbc' has the name of one of the suite"):
         add_spec_dir(folder)

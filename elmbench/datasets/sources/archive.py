@@ -1,4 +1,6 @@
-"""Tables at an address, alone or in a zip or tar archive. Nothing is written to paths in the archive."""
+"""Tables at an address, alone or in a zip or tar archive. Nothing is written to paths in the
+archive.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ _MAGIC = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzm
 class Member(SpecPart):
     """The files of one part of the rows in an archive.
 
-    `features` names the file with one row a line (its folder inside the archive does not matter), `labels` a second
-    file, if the target of each row is the first field of a line there.
+    `features` names the file with one row a line (its folder inside the archive does not matter),
+    `labels` a second file, if the target of each row is the first field of a line there.
     """
 
     features: str
@@ -40,11 +42,12 @@ class Member(SpecPart):
 
 
 class ArchiveSource(NetworkSource):
-    """A table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
+    """A table without a header, alone (compressed or not) or in a zip or tar archive, at an
+    address.
 
-    It is text, or the arrays of an .npz file. `target` is the position of the target among the columns of a text (-1:
-    the last), if it is not in a file of its own; `drop` the positions of columns that are not features. In layout
-    `index-value`, rows consist of such pairs.
+    It is text, or the arrays of an .npz file. `target` is the position of the target among the
+    columns of a text (-1: the last), if it is not in a file of its own; `drop` the positions of
+    columns that are not features. In layout `index-value`, rows consist of such pairs.
     """
 
     kind: Literal["archive"]
@@ -61,9 +64,16 @@ class ArchiveSource(NetworkSource):
         return self.url
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
-        names = [name for member in self.members.values() for name in (member.features, member.labels) if name]
+        names = [
+            name
+            for member in self.members.values()
+            for name in (member.features, member.labels)
+            if name
+        ]
         # An archive of arrays serves several data sets.
-        path = job.download(self.url, self.sha256, shared=any(name.endswith(".npz") for name in names))
+        path = job.download(
+            self.url, self.sha256, shared=any(name.endswith(".npz") for name in names)
+        )
         if not names:
             return {"all": self._table(path.read_bytes(), None, self.url, job)}
         try:
@@ -71,7 +81,9 @@ class ArchiveSource(NetworkSource):
             tables: dict[str, Table] = {}
             for part, member in self.members.items():
                 labels = contents[member.labels] if member.labels else None
-                tables[part] = self._table(contents[member.features], labels, f"{self.url} ({member.features})", job)
+                tables[part] = self._table(
+                    contents[member.features], labels, f"{self.url} ({member.features})", job
+                )
             return tables
         except ElmbenchError:
             path.unlink()  # it may be damaged
@@ -93,13 +105,17 @@ class ArchiveSource(NetworkSource):
             if labels is not None and len(words) != len(lines):
                 raise ValueError(f"it has {len(lines)} rows and {len(words)} labels")
             if self.layout == "index-value":
-                text = b"\n".join(label + b" " + line for label, line in zip(words, lines, strict=True))
+                text = b"\n".join(
+                    label + b" " + line for label, line in zip(words, lines, strict=True)
+                )
                 X, y = load_svmlight_file(io.BytesIO(text), n_features=job.width, zero_based=False)
                 return Table.of_numbers(X, y, origin)
             return self._dense(lines, words, origin)
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
-        """Return the rows of a text file of columns, with labels appended if they are in another file."""
+        """Return the rows of a text file of columns, with labels appended if they are in another
+        file.
+        """
         from elmbench.datasets.text import PUBLIC_ROWS, read_text
 
         if self.separator == "space":
@@ -110,7 +126,9 @@ class ArchiveSource(NetworkSource):
         name = Path(origin.rpartition("/")[2])
         table = read_text(b"\n".join(lines), name, lambda names: names[position], PUBLIC_ROWS)
         table = table.drop_columns([f"x{index}" for index in self.drop])
-        return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
+        return replace(
+            table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin
+        )
 
 
 def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
@@ -118,20 +136,37 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, b
 
     The archive must contain exactly one plain file of each name.
     """
-    with _refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"), ExitStack() as stack:
+    with (
+        _refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"),
+        ExitStack() as stack,
+    ):
         if zipfile.is_zipfile(path):
             archive = stack.enter_context(zipfile.ZipFile(path))
             openers: list[tuple[str, Callable[[], Any]]]
-            openers = [(info.filename, partial(archive.open, info)) for info in archive.infolist() if not info.is_dir()]
+            openers = [
+                (info.filename, partial(archive.open, info))
+                for info in archive.infolist()
+                if not info.is_dir()
+            ]
         else:
             tar = stack.enter_context(tarfile.open(path))
-            openers = [(member.name, partial(tar.extractfile, member)) for member in tar.getmembers() if member.isreg()]
+            openers = [
+                (member.name, partial(tar.extractfile, member))
+                for member in tar.getmembers()
+                if member.isreg()
+            ]
         contents = {}
         for name in wanted:
-            matches = [opener for full, opener in openers if PurePosixPath(full.replace("\\", "/")).name == name]
+            matches = [
+                opener
+                for full, opener in openers
+                if PurePosixPath(full.replace("\\", "/")).name == name
+            ]
             if len(matches) != 1:
                 problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
-                raise ElmbenchError(problem, expected="one", next_step="correct the name in datasets.yaml")
+                raise ElmbenchError(
+                    problem, expected="one", next_step="correct the name in datasets.yaml"
+                )
             contents[name] = matches[0]().read()
         return contents
 
@@ -150,5 +185,7 @@ def _refused(problem: str, expected: str) -> Iterator[None]:
 
 def _lines(content: bytes) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without blank ones."""
-    decompress = next((decompress for magic, decompress in _MAGIC.items() if content.startswith(magic)), bytes)
+    decompress = next(
+        (decompress for magic, decompress in _MAGIC.items() if content.startswith(magic)), bytes
+    )
     return [line for line in decompress(content).split(b"\n") if line.strip()]

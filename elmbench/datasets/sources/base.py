@@ -1,7 +1,8 @@
-"""The base classes of the kinds of source, and downloads by pooch, with errors that name the next command.
+"""The base classes of the kinds of source, and downloads by pooch, with errors that name the next
+command.
 
-The modules of this package but `file` import numpy, and modules that need it, in their methods, so that listings of
-data sets are fast.
+The modules of this package but `file` import numpy, and modules that need it, in their methods, so
+that listings of data sets are fast.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class Request:
 class Source(SourceSpec):
     """Base class of the kinds of source.
 
-    A kind needs a `load`; one whose rows are in files, or may be missing, also has a `status` and `files`.
+    A kind needs a `load`; one whose rows are in files, or may be missing, also has a `status` and
+    `files`.
     """
 
     def status(self, request: Request) -> tuple[State, str] | None:
@@ -78,13 +80,16 @@ class Source(SourceSpec):
         for path in self.files(request):
             with suppress(OSError):  # reading the file says what is wrong
                 files.append((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns))
-        # The rows of a plug-in's kind depend on its code, which may change from one run to the next.
+        # The rows of a plug-in's kind depend on its code, which may change from one run to the
+        # next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
         return hash_of([self.model_dump(mode="json"), files, code])
 
 
 class FolderSource(Source):
-    """Files of the data directory: 'all' rows, or the parts 'train' and 'test'. No spec names it."""
+    """Files of the data directory: 'all' rows, or the parts 'train' and 'test'. No spec names
+    it.
+    """
 
     kind: str = "folder"
     parts: dict[str, Path]
@@ -107,7 +112,8 @@ class FetchJob:
 
     #: Number of features of the public file.
     width: int
-    #: Empty folder, which is deleted at the end; its parent has downloads that serve several data sets.
+    #: Empty folder, which is deleted at the end; its parent has downloads that serve several data
+    #: sets.
     folder: Path
     #: The rows will be compared with the fingerprint of the public file.
     has_fingerprint: bool = False
@@ -119,13 +125,16 @@ class FetchJob:
     def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
         """Download a file unless it is there; an incomplete file has a temporary name.
 
-        `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`. Raises
-        DataUnavailableError if the server fails, and ElmbenchError if there is no such file or it has another hash.
+        `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`.
+        Raises DataUnavailableError if the server fails, and ElmbenchError if there is no such file
+        or it has another hash.
         """
         import pooch
 
         pooch.get_logger().setLevel("WARNING")
-        downloader = pooch.HTTPDownloader(progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS)
+        downloader = pooch.HTTPDownloader(
+            progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS
+        )
         folder = self.folder.parent if shared else self.folder
         try:
             with network(url):
@@ -142,7 +151,9 @@ def network(url: str) -> Iterator[None]:
     import requests
 
     host = urlsplit(url).netloc
-    closed = DataUnavailableError(f"{host} cannot be reached", expected="a network", next_step="try again online")
+    closed = DataUnavailableError(
+        f"{host} cannot be reached", expected="a network", next_step="try again online"
+    )
     if host in _closed:
         raise closed
     try:
@@ -152,16 +163,24 @@ def network(url: str) -> Iterator[None]:
         raise closed from error
     except (requests.RequestException, OSError) as error:
         answer = getattr(error, "response", None)
-        problem = first_line(error) if answer is None else f"the server answers {answer.status_code} ({answer.reason})"
+        problem = (
+            first_line(error)
+            if answer is None
+            else f"the server answers {answer.status_code} ({answer.reason})"
+        )
         if answer is None or answer.status_code >= 500 or answer.status_code in (408, 429):
             later = "try again later"
-            raise DataUnavailableError(f"{url}: {problem}", expected="the file", next_step=later) from error
+            raise DataUnavailableError(
+                f"{url}: {problem}", expected="the file", next_step=later
+            ) from error
         by_hand = "download it in a browser, then: elmbench data import NAME FILE"
         raise ElmbenchError(f"{url}: {problem}", expected="the file", next_step=by_hand) from error
 
 
 @contextmanager
-def fetch_job(width: int, has_fingerprint: bool = False, progress: bool = False) -> Iterator[FetchJob]:
+def fetch_job(
+    width: int, has_fingerprint: bool = False, progress: bool = False
+) -> Iterator[FetchJob]:
     """Yield a download, whose folder is deleted at the end; delete old downloads as well."""
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
@@ -175,21 +194,27 @@ def fetch_job(width: int, has_fingerprint: bool = False, progress: bool = False)
 class NetworkSource(Source):
     """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`.
 
-    The files of a data set are `<source>.<part>.<hash>.<format>` in `<cache>/datasets/<stem>/`. The hash is the
-    beginning of the file's SHA-256, so a changed file is noticed.
+    The files of a data set are `<source>.<part>.<hash>.<format>` in `<cache>/datasets/<stem>/`. The
+    hash is the beginning of the file's SHA-256, so a changed file is noticed.
     """
 
     @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
-        """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be kept."""
+        """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be
+        kept.
+        """
 
     def keep(self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path) -> None:
-        """Put the parts of a data set into the cache in place of earlier ones; `folder` is for unfinished files."""
+        """Put the parts of a data set into the cache in place of earlier ones; `folder` is for
+        unfinished files.
+        """
         earlier, prefix = self._cached(spec), self._prefix(spec)
         new = []
         for part, content in rows.items():
             file = content if isinstance(content, Path) else content.write(folder, part)
-            name = f"{prefix.name}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
+            name = (
+                f"{prefix.name}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
+            )
             new.append(prefix.with_name(name))
             prefix.parent.mkdir(parents=True, exist_ok=True)
             os.replace(file, new[-1])
@@ -216,7 +241,10 @@ class NetworkSource(Source):
 
     def _parts(self, spec: DatasetSpec) -> dict[str, Path]:
         """Return the files in the cache, by the part of the rows; none if they are not complete."""
-        parts = {path.name.split(".")[1]: path for path in sorted(self._cached(spec), key=os.path.getmtime)}
+        parts = {
+            path.name.split(".")[1]: path
+            for path in sorted(self._cached(spec), key=os.path.getmtime)
+        }
         if "all" in parts:
             return {"all": parts["all"]}
         return {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
@@ -226,7 +254,9 @@ class NetworkSource(Source):
         return list(prefix.parent.glob(f"{prefix.name}.*.*.*"))
 
     def _prefix(self, spec: DatasetSpec) -> Path:
-        """Return the beginning of the paths of all parts, which differs between sources with different files."""
+        """Return the beginning of the paths of all parts, which differs between sources with
+        different files.
+        """
         digest = hash_of(self.model_dump(mode="json", exclude=_NOT_OF_FILES))
         return cache_folder() / "datasets" / spec.stem / f"{self.kind}-{digest[:12]}"
 

@@ -1,4 +1,6 @@
-"""A user's file, as a source: its rows, and its special columns: the order, groups, folds, weights and dates."""
+"""A user's file, as a source: its rows, and its special columns: the order, groups, folds, weights
+and dates.
+"""
 
 import re
 from collections import Counter
@@ -33,11 +35,12 @@ _UNNAMED = re.compile(r"x\d+")
 class FileSource(Source, FileOptions):
     """A user's file, its path relative to the YAML file that names it.
 
-    `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is
-    called target, class, label or y, else the last. `drop` names columns that are not features, `words` columns of
-    categories even if they look like numbers, `dates` columns of dates, which become features. `separator`, `decimal`
-    and `header` describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows
-    without a target. `test` is another file with the official test rows.
+    `target` is the name of the target column or its position (-1: the last); if empty, it is a
+    column that is called target, class, label or y, else the last. `drop` names columns that are
+    not features, `words` columns of categories even if they look like numbers, `dates` columns of
+    dates, which become features. `separator`, `decimal` and `header` describe a text table; they
+    are detected unless they are given. `drop_missing_target` leaves out rows without a target.
+    `test` is another file with the official test rows.
     """
 
     kind: Literal["file"]
@@ -60,11 +63,16 @@ class FileSource(Source, FileOptions):
 
 
 def read_user_file(
-    source: FileSource, spec: RowColumns | None = None, features: Sequence[str] = (), has_target: bool = True
+    source: FileSource,
+    spec: RowColumns | None = None,
+    features: Sequence[str] = (),
+    has_target: bool = True,
 ) -> Table:
-    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named column.
+    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named
+    column.
 
-    `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`: False for new rows.
+    `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`:
+    False for new rows.
     """
     path = Path(source.path)
     if not path.is_file():
@@ -74,17 +82,27 @@ def read_user_file(
     form = _OTHER_ENDINGS.get(form, form)
     if form not in (*FORMATS, "xlsx"):
         endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
-        expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
+        expected = (
+            f"a name that ends in {endings}, perhaps followed by "
+            f"{', '.join(filter(None, COMPRESSIONS))}"
+        )
         problem, next_step = f"{path}: unknown kind of file", "unpack or convert it, such as to CSV"
         raise ElmbenchError(problem, expected=expected, next_step=next_step)
     spec = spec or RowColumns()
-    words = {*source.words, *filter(None, (spec.groups, spec.fold))}  # their values keep their spelling
+    words = {
+        *source.words,
+        *filter(None, (spec.groups, spec.fold)),
+    }  # their values keep their spelling
     layout = source.model_copy(update={"words": words})
-    uses = Counter([*{*source.drop}, source.target, spec.groups, spec.fold, spec.weights, spec.ordered_by])
+    uses = Counter(
+        [*{*source.drop}, source.target, spec.groups, spec.fold, spec.weights, spec.ordered_by]
+    )
     for column, times in uses.items():
         if times > 1 and column:
             problem = f"{times} options name the column {column!r}"
-            raise ElmbenchError(problem, expected="one option for a column", next_step="correct one of them")
+            raise ElmbenchError(
+                problem, expected="one option for a column", next_step="correct one of them"
+            )
     used = {*uses} - {source.target}
     choose = partial(_target, source, used) if has_target else lambda names: ""
     table = read_table(path, choose, form=form, layout=layout, sparse=True)
@@ -92,25 +110,37 @@ def read_user_file(
         table = replace(table, origin=origin)
     if features and not sp.issparse(table.X):
         if lacking := [name for name in features if name not in table.index]:
-            problem = f"{table.origin} lacks {len(lacking)} of {len(features)} columns: {few(lacking, 8)}"
+            problem = (
+                f"{table.origin} lacks {len(lacking)} of {len(features)} columns: {few(lacking, 8)}"
+            )
             next_step = wording("add them, or give --sep", "add them")
             raise ElmbenchError(problem, expected="those of the training rows", next_step=next_step)
         table = table.columns(features)
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
-    codes = [name for name, column in table.nominal.items() if name not in table.words and are_codes(column)]
+    codes = [
+        name
+        for name, column in table.nominal.items()
+        if name not in table.words and are_codes(column)
+    ]
     if codes:
-        table = table.add_remark(f"codes with leading zeros are categories, not numbers: {few(codes, 8)}")
+        table = table.add_remark(
+            f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
+        )
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
     missing = is_missing(table.target)
     if source.drop_missing_target and missing.any():
-        table = table.rows(~missing).add_remark(f"rows without a target, left out: {missing.sum()} of {len(missing)}")
+        table = table.rows(~missing).add_remark(
+            f"rows without a target, left out: {missing.sum()} of {len(missing)}"
+        )
     return _append_test_part(table, source, spec) if source.test else table
 
 
 def header_of(names: Collection[str]) -> bool | None:
-    """Return True if a file with columns of these names has a header; None if it must be detected."""
+    """Return True if a file with columns of these names has a header; None if it must be
+    detected.
+    """
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
@@ -120,7 +150,14 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     header = source.header if source.header is not None else header_of(train.names)
     decimal = "," if train.decimal == "," else source.decimal
     words = tuple(train.nominal)
-    changes = {"path": source.test, "test": "", "target": target, "drop": (), "words": words, "decimal": decimal}
+    changes = {
+        "path": source.test,
+        "test": "",
+        "target": target,
+        "drop": (),
+        "words": words,
+        "decimal": decimal,
+    }
     test = read_user_file(source.model_copy(update=changes | {"header": header}), spec, train.names)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
@@ -130,15 +167,24 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         if numbers is None:
             word = next(filter(None, test.nominal[odd]), None)
             problem = f"{test.origin}: the column {odd!r} holds {word!r}"
-            next_step = wording(f"--words {quote(odd)}, or --drop it", "astype('category'), or leave it out")
-            raise ElmbenchError(problem, expected=f"numbers, as in {train.origin}", next_step=next_step)
+            next_step = wording(
+                f"--words {quote(odd)}, or --drop it", "astype('category'), or leave it out"
+            )
+            raise ElmbenchError(
+                problem, expected=f"numbers, as in {train.origin}", next_step=next_step
+            )
         test = test.with_numbers({odd: numbers})
-    rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
+    rows = [
+        np.arange(len(part.target)) if part.positions is None else part.positions
+        for part in (train, test)
+    ]
     return replace(join_parts(train, test), positions=np.concatenate(rows))
 
 
 def _target(source: FileSource, used: Collection[str | int | None], names: list[str]) -> str:
-    """Return the name of the target: the user's choice, else a usual name or the last column that is not `used`."""
+    """Return the name of the target: the user's choice, else a usual name or the last column that
+    is not `used`.
+    """
     if isinstance(source.target, int):
         return names[source.target]
     if not source.target:
@@ -153,12 +199,15 @@ def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
     """Build the error for a column that a file lacks, with the likeliest typo."""
     parts = [part.strip() for part in name.split(",")]
     steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"
-    next_step = f"give the option once for each of {', '.join(parts)}" if {*parts} <= {*names} else steps
+    next_step = (
+        f"give the option once for each of {', '.join(parts)}" if {*parts} <= {*names} else steps
+    )
     guess = closest(name, list(names))
     hint = f" (did you mean {guess!r}?)" if guess else ""
     return ElmbenchError(
         f"{origin} has no column {name!r}{hint}",
-        expected=f"one of {few(names, 12)}" + (f" ({len(names)} columns)" if len(names) > 12 else ""),
+        expected=f"one of {few(names, 12)}"
+        + (f" ({len(names)} columns)" if len(names) > 12 else ""),
         next_step=next_step,
     )
 
@@ -177,7 +226,9 @@ def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
 
 
 def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
-    """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value."""
+    """Sort the rows by a column of numbers or dates; return them without that column, and its first
+    and last value.
+    """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
     values = values.astype(np.float64) if are_codes(values) else values
@@ -185,38 +236,55 @@ def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Ta
         values = dates
     if is_missing(values).any():
         next_step = "complete or remove these rows"
-        raise ElmbenchError(f"{title} has missing values", expected="a value in every row", next_step=next_step)
+        raise ElmbenchError(
+            f"{title} has missing values", expected="a value in every row", next_step=next_step
+        )
     if values.dtype == object:
-        problem = f"{title} holds {next((word for word in values if read_dates([word], True) is None), values[0])!r}"
+        problem = (
+            f"{title} holds "
+            f"{next((word for word in values if read_dates([word], True) is None), values[0])!r}"
+        )
         next_step = "write its values as YYYY-MM-DD, or as numbers that rise with time"
-        raise ElmbenchError(problem, expected="numbers, or dates in one format", next_step=next_step)
-    ends = span(values) if values.dtype.kind == "M" else f"{values.min():.12g} to {values.max():.12g}"
+        raise ElmbenchError(
+            problem, expected="numbers, or dates in one format", next_step=next_step
+        )
+    ends = (
+        span(values) if values.dtype.kind == "M" else f"{values.min():.12g} to {values.max():.12g}"
+    )
     # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
     return table.rows(np.lexsort((values, part))), ends
 
 
 def expand_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
-    """Return a table whose columns of dates are replaced by columns of numbers, such as `day.month`."""
+    """Return a table whose columns of dates are replaced by columns of numbers, such as
+    `day.month`.
+    """
     for name in names:
         table, words = _take_column(table, name)
         dates = read_dates(words, day_first, name)
         if dates is None:
-            problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
-            raise ElmbenchError(problem, expected="dates in one format", next_step="correct the data")
+            problem = (
+                f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
+            )
+            raise ElmbenchError(
+                problem, expected="dates in one format", next_step="correct the data"
+            )
         features = features_of(dates).add_prefix(f"{name}.")
         if features.empty:
             table = table.add_remark(f"{name} has a single date and is left out")
-        table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *features))
+        table = replace(
+            table, X=np.column_stack([table.X, features]), names=(*table.names, *features)
+        )
     return table
 
 
 def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
 
-    Also return the columns of groups, folds and weights by the field of `Dataset`, and the first and last value of the
-    order. Groups are numbers, the same for rows of equal values. Folds are numbered from 0 in the order of their
-    values; -1 marks rows that are always training rows.
+    Also return the columns of groups, folds and weights by the field of `Dataset`, and the first
+    and last value of the order. Groups are numbers, the same for rows of equal values. Folds are
+    numbered from 0 in the order of their values; -1 marks rows that are always training rows.
     """
     ends = ""
     if spec.ordered_by is not None:
@@ -228,20 +296,30 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
         table, values = _take_column(table, name)
         missing, what = is_missing(values), field.removesuffix("s")
         if missing.any():
-            problem = f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"
+            problem = (
+                f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"
+            )
             next_step = f"complete the column {name!r}, or remove these rows"
             raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
         words = label_words(values)
         if field == "groups":
             columns[field] = np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
         elif field == "folds":
-            numbers = {fold: number for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))}
+            numbers = {
+                fold: number
+                for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))
+            }
             columns[field] = np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
         else:
             values = values.astype(np.float64) if are_codes(values) else values
             odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
             if odd or not any(values):
-                problem = f"{table.origin}: the column {name!r} holds {odd[0] if odd else 'no weight above 0'}"
-                raise ElmbenchError(problem, expected="weights of 0 or more", next_step="correct the data")
+                problem = (
+                    f"{table.origin}: the column {name!r} holds "
+                    f"{odd[0] if odd else 'no weight above 0'}"
+                )
+                raise ElmbenchError(
+                    problem, expected="weights of 0 or more", next_step="correct the data"
+                )
             columns[field] = values.astype(np.float64)
     return table, columns, ends

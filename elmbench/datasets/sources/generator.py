@@ -16,7 +16,9 @@ VERSIONS = {"mackey-glass": 1, "sparse": 1, "waveform": 1}
 
 
 class GeneratorSource(Source):
-    """A data set that is computed. `options`: the values that a caller may choose for each option, default first."""
+    """A data set that is computed. `options`: the values that a caller may choose for each option,
+    default first.
+    """
 
     generated: ClassVar[bool] = True
 
@@ -48,6 +50,8 @@ class GeneratorSource(Source):
         from elmbench.datasets.table import Table
 
         run = request.run if request.spec.redraw else 0
-        X, y = GENERATORS[self.generator](request.spec.base, run, **self.parameters, **request.spec.options)
+        X, y = GENERATORS[self.generator](
+            request.spec.base, run, **self.parameters, **request.spec.options
+        )
         shown = ", ".join(f"{option} {value:g}" for option, value in request.spec.options.items())
         return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))

@@ -41,6 +41,8 @@ class LibsvmSource(NetworkSource):
         from elmbench.datasets.readers import compression_of
 
         return {
-            part: job.download(url).rename(job.folder / f"{part}.svm{compression_of(PurePosixPath(url))}")
+            part: job.download(url).rename(
+                job.folder / f"{part}.svm{compression_of(PurePosixPath(url))}"
+            )
             for part, url in self.urls.items()
         }

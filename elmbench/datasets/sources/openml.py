@@ -24,8 +24,8 @@ _VARIABLE = "OPENML_CACHE_DIR"
 class OpenMLSource(NetworkSource):
     """OpenML data sets by id; several are joined column by column.
 
-    `target` is the name of the target, or its position (-1: the last column); by default, it is OpenML's default
-    target.
+    `target` is the name of the target, or its position (-1: the last column); by default, it is
+    OpenML's default target.
     """
 
     kind: Literal["openml"]
@@ -44,12 +44,15 @@ class OpenMLSource(NetworkSource):
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
-        return {"all": self._joined([self._table(description, job) for description in descriptions])}
+        return {
+            "all": self._joined([self._table(description, job) for description in descriptions])
+        }
 
     def _table(self, description: Any, job: FetchJob) -> Table:
         """Download the rows of one data set, as Parquet if they are dense, else as ARFF.
 
-        OpenML's Parquet files have no checksum, so they need an encrypted connection or a fingerprint of the rows.
+        OpenML's Parquet files have no checksum, so they need an encrypted connection or a
+        fingerprint of the rows.
         """
         is_sparse = description.format.lower() == "sparse_arff"
         parquet = str(description._parquet_url or "")
@@ -78,11 +81,17 @@ class OpenMLSource(NetworkSource):
             lacks = f"no column {target!r}" if target else "no default target"
             expected = "a target among " + ", ".join([*names[:5], "...", *names[-1:]])
             next_step = "name the target of this source in datasets.yaml"
-            raise ElmbenchError(f"OpenML {description.dataset_id} has {lacks}", expected=expected, next_step=next_step)
+            raise ElmbenchError(
+                f"OpenML {description.dataset_id} has {lacks}",
+                expected=expected,
+                next_step=next_step,
+            )
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
-        """Return one table with the features of several OpenML data sets that have the same rows and targets."""
+        """Return one table with the features of several OpenML data sets that have the same rows
+        and targets.
+        """
         import numpy as np
 
         from elmbench.datasets.table import Table, label_words
@@ -95,13 +104,19 @@ class OpenMLSource(NetworkSource):
             if not np.array_equal(label_words(table.target), label_words(first.target)):
                 problem = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
                 expected = "the same rows in all of " + ", ".join(map(str, self.ids))
-                raise ElmbenchError(problem, expected=expected, next_step="correct the ids in datasets.yaml")
+                raise ElmbenchError(
+                    problem, expected=expected, next_step="correct the ids in datasets.yaml"
+                )
             names += [f"{number}:{name}" for name in table.names]
-        return Table(np.hstack([table.X for table in tables]), tuple(names), first.target, self.title)
+        return Table(
+            np.hstack([table.X for table in tables]), tuple(names), first.target, self.title
+        )
 
 
 def _description(openml: Any, number: int) -> Any:
-    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or nothing answers."""
+    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or
+    nothing answers.
+    """
     import requests
     import urllib3
 
@@ -115,13 +130,22 @@ def _description(openml: Any, number: int) -> Any:
         )
     except (exceptions.OpenMLServerNoResult, exceptions.OpenMLPrivateDatasetError) as error:
         next_step = "correct the id in datasets.yaml"
-        raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
-    except (exceptions.PyOpenMLError, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        raise ElmbenchError(
+            f"{where}: {error.message}", expected="a public data set", next_step=next_step
+        ) from error
+    except (
+        exceptions.PyOpenMLError,
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+    ) as error:
         problem = f"{where}: {first_line(error)}"
         raise DataUnavailableError(problem, expected="an answer", next_step=later) from error
     except (KeyError, ValueError, TypeError) as error:
         problem = f"{where}: its description lacks or garbles {error}"
-        raise ElmbenchError(problem, expected="a description as OpenML's server gives it", next_step=later) from error
+        raise ElmbenchError(
+            problem, expected="a description as OpenML's server gives it", next_step=later
+        ) from error
 
 
 def _as_list(names: str | list[str] | None) -> list[str]:
@@ -132,10 +156,23 @@ def _as_list(names: str | list[str] | None) -> list[str]:
 def _private_client() -> Iterator[Any]:
     """Yield the client with a cache folder that is deleted at the end, as it holds pickles."""
     before, quiet = os.environ.get(_VARIABLE), logging.root.manager.disable
-    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder, contextlib.ExitStack() as stack:
-        os.environ[_VARIABLE] = folder  # it is read when the client is imported, which would make a folder in $HOME
-        stack.callback(lambda: os.environ.pop(_VARIABLE) if before is None else os.environ.update({_VARIABLE: before}))
-        logging.disable(logging.WARNING)  # the client warns on the root logger of every answer that is not compressed
+    with (
+        tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder,
+        contextlib.ExitStack() as stack,
+    ):
+        os.environ[_VARIABLE] = (
+            folder  # it is read when the client is imported, which would make a folder in $HOME
+        )
+        stack.callback(
+            lambda: (
+                os.environ.pop(_VARIABLE)
+                if before is None
+                else os.environ.update({_VARIABLE: before})
+            )
+        )
+        logging.disable(
+            logging.WARNING
+        )  # the client warns on the root logger of every answer that is not compressed
         stack.callback(logging.disable, quiet)
         import openml
 

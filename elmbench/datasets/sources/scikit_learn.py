@@ -28,4 +28,6 @@ class ScikitLearnSource(Source):
 
         bunch = getattr(datasets, self.loader)()
         names = tuple(str(name) for name in bunch.feature_names)
-        return Table(np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), self.title)
+        return Table(
+            np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), self.title
+        )

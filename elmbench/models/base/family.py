@@ -1,9 +1,10 @@
 """Constructors, constraints, targets and public methods of all models of the ELM family.
 
-A concrete estimator combines one of the classifiers or regressors below with ``_fit(X, T)`` (``_fit(X, T, scale)`` if
-rows may have weights), which learns from rows and targets, of shape (n_samples, n_outputs), and forgets anything learnt
-before; with ``_outputs(X)``, which returns the real outputs; and, if it is sequential, with ``_update(X, T)``, which
-learns further rows in their order, and ``_start(X, T)``, which forgets and prepares for such rows.
+A concrete estimator combines one of the classifiers or regressors below with ``_fit(X, T)``
+(``_fit(X, T, scale)`` if rows may have weights), which learns from rows and targets, of shape
+(n_samples, n_outputs), and forgets anything learnt before; with ``_outputs(X)``, which returns the
+real outputs; and, if it is sequential, with ``_update(X, T)``, which learns further rows in their
+order, and ``_start(X, T)``, which forgets and prepares for such rows.
 """
 
 import warnings
@@ -16,7 +17,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgWarning
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    _fit_context,
+)
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -34,11 +41,15 @@ COUNT = Interval(Integral, 1, None, closed="left")
 
 _Class = TypeVar("_Class")
 
-#: Constraints of scikit-learn's `_parameter_constraints`, by the name of a parameter, the same in all models.
+#: Constraints of scikit-learn's `_parameter_constraints`, by the name of a parameter, the same in
+#: all models.
 _CONSTRAINTS: dict[str, list[Any]] = {
     **{name: [POSITIVE] for name in ("C", "degree", "slope", "smoothing", "tol", "pruning")},
     **{name: [NOT_NEGATIVE] for name in ("delta", "epsilon")},
-    **{name: [COUNT] for name in ("n_hidden", "n_landmarks", "budget", "n_weights", "n_epochs", "max_iter")},
+    **{
+        name: [COUNT]
+        for name in ("n_hidden", "n_landmarks", "budget", "n_weights", "n_epochs", "max_iter")
+    },
     **{name: [COUNT] for name in ("initial_batch", "batch_size", "prune_every", "n_components")},
     **{name: ["boolean"] for name in ("shuffle", "fit_intercept", "update_mean", "radius")},
     **{name: ["array-like", Mapping, None] for name in ("priors", "costs")},
@@ -54,7 +65,9 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[_Class]) -> type[_Class]:
-    """Give a class a constructor with its annotated attributes as keyword-only parameters, and their constraints."""
+    """Give a class a constructor with its annotated attributes as keyword-only parameters, and
+    their constraints.
+    """
     cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
     names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
     constraints = {name: _CONSTRAINTS[name] for name in names if name in _CONSTRAINTS}
@@ -65,7 +78,9 @@ def estimator(cls: type[_Class]) -> type[_Class]:
 
 
 def check_real(name: str, value: Any) -> float:
-    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not positive and finite."""
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not
+    positive and finite.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name}: expected a number greater than 0, got {value!r} instead")
     number = float(value)
@@ -79,11 +94,14 @@ def check_size(name: str, values: Rows) -> None:
     entries = values.data if sp.issparse(values) else values
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > LARGEST:
-        raise ValueError(f"{name}: expected magnitudes up to {LARGEST:g}, got {largest:.1e} instead")
+        raise ValueError(
+            f"{name}: expected magnitudes up to {LARGEST:g}, got {largest:.1e} instead"
+        )
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each class against the rest.
+    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each
+    class against the rest.
 
     `classes` are the sorted classes; the second of two is the positive one.
     """
@@ -102,7 +120,9 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
-    """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto", as scikit-learn."""
+    """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto",
+    as scikit-learn.
+    """
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if sp.issparse(X):
@@ -120,7 +140,9 @@ def numeric_gamma(model: Any) -> float:
 
 
 class Model(BaseEstimator):
-    """Base class of all estimators: validation of rows, dense or, unless `_accept_sparse` is False, CSR."""
+    """Base class of all estimators: validation of rows, dense or, unless `_accept_sparse` is False,
+    CSR.
+    """
 
     model_version = 1
     gamma: Any
@@ -133,7 +155,9 @@ class Model(BaseEstimator):
     def _validate_rows(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
         """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
         formats = getattr(self, "_accept_sparse", True) and "csr"
-        result = validate_data(self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options)
+        result = validate_data(
+            self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options
+        )
         X = result if len(data) == 1 else result[0]
         check_size("X", X)
         if reset and isinstance(getattr(self, "gamma", None), str):
@@ -145,7 +169,8 @@ _REPORTED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
-    """Return the condition of a system that `_fit` of a model solves, with a `LinAlgWarning` if it is singular.
+    """Return the condition of a system that `_fit` of a model solves, with a `LinAlgWarning` if it
+    is singular.
 
     `tolerance` is the share of the largest eigenvalue up to which a ridge is lost.
     """
@@ -154,8 +179,10 @@ def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> 
     params = model.get_params(deep=False)
     settings = ", ".join(f"{name}={params[name]!r}" for name in _REPORTED if name in params)
     warnings.warn(
-        f"the system to be solved is singular to working precision, condition {system.condition:.1e}, with {settings}: "
-        "the ridge 1/C is below the round-off of a matrix without full rank, so that directions are left out; expected "
+        "the system to be solved is singular to working precision, condition "
+        f"{system.condition:.1e}, with {settings}: "
+        "the ridge 1/C is below the round-off of a matrix without full rank, so that directions "
+        "are left out; expected "
         "a smaller C, or a kernel or nodes that tell the rows apart",
         LinAlgWarning,
         stacklevel=5,
@@ -170,15 +197,19 @@ class FamilyClassifier(ClassifierMixin, Model):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training labels, and the function from a fitted model's outputs to its predictions."""
+        """Return the targets of training labels, and the function from a fitted model's outputs to
+        its predictions.
+        """
         classes = np.unique(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Return, for each of p models, True if errors up to errors[i] in the outputs of row i change no label.
+        """Return, for each of p models, True if errors up to errors[i] in the outputs of row i
+        change no label.
 
-        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p), 0 if exact.
+        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape
+        (n, p), 0 if exact.
         """
         n, p = errors.shape
         if outputs.shape[1] == p:
@@ -201,10 +232,11 @@ class FamilyClassifier(ClassifierMixin, Model):
     @available_if(lambda model: hasattr(model, "_update"))
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their order.
+        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their
+        order.
 
-        `classes` are all labels that may occur; the first call needs them unless its `y` has all of them. Later calls
-        may repeat them.
+        `classes` are all labels that may occur; the first call needs them unless its `y` has all of
+        them. Later calls may repeat them.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)
@@ -228,9 +260,11 @@ class FamilyClassifier(ClassifierMixin, Model):
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
+        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or
+        (n_samples, n_classes).
 
-        They are positive for the second of two classes; for more classes, there is a column for each.
+        They are positive for the second of two classes; for more classes, there is a column for
+        each.
         """
         check_is_fitted(self)
         outputs = self._outputs(self._validate_rows(X, reset=False))
@@ -247,13 +281,17 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
+        """Return training values in columns, and the function from a fitted model's outputs to its
+        predictions.
+        """
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim == 1:
             return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
         return targets, lambda outputs: outputs
 
-    def _rows_and_columns(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Rows, Array]:
+    def _rows_and_columns(
+        self, X: ArrayLike, y: ArrayLike, reset: bool = True
+    ) -> tuple[Rows, Array]:
         """Return validated rows, and target values in columns."""
         rows, values = self._validate_rows(X, y, reset=reset, multi_output=True, y_numeric=True)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
@@ -264,7 +302,9 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
+        earlier fit.
+        """
         self._fit(*self._rows_and_columns(X, y))
         return self
 
@@ -278,7 +318,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
             self._start(rows, targets)
         elif targets.shape[1] != self._n_targets:
             raise ValueError(
-                f"y: expected {self._n_targets} targets, as in the first call, got {targets.shape[1]} instead"
+                f"y: expected {self._n_targets} targets, as in the first call, got "
+                f"{targets.shape[1]} instead"
             )
         self._update(rows, targets)
         return self

@@ -1,4 +1,6 @@
-"""Models with a kernel: their parameters, one ridge system for all rows, and the paths over their grids."""
+"""Models with a kernel: their parameters, one ridge system for all rows, and the paths over their
+grids.
+"""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
@@ -33,8 +35,8 @@ MAX_SHARE = 1 / 6
 class KernelMixin(BaseEstimator):
     """The parameters of a kernel, and their tags for scikit-learn.
 
-    With ``kernel="precomputed"``, a row holds its kernel with every training row. `fit` takes a square matrix and reads
-    its lower triangle; scikit-learn's splitters cut both axes.
+    With ``kernel="precomputed"``, a row holds its kernel with every training row. `fit` takes a
+    square matrix and reads its lower triangle; scikit-learn's splitters cut both axes.
     """
 
     gamma: float | str = "scale"
@@ -63,7 +65,8 @@ class KernelMixin(BaseEstimator):
 
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
-    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale S of these.
+    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale
+    S of these.
 
     `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
     """
@@ -90,33 +93,53 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
         _weigh(K, scale)
         system = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
-        self._intercept, self.beta_ = self._coefficients(system.solve(self._right_hand_sides(T, scale)), scale)
+        self._intercept, self.beta_ = self._coefficients(
+            system.solve(self._right_hand_sides(T, scale)), scale
+        )
         self.condition_ = check_condition(self, system)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
 
     @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+    def memory_estimate(
+        cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any
+    ) -> int:
         """Count one kernel matrix."""
-        return 8 * n_samples * (n_samples + 2 * n_features + cls._columns * n_outputs) + 5 * BLOCK_BYTES
+        return (
+            8 * n_samples * (n_samples + 2 * n_features + cls._columns * n_outputs)
+            + 5 * BLOCK_BYTES
+        )
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of the training rows of all folds once for each `gamma`, see `fold_views`.
+        """Compute the kernel of the training rows of all folds once for each `gamma`, see
+        `fold_views`.
 
-        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for others. All `C` of a fold
-        are solved at once, see `fold_solutions`. Values are accepted if their system is solved, and labels if the
-        errors of the outputs do not change them, see `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows
-        and at most 12 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+        This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for
+        others. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
+        their system is solved, and labels if the errors of the outputs do not change them, see
+        `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows and at most 12 m^2 more
+        for the m rows of the largest fold; the distances of few rows are kept as well, see
         `kernel_ladder`.
         """
-        kernels = yield from cls._by_factor(grid, {i: model._make_kernel() for i, model in enumerate(grid.models)})
-        plain = {i: k for i, k in kernels.items() if k.is_plain(grid.X) and weight_key(grid.models[i]) is None}
-        yield from cls._by_matrix(grid, {i: kernel for i, kernel in kernels.items() if i not in plain})
+        kernels = yield from cls._by_factor(
+            grid, {i: model._make_kernel() for i, model in enumerate(grid.models)}
+        )
+        plain = {
+            i: k
+            for i, k in kernels.items()
+            if k.is_plain(grid.X) and weight_key(grid.models[i]) is None
+        }
+        yield from cls._by_matrix(
+            grid, {i: kernel for i, kernel in kernels.items() if i not in plain}
+        )
         if not plain:
             return
-        gammas = {kernel.gamma: by_ridge for kernel, _, by_ridge in _group_candidates(grid, grid.folds[0][0], plain)}
+        gammas = {
+            kernel.gamma: by_ridge
+            for kernel, _, by_ridge in _group_candidates(grid, grid.folds[0][0], plain)
+        }
         order, parts = fold_views(grid.folds)
         targets = [grid.encode(part.rows) for part in parts]
         room = np.empty(max(len(part.rows) for part in parts) ** 2)
@@ -129,45 +152,74 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _fold_outputs(
-        cls, grid: Grid, fold: int, gamma: float, omega: Array, room: Array, part: FoldView, T: Array, ridges: Array
+        cls,
+        grid: Grid,
+        fold: int,
+        gamma: float,
+        omega: Array,
+        room: Array,
+        part: FoldView,
+        T: Array,
+        ridges: Array,
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs for the test rows of a fold, (n_test, p * k), and for each ridge False if a fit is needed.
+        """Return the outputs for the test rows of a fold, (n_test, p * k), and for each ridge False
+        if a fit is needed.
 
-        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the targets of the fold.
-        Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the
+        targets of the fold. Systems are factored if the errors of an iteration are too large. Fits
+        decide ties.
         """
         n, k = T.shape
         means = T.mean(axis=0) if cls._centred else np.zeros(k)
         B = cls._right_hand_sides(T - means, None)
 
-        def compute_outputs(Z: Array, errors: Array, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-            """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate enough."""
+        def compute_outputs(
+            Z: Array, errors: Array, ridges: Array
+        ) -> tuple[Array, NDArray[np.bool_]]:
+            """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
+            enough.
+            """
             solutions = [cls._coefficients(part, None) for part in np.hsplit(Z, len(ridges))]
             intercepts = np.array([means + b for b, _ in solutions])
             weights = np.hstack([*(beta for _, beta in solutions), np.ones((n, 1), order="F")])
             if part.test is not None:
                 product = part.product(omega, weights)
             else:
-                product = Kernel(gamma=gamma).product(grid.X[grid.folds[fold][1]], grid.X[part.rows], weights)
+                product = Kernel(gamma=gamma).product(
+                    grid.X[grid.folds[fold][1]], grid.X[part.rows], weights
+                )
             outputs, mass = product[:, :-1] + intercepts.ravel(), product[:, -1:]
             accurate = np.isfinite(errors)
             if grid.decides_labels:
-                # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times
-                # that, because the fit has its own round-off; it also decides ties.
-                bounds = 4 * np.maximum(errors, 4 * EPS * np.sqrt(n)) * np.minimum(ridges**-0.5, mass / ridges)
-                # Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which dominate if coefficients
-                # cancel. Those of a fit are as large, so it is asked only if independent errors would change a label.
+                # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e|
+                # / r. Four times that, because the fit has its own round-off; it also decides ties.
+                bounds = (
+                    4
+                    * np.maximum(errors, 4 * EPS * np.sqrt(n))
+                    * np.minimum(ridges**-0.5, mass / ridges)
+                )
+                # Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which
+                # dominate if coefficients cancel. Those of a fit are as large, so it is asked only
+                # if independent errors would change a label.
                 round_off = kernel_round_off(grid.X, gamma)
-                worst, likely = (round_off + n * EPS) * mass, round_off * np.minimum(mass, np.sqrt(mass))
+                worst, likely = (
+                    (round_off + n * EPS) * mass,
+                    round_off * np.minimum(mass, np.sqrt(mass)),
+                )
                 largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
                 growth: Array | float = 1.0
                 if cls._centred:
-                    # An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b, for A = K + r I. With s = 1'A^-1 1, b has an error
-                    # of at most 1 + |b| times that of k(x)'Z over sqrt(s), and |k(x)'A^-1 1| is at most sqrt(s).
+                    # An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b, for A = K + r I. With s =
+                    # 1'A^-1 1, b has an error of at most 1 + |b| times that of k(x)'Z over sqrt(s),
+                    # and |k(x)'A^-1 1| is at most sqrt(s).
                     sums = np.maximum(Z[:, :: k + 1].sum(axis=0), np.finfo(np.float64).tiny)
                     growth = (1 + np.abs(intercepts - means).max(axis=1)) * (2 + sums**-0.5)
-                bounds = np.where(errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest)
-                bounds += n * EPS if cls._centred else 0.0  # round-off of an intercept, the mean of targets -1/+1
+                bounds = np.where(
+                    errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest
+                )
+                bounds += (
+                    n * EPS if cls._centred else 0.0
+                )  # round-off of an intercept, the mean of targets -1/+1
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
 
@@ -181,16 +233,22 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             part.copy(omega, K)
             Z = ridge_solutions(K, B, ridges[again], grid.solvers, overwrite=True)
             columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
-            outputs[:, columns], accurate[again] = compute_outputs(Z, np.zeros(len(again)), ridges[again])
+            outputs[:, columns], accurate[again] = compute_outputs(
+                Z, np.zeros(len(again)), ridges[again]
+            )
         return outputs, accurate
 
     @classmethod
     def _by_factor(
         cls, grid: Grid, kernels: Mapping[int, Kernel]
     ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
-        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns; return the others."""
+        """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns;
+        return the others.
+        """
         others = dict(kernels)
-        for gamma in sorted({kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}):
+        for gamma in sorted(
+            {kernel.gamma for kernel in kernels.values() if kernel.is_plain(grid.X)}
+        ):
             L = kernel_factor(grid.X, gamma, int(MAX_SHARE * grid.X.shape[0]))
             if L is None:  # a larger gamma takes more columns
                 break
@@ -207,18 +265,24 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     outputs = np.full((len(test), len(ridges) * T.shape[1]), np.nan)
                     if solved.any():
                         columns = np.repeat(solved, T.shape[1])
-                        outputs[:, columns] = _factor_outputs(L[train], L[test], T, ridges[solved], scale, cls._centred)
+                        outputs[:, columns] = _factor_outputs(
+                            L[train], L[test], T, ridges[solved], scale, cls._centred
+                        )
                         grid.solvers["reduction"] += int(solved.sum())
                     accepted = solved & grid.holds(outputs, len(ridges))
                     yield from grid.results(by_ridge.values(), j, outputs, decode, accepted)
         return others
 
     @classmethod
-    def _by_matrix(cls, grid: Grid, kernels: Mapping[int, Kernel]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of candidates with any kernels and weights; those with the same matrix are solved together.
+    def _by_matrix(
+        cls, grid: Grid, kernels: Mapping[int, Kernel]
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield the outputs of candidates with any kernels and weights; those with the same matrix
+        are solved together.
 
-        Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes for m training rows,
-        two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
+        Candidates are given by their numbers and kernels. They take three matrices of 8 m^2 bytes
+        for m training rows, two with a kernel that is not `Kernel.is_plain`: distances serve every
+        `gamma`.
         """
         for j, (train, test) in enumerate(grid.folds if kernels else ()):
             X, probes, (T, decode) = grid.X[train], grid.X[test], grid.encode(train)
@@ -226,13 +290,19 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             distances: Array | None = None
             for kernel, scale, by_ridge in _group_candidates(grid, train, kernels):
                 if kernel.is_plain(X):
-                    distances = squared_distances(X, out=np.empty_like(room)) if distances is None else distances
+                    distances = (
+                        squared_distances(X, out=np.empty_like(room))
+                        if distances is None
+                        else distances
+                    )
                     K = rbf_from_distances(distances, kernel.gamma, out=room)
                 else:
                     K = kernel.matrix(X, out=room)
                 _weigh(K, scale)
                 ridges = np.array([*by_ridge])
-                Z = ridge_solutions(K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite)
+                Z = ridge_solutions(
+                    K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite
+                )
                 solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(ridges))]
                 products = kernel.product(probes, X, np.hstack([beta for _, beta in solutions]))
                 parts = zip(np.hsplit(products, len(ridges)), solutions, strict=True)
@@ -243,7 +313,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 def _group_candidates(
     grid: Grid, train: Indices, kernels: Mapping[int, Kernel]
 ) -> Iterable[tuple[Kernel, Array | None, dict[float, list[int]]]]:
-    """Return each kernel and scale of training rows, with the candidates that have them: their numbers by ridge.
+    """Return each kernel and scale of training rows, with the candidates that have them: their
+    numbers by ridge.
 
     `kernels` are the kernels of the candidates by their numbers.
     """
@@ -263,12 +334,15 @@ def _weigh(K: Array, scale: Array | None) -> None:
         K *= scale
 
 
-def _factor_outputs(M: Array, M_test: Array, T: Array, ridges: Array, scale: Array | None, centred: bool) -> Array:
+def _factor_outputs(
+    M: Array, M_test: Array, T: Array, ridges: Array, scale: Array | None, centred: bool
+) -> Array:
     """Return the outputs of ridge regression on the columns of a factor.
 
-    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the weighted means are
-    subtracted from M and T. One reduction serves all ridges, which are larger than round-off: the entries of M'S^2 M
-    are graded, so `RidgeSystem` would drop directions that a fit, which factors S K S, does not.
+    M_test (M'S^2 M + r I)^-1 M'S^2 T is K_test S (S K S + r I)^-1 S T. With an intercept, the
+    weighted means are subtracted from M and T. One reduction serves all ridges, which are larger
+    than round-off: the entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a
+    fit, which factors S K S, does not.
     """
     means = np.zeros(T.shape[1])
     if centred:

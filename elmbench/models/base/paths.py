@@ -18,15 +18,18 @@ from elmbench.models.base.family import check_size, named_gamma
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 
-ROUND_OFF = 1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
+ROUND_OFF = (
+    1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
+)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
+    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted
+    model a candidate.
 
-    A path yields what the method `output` of a fitted model returns: "predict", "decision_function" or "project". It
-    counts its solvers in `solvers`.
+    A path yields what the method `output` of a fitted model returns: "predict", "decision_function"
+    or "project". It counts its solvers in `solvers`.
     """
 
     X: Rows
@@ -45,7 +48,9 @@ class Grid:
         return self.output != "project" and is_classifier(self.models[0])
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training rows, and the function that decodes real outputs, of shape (n, k)."""
+        """Return the targets of training rows, and the function that decodes real outputs, of shape
+        (n, k).
+        """
         T, decode = type(self.models[0])._code_targets(self.y[train])
         if self.output != "predict":
             return T, lambda outputs: outputs[:, 0] if outputs.shape[1] == 1 else outputs
@@ -63,15 +68,19 @@ class Grid:
         train, test = self.folds[fold]
         self.solvers["fit"] += 1
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
+            warnings.simplefilter(
+                "ignore", LinAlgWarning
+            )  # a search meets such candidates by the hundred
             fitted = clone(self.models[candidate]).fit(self.X[train], self.y[train])
         return np.asarray(getattr(fitted, self.output)(self.X[test]))
 
-    def holds(self, outputs: Array, n_models: int, bounds: Array | float = np.inf) -> NDArray[np.bool_]:
+    def holds(
+        self, outputs: Array, n_models: int, bounds: Array | float = np.inf
+    ) -> NDArray[np.bool_]:
         """Return, for each of p models, False if round-off may change a label.
 
-        `outputs` are of shape (n, p * k), the k columns of a model side by side. `bounds`, of shape (n, p), limit the
-        round-off further than `ROUND_OFF`.
+        `outputs` are of shape (n, p * k), the k columns of a model side by side. `bounds`, of shape
+        (n, p), limit the round-off further than `ROUND_OFF`.
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
@@ -88,13 +97,16 @@ class Grid:
         decode: Callable[[Array], NDArray[Any]],
         accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs stand side by side.
+        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs stand
+        side by side.
 
-        They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by default those whose
-        labels round-off may change, are fitted.
+        They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by
+        default those whose labels round-off may change, are fitted.
         """
         accepted = self.holds(outputs, len(groups)) if accepted is None else accepted
-        for group, part, accept in zip(groups, np.hsplit(outputs, len(groups)), accepted, strict=True):
+        for group, part, accept in zip(
+            groups, np.hsplit(outputs, len(groups)), accepted, strict=True
+        ):
             values = decode(part) if accept else self.fitted_outputs(group[0], fold)
             yield from ((i, fold, values) for i in group)
 
@@ -111,38 +123,60 @@ class PathMixin:
     def evaluate_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
+        """Yield the predictions of every candidate on every fold, see
+        `elmbench.models.protocols.GridPath`.
+        """
         return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed)))
 
     @classmethod
     def decision_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Yield the decision values by every candidate, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function"))
+        """Yield the decision values by every candidate, see
+        `elmbench.models.protocols.GridPath`.
+        """
+        return cls._evaluate(
+            Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function")
+        )
 
     @classmethod
-    def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
-        """Return a model for each candidate, with the errors of `fit` for parameters out of range."""
+    def _valid_models(
+        cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]
+    ) -> list[Any]:
+        """Return a model for each candidate, with the errors of `fit` for parameters out of
+        range.
+        """
         cls(**fixed)._validate_params()
         # The values of a grid are the same objects in many candidates.
-        values = {(name, id(value)): value for candidate in candidates for name, value in candidate.items()}
+        values = {
+            (name, id(value)): value
+            for candidate in candidates
+            for name, value in candidate.items()
+        }
         for (name, _), value in values.items():
-            validate_parameter_constraints(cls._parameter_constraints, {name: value}, caller_name=cls.__name__)
+            validate_parameter_constraints(
+                cls._parameter_constraints, {name: value}, caller_name=cls.__name__
+            )
         return [cls(**fixed, **candidate) for candidate in candidates]
 
     @classmethod
     def _evaluate(cls, grid: Grid) -> Iterator[Evaluated]:
-        """Yield the outputs of a path, with a named `gamma` as the number that it stands for in each fold."""
+        """Yield the outputs of a path, with a named `gamma` as the number that it stands for in
+        each fold.
+        """
         if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
             for i, j, outputs in cls._path(grid):
                 yield Evaluated(i, j, outputs, dict(grid.solvers))
                 grid.solvers.clear()
             return
-        for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
+        for j, fold in enumerate(
+            grid.folds
+        ):  # gamma="scale" stands for another number in each fold
             X = grid.X[fold[0]]
             models = [
-                clone(m).set_params(gamma=named_gamma(m.gamma, X)) if isinstance(m.gamma, str) else m
+                clone(m).set_params(gamma=named_gamma(m.gamma, X))
+                if isinstance(m.gamma, str)
+                else m
                 for m in grid.models
             ]
             for item in cls._evaluate(replace(grid, folds=[fold], models=models)):

@@ -1,7 +1,8 @@
 """Models whose `fit` takes weights of rows, and of classes.
 
-The squared error of row i counts w_i times: a weight of 2 repeats the row, a weight of 0 removes it. `scale` holds the
-factors s_i = w_i^(1/2) of the rows of a least-squares problem; it is None if all weights are 1.
+The squared error of row i counts w_i times: a weight of 2 repeats the row, a weight of 0 removes
+it. `scale` holds the factors s_i = w_i^(1/2) of the rows of a least-squares problem; it is None if
+all weights are 1.
 """
 
 from collections.abc import Hashable, Mapping
@@ -35,7 +36,9 @@ def weight_key(model: Any) -> Hashable:
 def _select_weighted(
     model: Model, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
-    """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its rows."""
+    """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its
+    rows.
+    """
     if sample_weight is None:
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -54,8 +57,8 @@ class RowWeightedClassifier(FamilyClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit.
 
-        A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0 leaves it out. A
-        `class_weight` multiplies these.
+        A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
+        leaves it out. A `class_weight` multiplies these.
         """
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
@@ -73,8 +76,8 @@ class RowWeightedClassifier(FamilyClassifier):
 class WeightedClassifier(RowWeightedClassifier):
     """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
 
-    `_local` sets the tag `poor_score`: far from all rows, where features vanish, no class weight makes one class
-    likelier.
+    `_local` sets the tag `poor_score`: far from all rows, where features vanish, no class weight
+    makes one class likelier.
     """
 
     _local: ClassVar[bool] = False
@@ -93,15 +96,22 @@ class WeightedClassifier(RowWeightedClassifier):
         return np.asarray(np.sqrt(by_class if weights is None else by_class * weights))
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class. `weights`, those of the rows, count in the sizes of classes."""
+        """Return the weight of each row's class. `weights`, those of the rows, count in the sizes
+        of classes.
+        """
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
             mapping, class_labels = self.class_weight, classes.tolist()
-            # A part of the rows may lack a class, so a dictionary with a number for every class may have more labels.
+            # A part of the rows may lack a class, so a dictionary with a number for every class may
+            # have more labels.
             others = [label for label in mapping if label not in class_labels]
             if others and any(label not in mapping for label in class_labels):
-                raise ValueError(f"class_weight: expected labels among {class_labels}, got {others} instead")
-            numbers = [check_real("class_weight", mapping.get(label, 1.0)) for label in class_labels]
+                raise ValueError(
+                    f"class_weight: expected labels among {class_labels}, got {others} instead"
+                )
+            numbers = [
+                check_real("class_weight", mapping.get(label, 1.0)) for label in class_labels
+            ]
             return np.array(numbers)[positions]
         sizes = np.bincount(positions, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
@@ -110,7 +120,9 @@ class WeightedClassifier(RowWeightedClassifier):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
-        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on average."""
+        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on
+        average.
+        """
         return sizes.sum() / ((sizes > 0).sum() * sizes)
 
 
@@ -119,10 +131,11 @@ class WeightedRegressor(FamilyRegressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
+        earlier fit.
 
-        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
-        leaves it out.
+        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats
+        it, a weight of 0 leaves it out.
         """
         rows, T, weights = _select_weighted(self, *self._rows_and_columns(X, y), sample_weight)
         self._fit(rows, T, None if weights is None else np.sqrt(weights))

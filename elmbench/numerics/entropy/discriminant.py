@@ -1,4 +1,6 @@
-"""Gaussians of two sets of rows with Ledoit-Wolf covariances, and the direction and the decision between them."""
+"""Gaussians of two sets of rows with Ledoit-Wolf covariances, and the direction and the decision
+between them.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,18 +13,23 @@ from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
 HELD_BYTES = 256 * 2**20  # features of more bytes are computed in both passes over the rows
 LEAST_VARIANCE = EPS  # of projections whose means are 2 apart
-LEAST_SPREAD = 1e-70  # features that vary by less have products that underflow, and count as constant
-EQUAL = 1e-12  # variances that differ by less than so many times the larger one are equal but for round-off
+LEAST_SPREAD = (
+    1e-70  # features that vary by less have products that underflow, and count as constant
+)
+# variances that differ by less than so many times the larger one are equal but for round-off
+EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w at most.
+    """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w
+    at most.
 
-    `first` is the first row; `mean` the mean less the first row, exactly zero for a constant feature; `spread` the
-    largest distance of a value from that of the first row, all of shape (w,). `scatter`, (w, w), is the sum of the
-    outer products of the centred rows; `fourth` maps each number of leading features to the sum of the fourth powers of
-    their norms. A row of weight w counts w times: `weight` is the sum of the weights, the number of rows without any.
+    `first` is the first row; `mean` the mean less the first row, exactly zero for a constant
+    feature; `spread` the largest distance of a value from that of the first row, all of shape (w,).
+    `scatter`, (w, w), is the sum of the outer products of the centred rows; `fourth` maps each
+    number of leading features to the sum of the fourth powers of their norms. A row of weight w
+    counts w times: `weight` is the sum of the weights, the number of rows without any.
     """
 
     n_rows: int
@@ -36,9 +43,10 @@ class Moments:
     def covariance(self, size: int, dimension: int | None = None) -> Array:
         """Return the Ledoit-Wolf covariance of the leading features, in Fortran order.
 
-        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e tr(S) / h I with the
-        empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the numbers of
-        features of the moments; `dimension` is h if further features are zero in all rows.
+        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e
+        tr(S) / h I with the empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis
+        88(2), 2004). `size` is one of the numbers of features of the moments; `dimension` is h if
+        further features are zero in all rows.
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")
@@ -55,12 +63,16 @@ class Moments:
 
 
 def moments(
-    features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int], weights: Array | None = None
+    features: Callable[[slice], Array],
+    n_rows: int,
+    sizes: Iterable[int],
+    weights: Array | None = None,
 ) -> Moments:
-    """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
+    """Return the moments of rows, one or more, for some numbers of leading features, in two passes
+    over blocks of rows.
 
-    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size exceeds w. The weights of
-    the rows are greater than 0, and 1 by default.
+    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size
+    exceeds w. The weights of the rows are greater than 0, and 1 by default.
     """
     cache: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -92,22 +104,32 @@ def moments(
             block *= np.sqrt(weights[rows])[:, np.newaxis]
         add_gram(scatter, block)
         np.square(block, out=block)
-        # Squared norms in the leading features: cumulative sums over the features between the sizes.
+        # Squared norms in the leading features: cumulative sums over the features between the
+        # sizes.
         norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
         # The squares of weighted rows include the weight.
         once = norms if weights is None else norms / weights[rows][:, np.newaxis]
         fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)
-    return Moments(n_rows, weight, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))
+    return Moments(
+        n_rows,
+        weight,
+        first,
+        mean,
+        spread,
+        scatter,
+        dict(zip(ascending, fourth.tolist(), strict=True)),
+    )
 
 
 @dataclass(frozen=True)
 class Discriminant:
     """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
-    Means and variances are those of the negative set and of the positive one. The means differ by 2; if those of the
-    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances; the
-    cancellation is the factor by which round-off grows in the smaller variance.
+    Means and variances are those of the negative set and of the positive one. The means differ by
+    2; if those of the rows coincide, there is no direction and `beta` is zero. The condition is
+    that of the sum of the covariances; the cancellation is the factor by which round-off grows in
+    the smaller variance.
     """
 
     beta: Array
@@ -122,14 +144,18 @@ def no_direction(size: int) -> Discriminant:
     return Discriminant(np.zeros(size), (0.0, 0.0), (1.0, 1.0), 1.0)
 
 
-def discriminant(negative: Moments, positive: Moments, size: int, dimension: int | None = None) -> Discriminant:
-    """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the leading features.
+def discriminant(
+    negative: Moments, positive: Moments, size: int, dimension: int | None = None
+) -> Discriminant:
+    """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
+    leading features.
 
-    If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is singular to working
-    precision, its least eigenvalues are lifted to h times the machine precision times the largest one. `dimension` is h
-    if further features are zero in all rows. (Czarnecki and Tabor, whose Algorithm 1 divides by the norm instead of its
-    square, for the same direction.) The variances are at least the round-off of beta'(S+ + S-)beta, so that of two
-    classes that are points, neither is the narrower one.
+    If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is
+    singular to working precision, its least eigenvalues are lifted to h times the machine precision
+    times the largest one. `dimension` is h if further features are zero in all rows. (Czarnecki and
+    Tabor, whose Algorithm 1 divides by the norm instead of its square, for the same direction.) The
+    variances are at least the round-off of beta'(S+ + S-)beta, so that of two classes that are
+    points, neither is the narrower one.
     """
     gap = positive.first[:size] - negative.first[:size]
     difference = gap + (positive.mean[:size] - negative.mean[:size])
@@ -147,32 +173,45 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     floor = max(LEAST_VARIANCE, float(size * EPS * round_off))
     variances = tuple(max(float(beta @ S @ beta), floor) for S in (S_negative, S_positive))
     cancellation = float(round_off) / min(variances)
-    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition, cancellation)
+    return Discriminant(
+        beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition, cancellation
+    )
 
 
 def log_odds(
-    projections: Array, means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0
+    projections: Array,
+    means: tuple[float, float],
+    variances: tuple[float, float],
+    log_weight: float = 0.0,
 ) -> Array:
-    """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
+    """Return ln of the density of the positive Gaussian over that of the negative one, plus
+    `log_weight`.
 
-    Projections are points of the line; the mean and variance of the negative Gaussian come first; `log_weight` is ln of
-    the prior probability (times the cost) of the positive class over that of the negative one.
+    Projections are points of the line; the mean and variance of the negative Gaussian come first;
+    `log_weight` is ln of the prior probability (times the cost) of the positive class over that of
+    the negative one.
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
-    quadratic = (projections - m_negative) ** 2 / S_negative - (projections - m_positive) ** 2 / S_positive
+    quadratic = (projections - m_negative) ** 2 / S_negative - (
+        projections - m_positive
+    ) ** 2 / S_positive
     return np.asarray(0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight)
 
 
-def crossing_points(means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0) -> Array:
-    """Return the points where `log_odds` is zero, in ascending order: the thresholds of the decision.
+def crossing_points(
+    means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0
+) -> Array:
+    """Return the points where `log_odds` is zero, in ascending order: the thresholds of the
+    decision.
 
-    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
-    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is computed from the product of the two, so that nothing
-    cancels as D goes to zero. There is one point if the variances are equal up to round-off, and none if one class is
-    likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
-    for 2 S- in one.)
+    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros
+    s = t - m- of D s^2
+    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is computed from the product of the
+      two, so that nothing cancels as D goes to zero. There is one point if the variances are equal
+      up to round-off, and none if one class is likelier everywhere; otherwise there are two.
+      (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.)
     """
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
     gap = m_positive - m_negative

@@ -1,4 +1,6 @@
-"""Random hidden nodes and their activations, also those of the EEM paper, and classes projected from them to a line."""
+"""Random hidden nodes and their activations, also those of the EEM paper, and classes projected
+from them to a line.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -10,11 +12,14 @@ from sklearn.utils import gen_batches
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.kernels import rbf_from_distances, sparse_distances, squared_distances
 
-ROW_BLOCK = 384  # rows that are passed through the hidden layer at a time where their outputs need not be kept
+# rows that are passed through the hidden layer at a time where their outputs need not be kept
+ROW_BLOCK = 384
 
 
 def _sigmoid(Z: Array) -> Array:
-    """Replace z by 1 / (1 + exp(-z)), by `numpy.exp`, which is faster than `scipy.special.expit`."""
+    """Replace z by 1 / (1 + exp(-z)), by `numpy.exp`, which is faster than
+    `scipy.special.expit`.
+    """
     np.negative(Z, out=Z)
     with np.errstate(over="ignore"):  # infinite where the result is zero
         np.exp(Z, out=Z)
@@ -31,12 +36,18 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 
 
 def draw_hidden_nodes(
-    n_nodes: int, n_features: int, random_state: np.random.RandomState, low: float = -1.0, high: float = 1.0
+    n_nodes: int,
+    n_features: int,
+    random_state: np.random.RandomState,
+    low: float = -1.0,
+    high: float = 1.0,
 ) -> tuple[Array, Array]:
-    """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from [low, high].
+    """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from
+    [low, high].
 
-    Each node's weights are drawn before its bias and the next node, so the nodes of a smaller network are the first
-    nodes of a larger one from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
+    Each node's weights are drawn before its bias and the next node, so the nodes of a smaller
+    network are the first nodes of a larger one from the same random state. [-1, 1] is the interval
+    of Scardapane et al., section V.A.
     """
     nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
     return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
@@ -47,12 +58,14 @@ def layer_blocks(n_rows: int) -> Iterator[slice]:
     return gen_batches(n_rows, ROW_BLOCK)
 
 
-def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0) -> Array:
+def hidden_layer(
+    X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0
+) -> Array:
     """Return the outputs g(slope (a.x + b)) of the hidden nodes, of shape (n, L).
 
-    For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,). The activation is a key of `ACTIVATIONS`;
-    "sigmoid" is eq. (13) of Scardapane et al. with the slope 1; section 5.2 of Deng et al. has the slope lambda. For
-    dense rows, the outputs are in Fortran order.
+    For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,). The activation is a key of
+    `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al. with the slope 1; section 5.2 of Deng
+    et al. has the slope lambda. For dense rows, the outputs are in Fortran order.
     """
     inputs = np.asarray(X @ weights.T) if sp.issparse(X) else (weights @ X.T).T
     inputs += biases
@@ -61,7 +74,8 @@ def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigm
     return ACTIVATIONS[activation](inputs)
 
 
-# --- The nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as printed
+# --- The nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as
+# printed
 
 
 def _radial(X: Rows, weights: Array, biases: Array) -> Array:
@@ -74,7 +88,9 @@ def _radial(X: Rows, weights: Array, biases: Array) -> Array:
 
 
 NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
-    "sigmoid": lambda X, w, b: hidden_layer(X, w, -b),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
+    "sigmoid": lambda X, w, b: hidden_layer(
+        X, w, -b
+    ),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
     "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
     "rbf": _radial,
 }
@@ -82,7 +98,9 @@ NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
 
 
 def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Array:
-    """Return the outputs of hidden nodes, of shape (n, L) and in Fortran order, for a key of `NODES` (section 7)."""
+    """Return the outputs of hidden nodes, of shape (n, L) and in Fortran order, for a key of
+    `NODES` (section 7).
+    """
     if not sp.issparse(X):
         return NODES[activation](X, weights, biases)
     outputs = np.empty((X.shape[0], len(weights)), order="F")
@@ -92,21 +110,32 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators, scaled to columns of length one, which changes no divergence."""
+    """Return the first `size` rows of operators, scaled to columns of length one, which changes no
+    divergence.
+    """
     return operators[:size] / np.linalg.norm(operators[:size], axis=0)
 
 
 def projected_classes(
-    X: Rows, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
+    X: Rows,
+    positive: NDArray[np.bool_],
+    weights: Array,
+    biases: Array,
+    activation: str,
+    operators: list[Array],
 ) -> tuple[list[Array], list[Array]]:
-    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
+    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of
+    operators beta.
 
-    A set of operators, of shape (size, k), applies to the first nodes; its means and variances are of shape (k, 2),
-    those of the negative class first. The projection of the first row is subtracted from the means; the variances
-    divide by the number of rows. Both are exactly zero if no node varies. `positive` marks the rows of that class.
+    A set of operators, of shape (size, k), applies to the first nodes; its means and variances are
+    of shape (k, 2), those of the negative class first. The projection of the first row is
+    subtracted from the means; the variances divide by the number of rows. Both are exactly zero if
+    no node varies. `positive` marks the rows of that class.
     """
     # The first row is subtracted, so that round-off of a common part does not count as variance.
-    H = node_outputs(X, weights, biases, activation) - node_outputs(X[:1], weights, biases, activation)
+    H = node_outputs(X, weights, biases, activation) - node_outputs(
+        X[:1], weights, biases, activation
+    )
     sides = [H[~positive], H[positive]]
     means, variances = [], []
     for B in operators:

@@ -1,4 +1,6 @@
-"""Output weights of hidden nodes: by ridges or the pseudo-inverse, for many numbers of nodes, and in blocks of rows."""
+"""Output weights of hidden nodes: by ridges or the pseudo-inverse, for many numbers of nodes, and
+in blocks of rows.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,11 +21,12 @@ Layer = Callable[[Rows], Array]
 def output_weights(
     X: Rows, T: Array, layer: Layer, size: int, ridge: float, scale: Array | None = None
 ) -> tuple[Array, RidgeSystem]:
-    """Return the output weights of a network with `size` nodes, of shape (L, k), and the system that they solve.
+    """Return the output weights of a network with `size` nodes, of shape (L, k), and the system
+    that they solve.
 
-    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
-    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k). With a `scale` S of the rows, S
-    H and S T replace H and T.
+    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else
+    H'(HH' + ridge I)^-1 T, eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of
+    shape (n, k). With a `scale` S of the rows, S H and S T replace H and T.
     """
     if size > X.shape[0]:
         H = scaled_rows(layer(X), scale)
@@ -42,14 +45,17 @@ def many_weights(
     solvers: Counter[str],
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
-    """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
+    """Yield the output weights of several networks from one draw of hidden nodes, each network in
+    one of the results.
 
-    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor for each ridge serves
-    all of them. For larger ones, HH' is extended from one number of nodes to the next, for all ridges.
+    For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor
+    for each ridge serves all of them. For larger ones, HH' is extended from one number of nodes to
+    the next, for all ridges.
 
-    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers` counts the method of
-    each network. Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
-    network first, for the L nodes of the largest: zero beyond the nodes of each.
+    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers`
+    counts the method of each network. Yields the positions of p networks, and their weights of
+    shape (L, p * k), the k columns of the first network first, for the L nodes of the largest: zero
+    beyond the nodes of each.
     """
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
@@ -62,7 +68,12 @@ def many_weights(
         largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
-            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
+            yield (
+                positions,
+                _leading_weights(
+                    gram, moments, [networks[i][0] for i in positions], ridge, solvers
+                ),
+            )
     if by_size:
         H, T = scaled_rows(layer(X), scale), scaled_rows(T, scale)
         gram, width = np.zeros((len(T), len(T)), order="F"), 0
@@ -74,14 +85,20 @@ def many_weights(
             yield positions, H[:, :size].T @ Z
 
 
-def _layer_equations(X: Rows, T: Array, layer: Layer, size: int, scale: Array | None) -> tuple[Array, Array]:
+def _layer_equations(
+    X: Rows, T: Array, layer: Layer, size: int, scale: Array | None
+) -> tuple[Array, Array]:
     """Return H'H and H'T for the outputs H of the first nodes, from blocks of rows."""
     blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
     return normal_equations(blocks, 1, size, T, scale)[0]
 
 
-def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]) -> Array:
-    """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a factor."""
+def _leading_weights(
+    gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]
+) -> Array:
+    """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a
+    factor.
+    """
     k = moments.shape[1]
     weights = np.zeros((len(gram), len(sizes), k))
     descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
@@ -99,19 +116,25 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
     return weights.reshape(len(gram), -1)
 
 
-def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
-    """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
+def leading_solutions(
+    H: Array, T: Array, sizes: list[int], cutoff: float
+) -> Iterator[tuple[int, Array, float]]:
+    """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number
+    of leading columns.
 
-    Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
-    leading triangle of R, times the leading rows of Q'T. For more columns than rows, the transposed matrix is
-    decomposed for each number. The triangle is solved by substitution, unless a singular value is below `cutoff` times
-    the largest one and counts as zero. `sizes` ascend; H is overwritten if it is in Fortran order. Yields size,
-    solution, and the condition of the inverted matrix, infinite if there is none.
+    Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns
+    is that of the leading triangle of R, times the leading rows of Q'T. For more columns than rows,
+    the transposed matrix is decomposed for each number. The triangle is solved by substitution,
+    unless a singular value is below `cutoff` times the largest one and counts as zero. `sizes`
+    ascend; H is overwritten if it is in Fortran order. Yields size, solution, and the condition of
+    the inverted matrix, infinite if there is none.
     """
     tall = [size for size in sizes if size <= len(T)]
     for size in sizes[len(tall) :]:  # before any column is overwritten
         Q, R = qr(H[:, :size].T, mode="economic", check_finite=False)
-        Z, condition = _pseudo_solve(R, T, cutoff, transposed=True)  # H' = QR, the solution is Q R'^+ T
+        Z, condition = _pseudo_solve(
+            R, T, cutoff, transposed=True
+        )  # H' = QR, the solution is Q R'^+ T
         yield size, Q @ Z, condition
     if tall:
         rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
@@ -119,8 +142,12 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
             yield size, *_pseudo_solve(R[:size, :size], rotated.T[:size], cutoff)
 
 
-def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> tuple[Array, float]:
-    """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted matrix."""
+def _pseudo_solve(
+    R: Array, B: Array, cutoff: float, *, transposed: bool = False
+) -> tuple[Array, float]:
+    """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted
+    matrix.
+    """
     reciprocal, _ = dtrcon(R)
     # The condition in the 2-norm is at most the number of columns times that in the 1-norm.
     if reciprocal > len(R) * cutoff:
@@ -138,11 +165,13 @@ def _pseudo_solve(R: Array, B: Array, cutoff: float, *, transposed: bool = False
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape (n, L).
+    """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape
+    (n, L).
 
-    It replaces the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows than nodes. A singular
-    value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same rule for H'H
-    would drop more of H, and with it the instability that the paper reports for Calhousing.
+    It replaces the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows
+    than nodes. A singular value of H counts as zero up to max(n, L) eps times the largest, as in
+    MATLAB's ``pinv(H)``. The same rule for H'H would drop more of H, and with it the instability
+    that the paper reports for Calhousing.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
     selected = values > max(H.shape) * EPS * values[0]
@@ -151,10 +180,12 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 
 
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as they are printed.
+    """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as
+    they are printed.
 
-    Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from
-    block to block and the weights diverge until they are not finite, as the paper reports for Calhousing.
+    Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry by
+    round-off grows from block to block and the weights diverge until they are not finite, as the
+    paper reports for Calhousing.
     """
     with np.errstate(all="ignore"):
         HP = H @ P
@@ -169,10 +200,11 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
 
 
 def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P symmetric.
+    """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P
+    symmetric.
 
-    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is not positive definite
-    within round-off, the step is that of `update_as_printed`.
+    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is
+    not positive definite within round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P
     inner = HP @ H.T

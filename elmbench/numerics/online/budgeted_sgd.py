@@ -1,8 +1,10 @@
-"""Kernel Pegasos with a budget of support vectors, of which those with the least weight are removed or merged.
+"""Kernel Pegasos with a budget of support vectors, of which those with the least weight are removed
+or merged.
 
-Support vectors are the columns of a dense matrix, so products with a sparse row are sums of its rows. All arrays have
-the support vectors along their last or only axis, of which the leading `m` are in use. (Wang, Crammer, Vucetic,
-Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale SVM training, JMLR 13, 2012.)
+Support vectors are the columns of a dense matrix, so products with a sparse row are sums of its
+rows. All arrays have the support vectors along their last or only axis, of which the leading `m`
+are in use. (Wang, Crammer, Vucetic, Breaking the curse of kernelization: Budgeted stochastic
+gradient descent for large-scale SVM training, JMLR 13, 2012.)
 """
 
 import math
@@ -13,17 +15,27 @@ import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.compiled import run
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, inner, loop_array, sparse_rows
+from elmbench.numerics.online.loops import (
+    DONE,
+    GROW,
+    Numbers,
+    SparseRows,
+    enlarge,
+    inner,
+    loop_array,
+    sparse_rows,
+)
 
-GOLDEN_STEPS = 24  # of the golden section search for a merged support vector: its place is known to 1e-5 of the way
+# of the golden section search for a merged support vector: its place is known to 1e-5 of the way
+GOLDEN_STEPS = 24
 GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
 
 
 class SupportVectors(NamedTuple):
     """Support vectors as `columns`, of shape (n_features, capacity), and their properties.
 
-    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at which they joined;
-    `distances`, of shape (capacity, capacity), are squared.
+    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at
+    which they joined; `distances`, of shape (capacity, capacity), are squared.
     """
 
     columns: Array
@@ -46,10 +58,11 @@ def least_weight(m: int, weights: Array, born: Numbers) -> int:
 
 
 def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
-    """Return the squared length of the projection of two weighted support vectors onto one at h of the way from b to a.
+    """Return the squared length of the projection of two weighted support vectors onto one at h of
+    the way from b to a.
 
-    Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The kernel of the merged one
-    is k^((1-h)^2) with a and k^(h^2) with b.
+    Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The
+    kernel of the merged one is k^((1-h)^2) with a and k^(h^2) with b.
     """
     u = math.exp(exponent * (1.0 - h) * (1.0 - h))
     v = math.exp(exponent * h * h)
@@ -57,14 +70,18 @@ def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) ->
 
 
 def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
-    """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by golden section search.
+    """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by
+    golden section search.
 
-    With two maxima, the search may end at the lower one; but both ends are tried as well, so merging never loses more
-    than the removal of either support vector.
+    With two maxima, the search may end at the lower one; but both ends are tried as well, so
+    merging never loses more than the removal of either support vector.
     """
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = merged_length(left, exponent, aa, ab, bb), merged_length(right, exponent, aa, ab, bb)
+    at_left, at_right = (
+        merged_length(left, exponent, aa, ab, bb),
+        merged_length(right, exponent, aa, ab, bb),
+    )
     for _ in range(GOLDEN_STEPS):
         if at_left >= at_right:
             high, right, at_right = right, left, at_left
@@ -84,10 +101,14 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
     return h, length
 
 
-def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, the first of equal ones, and the h of `best_merge`.
+def best_partner(
+    a: int, m: int, gamma: float, weights: Array, distances: Array
+) -> tuple[int, float]:
+    """Return the support vector with which merging `a` loses least, the first of equal ones, and
+    the h of `best_merge`.
 
-    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the outputs.
+    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the
+    outputs.
     """
     aa = inner(weights[:, a], weights[:, a], len(weights))
     partner, best_h, min_loss = -1, 0.0, math.inf
@@ -106,8 +127,8 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
 def merge_into(a: int, b: int, h: float, m: int, gamma: float, support: SupportVectors) -> None:
     """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights of the least loss.
 
-    The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
-    b|^2, and so does its norm.
+    The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b -
+    s|^2 - h (1-h) |a - b|^2, and so does its norm.
     """
     columns, norms, weights, _, distances = support
     gap = distances[a, b]
@@ -137,10 +158,13 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     distances[a, a] = 0.0
 
 
-def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
+def distance_row(
+    t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array
+) -> None:
     """Write the squared distances between a sparse row and the support vectors.
 
-    They are sums of squared differences; for features that the row lacks, these come from the squared norms.
+    They are sums of squared differences; for features that the row lacks, these come from the
+    squared norms.
     """
     inside = np.zeros(m)
     out[:m] = 0.0
@@ -180,10 +204,11 @@ def absorb_budgeted(
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
-    After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t does not change w,
-    and a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class
-    numbers, 0 and 1 for a single output; `support` is changed in place. A support vector too many is merged with
-    another one or, unless it `merges`, dropped. The status is `GROW` if the capacity does not suffice.
+    After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t
+    does not change w, and a row that violates the margin joins with a weight of 1. `ridge` is
+    lambda in the paper; labels are class numbers, 0 and 1 for a single output; `support` is changed
+    in place. A support vector too many is merged with another one or, unless it `merges`, dropped.
+    The status is `GROW` if the capacity does not suffice.
     """
     columns, norms, weights, born, distances = support
     n_outputs, capacity = weights.shape
@@ -244,8 +269,8 @@ def absorb_budgeted(
 class BudgetedState:
     """Support vectors and their weights; the leading `size` entries are in use, at most `budget`.
 
-    The outputs, one for two classes, are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the kernel exp(-gamma
-    d^2).
+    The outputs, one for two classes, are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the
+    kernel exp(-gamma d^2).
     """
 
     n_features: int
@@ -259,7 +284,11 @@ class BudgetedState:
 
     def __post_init__(self) -> None:
         empty, weights = np.zeros(0), np.zeros((self.n_outputs, 0))
-        columns, born, distances = np.zeros((self.n_features, 0)), np.zeros(0, np.int64), np.zeros((0, 0))
+        columns, born, distances = (
+            np.zeros((self.n_features, 0)),
+            np.zeros(0, np.int64),
+            np.zeros((0, 0)),
+        )
         self.support = SupportVectors(columns, empty, weights, born, distances)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:

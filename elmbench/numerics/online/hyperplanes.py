@@ -1,8 +1,10 @@
-"""Stochastic gradient descent for linear support vector machines with one or several weights for each class.
+"""Stochastic gradient descent for linear support vector machines with one or several weights for
+each class.
 
-Weights are the columns of a matrix, so products with a sparse row are sums of its rows. The last row has the
-intercepts. All arrays have the weights along their last or only axis, of which the leading `m` are in use and the
-others zero. (Wang, Djuric, Crammer, Vucetic, Trading representability for scalability, KDD 2011.)
+Weights are the columns of a matrix, so products with a sparse row are sums of its rows. The last
+row has the intercepts. All arrays have the weights along their last or only axis, of which the
+leading `m` are in use and the others zero. (Wang, Djuric, Crammer, Vucetic, Trading
+representability for scalability, KDD 2011.)
 """
 
 from dataclasses import dataclass, field
@@ -11,13 +13,23 @@ import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.compiled import run
-from elmbench.numerics.online.loops import DONE, GROW, Numbers, SparseRows, enlarge, loop_array, sparse_rows
+from elmbench.numerics.online.loops import (
+    DONE,
+    GROW,
+    Numbers,
+    SparseRows,
+    enlarge,
+    loop_array,
+    sparse_rows,
+)
 
 NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
 
 
 def add_row(sign: float, t: int, rows: SparseRows, constant: float, s: int, columns: Array) -> None:
-    """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight `s`."""
+    """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight
+    `s`.
+    """
     for p in range(rows.indptr[t], rows.indptr[t + 1]):
         columns[rows.indices[p], s] += sign * rows.data[p]
     columns[len(columns) - 1, s] += sign * constant
@@ -39,17 +51,20 @@ def absorb_hyperplanes(
     names: Numbers,
     counts: Numbers,
 ) -> tuple[int, int, int, int, int]:
-    """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and Vucetic (2011).
+    """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and
+    Vucetic (2011).
 
-    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 - 1/t does not change
-    the columns. A row that violates its margin is added to a weight of its class and subtracted from the largest weight
-    of the others. With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
+    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 -
+    1/t does not change the columns. A row that violates its margin is added to a weight of its
+    class and subtracted from the largest weight of the others. With one weight for each class,
+    `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
-    `assigned` are names of weights: a row is added to that weight if it still exists, else to the weight of its class
-    with the largest output, or it becomes a new weight if that is not positive. `constant` is the feature of the
-    intercepts, `limit` the most weights of a class. `columns` holds the weights, `owners` and `names` their classes and
-    names, `born` the name of the next one, and `counts` the number of weights of each class. The status is `GROW` if
-    the capacity does not suffice.
+    `assigned` are names of weights: a row is added to that weight if it still exists, else to the
+    weight of its class with the largest output, or it becomes a new weight if that is not positive.
+    `constant` is the feature of the intercepts, `limit` the most weights of a class. `columns`
+    holds the weights, `owners` and `names` their classes and names, `born` the name of the next
+    one, and `counts` the number of weights of each class. The status is `GROW` if the capacity does
+    not suffice.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)
@@ -92,12 +107,14 @@ def absorb_hyperplanes(
 
 @dataclass
 class HyperplaneState:
-    """Weights of classes; their leading `size` columns are in use. Each class starts with one weight of zero.
+    """Weights of classes; their leading `size` columns are in use. Each class starts with one
+    weight of zero.
 
-    The output of a weight is (column . (x, constant)) / (ridge t) after t steps; that of a class is the largest of its
-    weights. A class has at most `limit` weights. After every `prune_every` steps, the weights with the smallest norms
-    are dropped, as long as their squared norms add up to at most (pruning / (ridge t))^2, but never the last one of a
-    class. The arrays are those of `absorb_hyperplanes`.
+    The output of a weight is (column . (x, constant)) / (ridge t) after t steps; that of a class is
+    the largest of its weights. A class has at most `limit` weights. After every `prune_every`
+    steps, the weights with the smallest norms are dropped, as long as their squared norms add up to
+    at most (pruning / (ridge t))^2, but never the last one of a class. The arrays are those of
+    `absorb_hyperplanes`.
     """
 
     n_features: int
@@ -120,11 +137,14 @@ class HyperplaneState:
         self.counts = np.ones(self.n_classes, np.int64)
         self.size = self.born = self.n_classes
 
-    def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
+    def extend(
+        self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None
+    ) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
 
-        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights W. `assigned` is the
-        result of `assign` for the rows; without it, each row is added to the weight of the largest output.
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights
+        W. `assigned` is the result of `assign` for the rows; without it, each row is added to the
+        weight of the largest output.
         """
         rows = sparse_rows(X)
         if assigned is None:
@@ -148,8 +168,8 @@ class HyperplaneState:
     def assign(self, X: Rows, labels: Numbers) -> Numbers:
         """Return, for each row, the name of the weight of its class with the largest output.
 
-        If that is negative and the class has fewer than `limit` weights, the class gets a weight of zero, which is then
-        the largest for all such rows.
+        If that is negative and the class has fewer than `limit` weights, the class gets a weight of
+        zero, which is then the largest for all such rows.
         """
         mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
         scores = np.where(mine, self.outputs(X), -np.inf)
@@ -167,16 +187,24 @@ class HyperplaneState:
         return result
 
     def outputs(self, X: Rows) -> Array:
-        """Return the output of each weight for each row, of shape (n, size), times the ridge and number of steps."""
+        """Return the output of each weight for each row, of shape (n, size), times the ridge and
+        number of steps.
+        """
         outputs: Array = X @ self.columns[:-1, : self.size]
         outputs += self.constant * self.columns[-1, : self.size]
         return outputs
 
     def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
-        """Return the weights, of shape (size, n_features), their intercepts and their classes, in ascending order."""
+        """Return the weights, of shape (size, n_features), their intercepts and their classes, in
+        ascending order.
+        """
         order = np.argsort(self.owners[: self.size], kind="stable")
         weights = self.columns[:, order].T / (ridge * max(1, self.step))
-        return np.ascontiguousarray(weights[:, :-1]), self.constant * weights[:, -1], self.owners[order]
+        return (
+            np.ascontiguousarray(weights[:, :-1]),
+            self.constant * weights[:, -1],
+            self.owners[order],
+        )
 
     def _reserve(self) -> None:
         capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))

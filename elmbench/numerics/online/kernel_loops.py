@@ -1,15 +1,17 @@
-"""The loops over rows of kernel recursive least squares: with all rows or a budget, and with approximate dependency.
+"""The loops over rows of kernel recursive least squares: with all rows or a budget, and with
+approximate dependency.
 
-Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015; Van Vaerenbergh et
-al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The kernel recursive least-squares
-algorithm, IEEE Trans. Signal Process. 52(8), 2004.
+Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015;
+Van Vaerenbergh et al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The
+kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004.
 
-Of an inverse, only the lower triangle counts. An update is applied in the pass that multiplies the inverse with the
-next kernel row, so learning a row takes one pass over the inverse.
+Of an inverse, only the lower triangle counts. An update is applied in the pass that multiplies the
+inverse with the next kernel row, so learning a row takes one pass over the inverse.
 
-Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs, capacity); square
-matrices have shape (capacity, capacity). The leading `m` columns (and rows) are in use, the rest are zero. For kernels
-other than the Gaussian one, the only feature of a row is its number in the kernel matrix `gram`, which else is empty.
+Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs,
+capacity); square matrices have shape (capacity, capacity). The leading `m` columns (and rows) are
+in use, the rest are zero. For kernels other than the Gaussian one, the only feature of a row is its
+number in the kernel matrix `gram`, which else is empty.
 """
 
 import math
@@ -20,14 +22,19 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
 from elmbench.numerics.symmetric_product import update_and_multiply
 
-CHECK_EVERY = 64  # rows between two looks at the residual, and the least number of rows between two factorisations
+# rows between two looks at the residual, and the least number of rows between two factorisations
+CHECK_EVERY = 64
 DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
 
 LEAST_DISTANCE = 1e-9  # of a row that may join, squared, over k(x, x); below it, round-off decides
 
 
-def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:
-    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (Scardapane et al., eq. (12))."""
+def kernel_row(
+    point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array
+) -> None:
+    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (Scardapane et
+    al., eq. (12)).
+    """
     if len(gram) > 0:
         row = gram[int(point[0])]
         for s in range(m):
@@ -50,7 +57,9 @@ def self_kernel(number: float, gram: Array) -> float:
 
 
 def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
-    """Return the larger error of `z`, the inverse times row `k` of its matrix, and of the weights in equation `j`."""
+    """Return the larger error of `z`, the inverse times row `k` of its matrix, and of the weights
+    in equation `j`.
+    """
     z[j] -= 1.0
     worst = np.abs(z[:m]).max()
     for o in range(len(weights)):
@@ -60,11 +69,14 @@ def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: 
     return worst
 
 
-def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
+def least_significant(
+    m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array
+) -> int:
     """Return the dictionary row with the least cost of removal; `m` stands for the new one.
 
-    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of row
-    i, or its 2-norm for several outputs. The first of equal ones is taken; the new row is the last.
+    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the
+    leave-one-out error of row i, or its 2-norm for several outputs. The first of equal ones is
+    taken; the new row is the last.
     """
     costs = np.zeros(m)
     for o in range(len(weights)):
@@ -97,14 +109,16 @@ def absorb(
     weights: Array,
     inverse: Array,
 ) -> tuple[int, int, int, int, int, bool, int]:
-    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows after each.
+    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows
+    after each.
 
-    `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the inverse was computed from
-    scratch, and `doubtful` that up to which the state is doubtful, `CHECK_EVERY` after the last check that round-off
-    failed. `joined` is True if the last row joined the dictionary: the order of the next sums depends on it, but not on
-    the division of the rows into calls. The arrays of the state are changed in place; they have the capacity for all
-    rows or for the budget. The status is `DRIFT` if the inverse must be computed from scratch before row `position` is
-    learnt.
+    `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the
+    inverse was computed from scratch, and `doubtful` that up to which the state is doubtful,
+    `CHECK_EVERY` after the last check that round-off failed. `joined` is True if the last row
+    joined the dictionary: the order of the next sums depends on it, but not on the division of the
+    rows into calls. The arrays of the state are changed in place; they have the capacity for all
+    rows or for the budget. The status is `DRIFT` if the inverse must be computed from scratch
+    before row `position` is learnt.
     """
     n_rows, n_outputs = values.shape
     capacity = len(inverse)
@@ -137,7 +151,8 @@ def absorb(
                 status = DRIFT
                 break
         if r < floor:
-            # The error is at least the difference. Adding it to the ridge of this row keeps the error from growing.
+            # The error is at least the difference. Adding it to the ridge of this row keeps the
+            # error from growing.
             r = floor + (floor - r)
         for o in range(n_outputs):  # line 8
             errors[o] = values[t, o] - inner(k, weights[o], m)
@@ -150,9 +165,9 @@ def absorb(
                 if not pivot * (ridge + self_kernel(dictionary[0, slot], gram)) >= 0.5 and age > 0:
                     status = DRIFT
                     break
-                # Adding row t and then removing row `slot` equals the reverse order, in which nothing cancels.
-                # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot, which turns z, r and the
-                # error of row t into those below.
+                # Adding row t and then removing row `slot` equals the reverse order, in which
+                # nothing cancels. Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q
+                # a_slot / q_slot, which turns z, r and the error of row t into those below.
                 root, shift = math.sqrt(pivot), z[slot] / pivot
                 column[:slot] = inverse[slot, :slot]
                 column[slot:m] = inverse[slot:m, slot]
@@ -210,22 +225,30 @@ def absorb_ald(
     factor: Array,
     covariance: Array,
 ) -> tuple[int, int, int]:
-    """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table 1).
+    """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table
+    1).
 
-    Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. If that
-    exceeds `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors a of
-    all rows so far, the loop updates the outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The
-    weights K^-1 c follow at the end. Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows
-    only join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
+    Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the
+    dictionary. If that exceeds `threshold`, the row joins the dictionary and a becomes a unit
+    vector. With A the matrix of the vectors a of all rows so far, the loop updates the outputs at
+    the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The weights K^-1 c follow at the
+    end. Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows only
+    join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly
+    singular.
 
-    `bracket` holds the largest squared distance within the threshold and the least one beyond it: thresholds between
-    them lead to the same model. `dictionary`, `fitted` (c), `factor` (see `solve_lower`) and `covariance` (P) are
-    changed in place. The others are as in `absorb`. The status is `GROW` if the capacity does not suffice.
+    `bracket` holds the largest squared distance within the threshold and the least one beyond it:
+    thresholds between them lead to the same model. `dictionary`, `fitted` (c), `factor` (see
+    `solve_lower`) and `covariance` (P) are changed in place. The others are as in `absorb`. The
+    status is `GROW` if the capacity does not suffice.
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)
     w, a = np.zeros(capacity), np.zeros(capacity)
-    h, v, zeros = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)  # P -= v v' is still to be done
+    h, v, zeros = (
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(capacity),
+    )  # P -= v v' is still to be done
     status = DONE
     t = position
     while t < n_rows:

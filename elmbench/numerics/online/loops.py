@@ -10,7 +10,11 @@ from elmbench.numerics.arrays import Array, Rows
 
 Numbers = NDArray[np.int64]
 
-DONE, GROW, DRIFT = 0, 1, 2  # a loop returned: all rows were used; no room for the next one; too much round-off
+DONE, GROW, DRIFT = (
+    0,
+    1,
+    2,
+)  # a loop returned: all rows were used; no room for the next one; too much round-off
 
 
 class SparseRows(NamedTuple):
@@ -22,7 +26,8 @@ class SparseRows(NamedTuple):
 
 
 def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.ndarray:
-    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied only if needed.
+    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied
+    only if needed.
 
     An array of a model that was loaded with a memory map is read-only.
     """
@@ -33,11 +38,15 @@ def sparse_rows(X: Rows) -> SparseRows:
     """Return rows, dense or CSR, in the form of the loops."""
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
-    return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))
+    return SparseRows(
+        loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data)
+    )
 
 
 def enlarge(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of a larger shape that begins with the values of `array` and is zero elsewhere."""
+    """Return an array of a larger shape that begins with the values of `array` and is zero
+    elsewhere.
+    """
     larger = np.zeros(shape, array.dtype)
     larger[tuple(slice(n) for n in array.shape)] = array
     return larger

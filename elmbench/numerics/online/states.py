@@ -1,7 +1,8 @@
-"""Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate dependency.
+"""Kernel recursive least squares, row by row: with all rows, a fixed budget, or approximate
+dependency.
 
-Each is a state that grows by `extend`. It depends on the rows and their order only, not on their division into calls.
-The papers are those of the loops, see `elmbench.numerics.online.kernel_loops`.
+Each is a state that grows by `extend`. It depends on the rows and their order only, not on their
+division into calls. The papers are those of the loops, see `elmbench.numerics.online.kernel_loops`.
 """
 
 import sys
@@ -25,20 +26,25 @@ from elmbench.numerics.solve import mirror
 PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
 UNLIMITED = sys.maxsize  # the budget, or the number of atoms, that no dictionary reaches
 
-LARGEST_JITTER = EPS**0.5  # on the diagonal, over its largest entry, before a kernel matrix counts as indefinite
+LARGEST_JITTER = (
+    EPS**0.5
+)  # on the diagonal, over its largest entry, before a kernel matrix counts as indefinite
 
 INDEFINITE = (
-    "kernel: expected one that is positive semi-definite, got a kernel matrix with negative eigenvalues instead"
+    "kernel: expected one that is positive semi-definite, got a kernel matrix with negative "
+    "eigenvalues instead"
 )
 
 
 @dataclass
 class _OnlineState:
-    """Base class of the online learners: a growing dictionary of rows, the leading `size` columns of an array.
+    """Base class of the online learners: a growing dictionary of rows, the leading `size` columns
+    of an array.
 
-    Without `kernel`, the kernel is exp(-gamma d^2), `dictionary` holds the rows, and `gram` is empty. With any other
-    `kernel`, `stored` holds the rows (for a precomputed one, their numbers among the training rows), `gram` is their
-    kernel matrix, and `dictionary` has one feature: the numbers of rows of `gram`.
+    Without `kernel`, the kernel is exp(-gamma d^2), `dictionary` holds the rows, and `gram` is
+    empty. With any other `kernel`, `stored` holds the rows (for a precomputed one, their numbers
+    among the training rows), `gram` is their kernel matrix, and `dictionary` has one feature: the
+    numbers of rows of `gram`.
     """
 
     n_features: int
@@ -64,7 +70,8 @@ class _OnlineState:
     def extend(self, X: Rows, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
 
-        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
+        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite
+        kernel.
         """
         for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
@@ -73,12 +80,15 @@ class _OnlineState:
             return
         if self.kernel.is_precomputed and self.stored is not None:
             raise ValueError(
-                "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows of "
+                "X: expected all rows in one call, as kernel is 'precomputed' and holds no values "
+                "between the rows of "
                 "several calls, got further rows instead"
             )
         position = 0
         while position < len(T):
-            piece = slice(position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size))
+            piece = slice(
+                position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size)
+            )
             self._absorb_numbers(self.kernel, X[piece], T[piece])
             position = piece.stop
         if not self.kernel.is_definite:
@@ -106,8 +116,14 @@ class _OnlineState:
 
     @property
     def rows(self) -> Any:
-        """The rows of the dictionary, of shape (size, n_features), in C order or as stored; or their numbers."""
-        return np.ascontiguousarray(self.dictionary[:, : self.size].T) if self.kernel is None else self.stored
+        """The rows of the dictionary, of shape (size, n_features), in C order or as stored; or
+        their numbers.
+        """
+        return (
+            np.ascontiguousarray(self.dictionary[:, : self.size].T)
+            if self.kernel is None
+            else self.stored
+        )
 
     def dictionary_kernel(self) -> Array:
         """Return the kernel matrix of the dictionary."""
@@ -125,14 +141,23 @@ class _OnlineState:
 
 @dataclass
 class InverseState(_OnlineState):
-    """The dictionary, of at most `budget` rows, and the weights and the inverse of K + ridge I, where ridge is 1/C."""
+    """The dictionary, of at most `budget` rows, and the weights and the inverse of K + ridge I,
+    where ridge is 1/C.
+    """
 
-    _row_counts: ClassVar = {"dictionary": "n_features", "targets": "n_outputs", "weights": "n_outputs", "inverse": ""}
+    _row_counts: ClassVar = {
+        "dictionary": "n_features",
+        "targets": "n_outputs",
+        "weights": "n_outputs",
+        "inverse": "",
+    }
 
     ridge: float
     budget: int = UNLIMITED
     seen: int = 0
-    age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
+    age: int = (
+        UNLIMITED // 2
+    )  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
     joined: bool = False  # whether the last row joined the dictionary
     targets: Array = field(init=False)
@@ -159,10 +184,13 @@ class InverseState(_OnlineState):
     def solution(self) -> Array:
         """Return the weights, of shape (size, n_outputs).
 
-        They are those of the state, unless a check of round-off failed in the last rows. Then they are computed from
-        scratch, but the state is unchanged, so that reading it does not affect further learning.
+        They are those of the state, unless a check of round-off failed in the last rows. Then they
+        are computed from scratch, but the state is unchanged, so that reading it does not affect
+        further learning.
         """
-        return self._from_scratch()[1] if self._is_doubtful else self.weights[:, : self.size].T.copy()
+        return (
+            self._from_scratch()[1] if self._is_doubtful else self.weights[:, : self.size].T.copy()
+        )
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
@@ -174,7 +202,9 @@ class InverseState(_OnlineState):
 
     def learns_like(self, other: "InverseState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
-        return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
+        return self.ridge == other.ridge and min(self.budget, self.seen) == min(
+            other.budget, self.seen
+        )
 
     @property
     def _is_doubtful(self) -> bool:
@@ -184,9 +214,10 @@ class InverseState(_OnlineState):
     def _from_scratch(self) -> tuple[Array, Array]:
         """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
 
-        The kernel is computed from differences, as in the loop. If K + ridge I is not positive definite in floating
-        point, `size` times the machine precision of its largest entry is added to its diagonal, and ten times more
-        until it is. A ValueError is raised if that takes more than round-off.
+        The kernel is computed from differences, as in the loop. If K + ridge I is not positive
+        definite in floating point, `size` times the machine precision of its largest entry is added
+        to its diagonal, and ten times more until it is. A ValueError is raised if that takes more
+        than round-off.
         """
         rows = self.dictionary[:, : self.size]
         if len(self.gram):
@@ -213,13 +244,19 @@ class InverseState(_OnlineState):
 
 @dataclass
 class DependencyState(_OnlineState):
-    """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
+    """The dictionary of approximately independent rows, a factor of its K, and the least-squares
+    fit on it.
 
-    A row joins the dictionary if its squared distance from the span of the dictionary exceeds `threshold`, up to
-    `max_atoms` rows.
+    A row joins the dictionary if its squared distance from the span of the dictionary exceeds
+    `threshold`, up to `max_atoms` rows.
     """
 
-    _row_counts: ClassVar = {"dictionary": "n_features", "fitted": "n_outputs", "factor": "", "covariance": ""}
+    _row_counts: ClassVar = {
+        "dictionary": "n_features",
+        "fitted": "n_outputs",
+        "factor": "",
+        "covariance": "",
+    }
     ridge: ClassVar[float] = 0.0  # nothing is added to the diagonal of K
 
     threshold: float
@@ -255,7 +292,10 @@ class DependencyState(_OnlineState):
 
     def learns_like(self, other: "DependencyState") -> bool:
         """Return True if `other`, a new state, would learn the same from the same rows."""
-        return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
+        return (
+            self.max_atoms == other.max_atoms
+            and self.bracket[0] <= other.threshold < self.bracket[1]
+        )
 
     def _lower(self) -> Array:
         """Return the Cholesky factor of K on the dictionary, in its lower triangle."""

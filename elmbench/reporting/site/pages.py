@@ -1,4 +1,6 @@
-"""The pages of the site, each a template filled with results, and their folder, replaced as a whole."""
+"""The pages of the site, each a template filled with results, and their folder, replaced as a
+whole.
+"""
 
 import json
 import os
@@ -42,20 +44,27 @@ def refuse_other(folder: Path) -> None:
     if folder.exists() and not is_site:
         problem = f"{folder} holds something other than a site of elmbench"
         expected = "a folder that is empty or not there, or an earlier site"
-        raise ElmbenchError(problem, expected=expected, next_step="elmbench report --out ANOTHER-FOLDER")
+        raise ElmbenchError(
+            problem, expected=expected, next_step="elmbench report --out ANOTHER-FOLDER"
+        )
 
 
-def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
+def write_site(
+    papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None
+) -> list[Path]:
     """Write the site of these results into `folder`, in place of an old one; return its files.
 
-    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises ElmbenchError if the
-    folder holds something other than a site, and WriteError if it cannot be written.
+    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises
+    ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be
+    written.
     """
     refuse_other(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # A reader never sees half of a site.
-        with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as scratch:
+        with TemporaryDirectory(
+            prefix=f".{folder.name}.", suffix=".part", dir=folder.parent
+        ) as scratch:
             fresh = Path(scratch) / "new"
             written = _write(papers, fresh)
             (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
@@ -63,8 +72,13 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
                 os.replace(folder, Path(scratch) / "old")
             os.replace(fresh, folder)
     except OSError as error:
-        problem, writable = f"cannot write {folder}: {error.strerror or error}", "a folder that can be written"
-        raise WriteError(problem, expected=writable, next_step="elmbench report --out DIR") from error
+        problem, writable = (
+            f"cannot write {folder}: {error.strerror or error}",
+            "a folder that can be written",
+        )
+        raise WriteError(
+            problem, expected=writable, next_step="elmbench report --out DIR"
+        ) from error
     return [folder / name for name in written]
 
 
@@ -79,7 +93,9 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
             copies[address(results, picture.name)] = picture
             # Four significant digits suffice for a figure.
             data = pd.read_csv(picture.with_suffix(".csv"))
-            texts[address(results, "figure.csv")] = data.to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            texts[address(results, "figure.csv")] = data.to_csv(
+                index=False, lineterminator="\n", float_format="%.4g"
+            )
         if results.environment:
             copies[address(results, "environment.json")] = results.folder / "environment.json"
     for name, text in texts.items():
@@ -94,10 +110,16 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     findings = find(papers)
     navigation = [(paper.page, paper.paper.key) for paper in papers]
-    navigation += [("claims.html", "claims"), ("optimism.html", "optimism"), ("datasets.html", "data sets")]
+    navigation += [
+        ("claims.html", "claims"),
+        ("optimism.html", "optimism"),
+        ("datasets.html", "data sets"),
+    ]
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
-        return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
+        return name, environment().get_template(template).render(
+            page=name, navigation=navigation, **content
+        )
 
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
     facts = sum((paper.counts[1] for paper in papers), Counter[str]())
@@ -109,7 +131,9 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         total=total,
         compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
-        power=error_and_power(one for paper in papers for table in paper.run for one in table.results[0].agreements),
+        power=error_and_power(
+            one for paper in papers for table in paper.run for one in table.results[0].agreements
+        ),
     )
     for paper in papers:
         paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
@@ -123,16 +147,28 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 
 def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
-    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of `importance.csv`."""
+    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of
+    `importance.csv`.
+    """
     resolved, record = results.resolved, results.environment
     remarks = record.get("remarks", {})
     comparison = next(iter(compare_models(results.summary, resolved)), None)
     datasets = [
-        (spec, remarks.get(spec.name, "").split("; "), list(comparison_charts(spec, results, predictions, importance)))
+        (
+            spec,
+            remarks.get(spec.name, "").split("; "),
+            list(comparison_charts(spec, results, predictions, importance)),
+        )
         for spec in resolved.datasets.values()
     ]
     ranks = comparison and rank_diagram(comparison, "Comparison")
-    content = {"table": results.table, "comparison": comparison, "ranks": ranks, "datasets": datasets, "record": record}
+    content = {
+        "table": results.table,
+        "comparison": comparison,
+        "ranks": ranks,
+        "datasets": datasets,
+        "record": record,
+    }
     return environment().get_template("own.html").render(content)
 
 
@@ -140,29 +176,49 @@ def claims_table(paper: PaperResults) -> pd.DataFrame:
     """Return a line for each claim of a paper."""
     in_print = {True: "yes", False: "no", None: "–"}
     rows = [
-        [claim.claim.says, *claim.label.split(", profile "), in_print[claim.in_print], claim.verdict, claim.evidence]
+        [
+            claim.claim.says,
+            *claim.label.split(", profile "),
+            in_print[claim.in_print],
+            claim.verdict,
+            claim.evidence,
+        ]
         for claim in paper.claims
     ]
-    return pd.DataFrame(rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"])
+    return pd.DataFrame(
+        rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"]
+    )
 
 
 def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     """Return the optimism of each model on each data set."""
     frames = []
-    for resolved, gains in ((table.results[0].resolved, table.results[0].default_gains) for table in tables):
+    for resolved, gains in (
+        (table.results[0].resolved, table.results[0].default_gains) for table in tables
+    ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
         frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
     lines, signed = pd.concat(frames), ["optimism", "low", "high"]
     for name in ("oracle", "nested", *signed):
         text = "{:+.4f}" if name in signed else "{:.4f}"
-        lines[name] = (lines[name].astype(float).round(4) + 0.0).map(text.format, na_action="ignore").fillna("")
+        lines[name] = (
+            (lines[name].astype(float).round(4) + 0.0)
+            .map(text.format, na_action="ignore")
+            .fillna("")
+        )
     names = {"dataset": "data set", "metric": "measure", "low": "from", "high": "to", "n": "folds"}
-    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(columns=names)
+    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(
+        columns=names
+    )
 
 
 def datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
     """Return a line for each data set, with the tables that use it."""
-    tables = [(f"{paper.paper.key} {table.file.spec.label}", table.file) for paper in papers for table in paper.tables]
+    tables = [
+        (f"{paper.paper.key} {table.file.spec.label}", table.file)
+        for paper in papers
+        for table in paper.tables
+    ]
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
@@ -185,26 +241,58 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
     """
     for section in results.table.sections:
         readings = ", ".join(map(str, section.readings))
-        grids = [grid for grid in grids_of(section, results.resolved) if len(grid.columns) <= _MOST_COLUMNS]
+        grids = [
+            grid
+            for grid in grids_of(section, results.resolved)
+            if len(grid.columns) <= _MOST_COLUMNS
+        ]
         # A table of times begins with them.
-        of_times = [grid for grid in grids if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures]
+        of_times = [
+            grid
+            for grid in grids
+            if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures
+        ]
         printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
         is_first = section is results.table.sections[0]
-        extra = [grid for grid in grids if grid not in printed] if include_extra and is_first and not readings else []
-        short = f"profile {results.resolved.profile}, {section.select}" + (f", {readings}" if readings else "")
+        extra = (
+            [grid for grid in grids if grid not in printed]
+            if include_extra and is_first and not readings
+            else []
+        )
+        short = f"profile {results.resolved.profile}, {section.select}" + (
+            f", {readings}" if readings else ""
+        )
         names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
         if printed:
-            yield {"heading": section.heading, "short": short, "grids": printed, "extra": extra, "beside": list(names)}
+            yield {
+                "heading": section.heading,
+                "short": short,
+                "grids": printed,
+                "extra": extra,
+                "beside": list(names),
+            }
 
 
 @cache
 def environment() -> Environment:
-    """Return the environment of the templates, which escapes the content that they are filled with."""
+    """Return the environment of the templates, which escapes the content that they are filled
+    with.
+    """
     # All content of a page is text: names and columns may come from anybody's files.
     loader = PackageLoader("elmbench.reporting.site")
-    templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    templates = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
     tables = claims_table, gains_table, datasets_table, reading_table
-    parts = address, sections_of, rank_diagrams, optimism_notes, table_sentence, verdict_counts, facts_sentence
+    parts = (
+        address,
+        sections_of,
+        rank_diagrams,
+        optimism_notes,
+        table_sentence,
+        verdict_counts,
+        facts_sentence,
+    )
     functions = {function.__name__: function for function in (*tables, *parts)}
     templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, **functions}
     return templates

@@ -12,7 +12,9 @@ def html(table: ResultTable) -> str:
     parts = [f"<h2>{escape(table.title)}</h2>", f"<p>{escape(table.subtitle)}</p>"]
     for section in table.sections:
         columns = table.columns_of(section)
-        frame = pd.DataFrame(table.texts(section, columns), columns=[column.heading for column in columns])
+        frame = pd.DataFrame(
+            table.texts(section, columns), columns=[column.heading for column in columns]
+        )
         parts += [f"<h3>{escape(section.heading)}</h3>", frame.to_html(index=False, border=0)]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in table.legend]
     if table.notes:

@@ -25,10 +25,16 @@ def latex(table: ResultTable, *_: object) -> str:
     blocks = []
     for section in table.sections:
         columns = table.columns_of(section, narrow=True)
-        frame = pd.DataFrame(table.texts(section, columns), columns=[tex(column.heading) for column in columns])
+        frame = pd.DataFrame(
+            table.texts(section, columns), columns=[tex(column.heading) for column in columns]
+        )
         caption = f"{tex(table.title)}. {tex(section.heading)}"
         alignment = "".join("r" if column.numeric else "l" for column in columns)
-        blocks.append(frame.map(tex).to_latex(index=False, escape=False, caption=caption, column_format=alignment))
+        blocks.append(
+            frame.map(tex).to_latex(
+                index=False, escape=False, caption=caption, column_format=alignment
+            )
+        )
     return "\n".join(blocks)
 
 

@@ -7,7 +7,9 @@ from elmbench.layouts.table import ResultTable
 
 
 def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = None) -> str:
-    """Return a table as Markdown, with the commands that made it and its figure, a picture in the same folder."""
+    """Return a table as Markdown, with the commands that made it and its figure, a picture in the
+    same folder.
+    """
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
     for section in table.sections:
@@ -26,5 +28,8 @@ def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = 
 def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table, its columns padded; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    text = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    text = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
     return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]])

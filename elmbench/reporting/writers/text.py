@@ -1,4 +1,6 @@
-"""A table of results for the terminal, within 80 columns; printed figures have the layout of the paper."""
+"""A table of results for the terminal, within 80 columns; printed figures have the layout of the
+paper.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
 #: Characters of a line, between two columns, and at most of a row's name in a grid.
 WIDTH, GAP, _NAME = 80, 2, 20
 #: The colours of verdicts and endings.
-_COLOURS = {"reproduced": "green", "consistent": "green", "close": "yellow", "differs": "red", "failed": "red"}
+_COLOURS = {
+    "reproduced": "green",
+    "consistent": "green",
+    "close": "yellow",
+    "differs": "red",
+    "failed": "red",
+}
 _PAPER = "  paper"
 MARKS = "The row of the paper follows ours; * marks the best of a row."
 T = TypeVar("T")
@@ -32,10 +40,12 @@ def table_text(
 ) -> RenderableType:
     """Return a table of results with its notes.
 
-    Printed figures have the layout of the paper, data sets by models. The paper's row, with the signs of the verdicts,
-    is below ours; the best figure of each row is marked. Other figures have the lines of their kind of table.
+    Printed figures have the layout of the paper, data sets by models. The paper's row, with the
+    signs of the verdicts, is below ours; the best figure of each row is marked. Other figures have
+    the lines of their kind of table.
 
-    A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes that are left out.
+    A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes
+    that are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     for i, section in enumerate(table.sections):
@@ -60,15 +70,24 @@ def as_text(renderable: RenderableType) -> str:
 
 
 def lines_text(
-    headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = (), whole: Sequence[str] = ()
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> RichTable:
     """Return a table of text without vertical lines.
 
-    `right`: the headings of the columns that are aligned to the right. `whole`: those of columns whose words are never
-    broken.
+    `right`: the headings of the columns that are aligned to the right. `whole`: those of columns
+    whose words are never broken.
     """
     header = any(headings)
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=header)
+    table = RichTable(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+        show_header=header,
+    )
     for heading in headings:
         justify: Literal["left", "right"] = "right" if heading in right else "left"
         table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
@@ -77,18 +96,29 @@ def lines_text(
     return table
 
 
-def blocks(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n_names: int = 1) -> Iterator[RichTable]:
-    """Yield a table of text in blocks of columns that fit the width; each begins with the first `n_names` columns."""
+def blocks(
+    headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n_names: int = 1
+) -> Iterator[RichTable]:
+    """Yield a table of text in blocks of columns that fit the width; each begins with the first
+    `n_names` columns.
+    """
     lines = [headings, *rows]
-    widths = [max(len(word) for line in lines for word in str(line[i]).split("\n")) for i in range(len(headings))]
+    widths = [
+        max(len(word) for line in lines for word in str(line[i]).split("\n"))
+        for i in range(len(headings))
+    ]
     names = [*range(n_names)]
     room = width - sum(widths[:n_names]) - GAP * (n_names - 1)
-    for group in _side_by_side([[i] for i in range(n_names, len(headings))], widths.__getitem__, room):
+    for group in _side_by_side(
+        [[i] for i in range(n_names, len(headings))], widths.__getitem__, room
+    ):
         shown, *texts = ([line[i] for i in names + group] for line in lines)
         yield lines_text(shown, texts, right=shown[n_names:], whole=shown[1:])
 
 
-def _side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
+def _side_by_side(
+    units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int
+) -> list[list[T]]:
     """Return columns in groups that each fit the width; the columns of a unit stay together."""
     groups: list[list[T]] = [[]]
     for unit in units:
@@ -98,12 +128,25 @@ def _side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], ro
     return groups
 
 
-def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> Iterator[RenderableType]:
-    """Yield the lines of a section in blocks of columns; the name of a data set is on a line above its models."""
+def section_text(
+    table: ResultTable, section: Section, width: int = WIDTH
+) -> Iterator[RenderableType]:
+    """Yield the lines of a section in blocks of columns; the name of a data set is on a line above
+    its models.
+    """
     # A column of data sets would leave too little room for the figures.
-    first, *rest = (column for column in table.columns_of(section, narrow=True) if column.name != "dataset")
+    first, *rest = (
+        column for column in table.columns_of(section, narrow=True) if column.name != "dataset"
+    )
     # A measure, its published value and its verdict stay together.
-    starts = {0, *(i for i, column in enumerate(rest) if not column.name.startswith(("published", "verdict")))}
+    starts = {
+        0,
+        *(
+            i
+            for i, column in enumerate(rest)
+            if not column.name.startswith(("published", "verdict"))
+        ),
+    }
     units = [rest[i:j] for i, j in pairwise([*sorted(starts), len(rest)])]
 
     def width_of(column: Column) -> int:
@@ -123,14 +166,23 @@ def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> It
             if line["dataset"] != previous:
                 previous = line["dataset"]
                 rows.append([Text(previous, style="bold"), *(Text("") for _ in columns)])
-            rows.append([Text("  " + line[first.name]), *(Text(text, style=_COLOURS.get(text, "")) for text in texts)])
+            rows.append(
+                [
+                    Text("  " + line[first.name]),
+                    *(Text(text, style=_COLOURS.get(text, "")) for text in texts),
+                ]
+            )
         right = [column.heading for column in columns if column.numeric]
         whole = [column.heading for column in (first, *columns) if column.whole]
-        yield lines_text([column.heading for column in (first, *columns)], rows, right=right, whole=whole)
+        yield lines_text(
+            [column.heading for column in (first, *columns)], rows, right=right, whole=whole
+        )
 
 
 def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
-    """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
+    """Return the grids with printed figures or added metrics, and the times of the fits in the
+    first section.
+    """
     from elmbench.reporting.tables import grids_of
 
     grids = grids_of(section, resolved)
@@ -139,7 +191,9 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
-        return printed + [grid for grid in grids if not grid.has_printed and grid.measures == {"fit_seconds"}]
+        return printed + [
+            grid for grid in grids if not grid.has_printed and grid.measures == {"fit_seconds"}
+        ]
     # Another selection or reading changes the judged figures.
     return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
 
@@ -149,18 +203,27 @@ def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
 
     Each row has a line of ours and, if figures of a block are printed, one of the paper.
     """
-    name_width = min(_NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows)))
+    name_width = min(
+        _NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows))
+    )
     ways = []
     for deviations in (True, False):
         lines = []
         for name, entries in grid.rows:
             ours, papers = zip(*(_texts(entry, deviations) for entry in entries), strict=True)
             lines += [(Text(name), ours), (Text(_PAPER, style="dim"), papers)]
-        widths = [max(map(len, texts)) for texts in zip(grid.columns, *(texts for _, texts in lines), strict=True)]
+        widths = [
+            max(map(len, texts))
+            for texts in zip(grid.columns, *(texts for _, texts in lines), strict=True)
+        ]
         columns = [[i] for i in range(len(widths))]
-        ways.append((lines, _side_by_side(columns, widths.__getitem__, width - name_width - 1), deviations))
+        ways.append(
+            (lines, _side_by_side(columns, widths.__getitem__, width - name_width - 1), deviations)
+        )
     lines, groups, deviations = min(ways, key=lambda way: len(way[1]))
-    yield Text(f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold")
+    yield Text(
+        f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold"
+    )
     for number, group in enumerate(groups):
         if number:
             yield Text("")
@@ -185,7 +248,9 @@ def _texts(entry: Entry | None, deviations: bool) -> tuple[Text, Text]:
 
 
 def _short(text: str, deviations: bool) -> str:
-    """Return a figure without the spaces around ±, and without its deviation unless that is shown."""
+    """Return a figure without the spaces around ±, and without its deviation unless that is
+    shown.
+    """
     mean, _, rest = text.partition(" ± ")
     if not rest:
         return text

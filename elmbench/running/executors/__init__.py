@@ -32,10 +32,11 @@ Task = dict[str, Any]
 class Settings:
     """Settings of a run.
 
-    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
-    worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
-    so stored results are used for any number of threads. `limits`: for all work; they replace those of the experiment.
-    `memory`: default memory limit in bytes; None for a job's share of this machine.
+    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them.
+    `blas_threads`: in every worker. It changes the last digits of some results: it is recorded with
+    each cell, but does not belong to its key, so stored results are used for any number of threads.
+    `limits`: for all work; they replace those of the experiment. `memory`: default memory limit in
+    bytes; None for a job's share of this machine.
     """
 
     jobs: int = 1
@@ -50,8 +51,9 @@ class Settings:
 class Answer:
     """The answer of a worker: the outcome of some work.
 
-    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without that of the start of a
-    worker and of loading the data. `environment`: of the machine that did the work; empty for this one.
+    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without
+    that of the start of a worker and of loading the data. `environment`: of the machine that did
+    the work; empty for this one.
     """
 
     result: Result
@@ -64,13 +66,16 @@ class Executor(AbstractContextManager["Executor"]):
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
-    #: True if its arguments are the settings and the address of a scheduler, instead of the settings alone.
+    #: True if its arguments are the settings and the address of a scheduler, instead of the
+    #: settings alone.
     has_scheduler: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """The number of tasks that run at the same time; 0 while there is no worker, but some may join."""
+        """The number of tasks that run at the same time; 0 while there is no worker, but some may
+        join.
+        """
 
     @property
     def memory(self) -> int | None:
@@ -96,15 +101,16 @@ class Executor(AbstractContextManager["Executor"]):
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
     """Return an executor that has not been started yet.
 
-    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
-    engine, dask has no scheduler, or another engine has one.
+    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if
+    there is no such engine, dask has no scheduler, or another engine has one.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
     executor = load(ENGINES[engine])
     if executor.has_scheduler != (scheduler is not None):
         raise ElmbenchError(
-            f"the engine {engine} is given {'without' if scheduler is None else 'with'} {option('scheduler')}",
+            f"the engine {engine} is given {'without' if scheduler is None else 'with'} "
+            f"{option('scheduler')}",
             expected="the address of a scheduler with --engine dask, and with it only",
             next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
         )

@@ -1,12 +1,13 @@
 """The executor for the workers of a dask.distributed scheduler, and its tasks on them.
 
-Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost work to another
-worker. It gives up work after the deaths of more workers than its setting `distributed.scheduler.allowed-failures`, 3
-by default. It blames a death on everything that the worker was given, so a run submits no more work than there are
-threads.
+Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost
+work to another worker. It gives up work after the deaths of more workers than its setting
+`distributed.scheduler.allowed-failures`, 3 by default. It blames a death on everything that the
+worker was given, so a run submits no more work than there are threads.
 
-A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data are loaded once,
-and a model runs in its own process, within its limits. Sandboxes end with their dask process, even if it is killed.
+A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data
+are loaded once, and a model runs in its own process, within its limits. Sandboxes end with their
+dask process, even if it is killed.
 """
 
 import multiprocessing.util
@@ -94,9 +95,13 @@ class DaskExecutor(Executor):
 
     @property
     def memory(self) -> int | None:
-        """The bytes of memory for each thread, on the worker that has most; None without workers."""
+        """The bytes of memory for each thread, on the worker that has most; None without
+        workers.
+        """
         workers = self._ask("scheduler_info")["workers"].values()
-        shares = ((worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers)
+        shares = (
+            (worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers
+        )
         return max(shares, default=None)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
@@ -109,11 +114,20 @@ class DaskExecutor(Executor):
     def _send(self, answer: Future[Answer], task: Task, limits: Limits) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
-        Its key depends on its content only, so a run takes over tasks that workers still do for a killed run.
+        Its key depends on its content only, so a run takes over tasks that workers still do for a
+        killed run.
         """
         run, code = self._settings, version_of_code()
-        settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
-        content = [[task, limits.seconds, limits.memory], settings.data_dir, run.plugins, run.blas_threads, code]
+        settings = Settings(
+            1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads
+        )
+        content = [
+            [task, limits.seconds, limits.memory],
+            settings.data_dir,
+            run.plugins,
+            run.blas_threads,
+            code,
+        ]
         try:
             call = do_task, task, limits, settings, code, self._run
             remote = self._client().submit(*call, key=f"elmbench-{key_of(content)}")
@@ -129,7 +143,10 @@ class DaskExecutor(Executor):
         try:
             answer.set_result(remote.result())
         except KilledWorker as error:
-            reason = f"its worker died {error.allowed_failures + 1} times, the last one {error.last_worker.address}"
+            reason = (
+                f"its worker died {error.allowed_failures + 1} times, the last one "
+                f"{error.last_worker.address}"
+            )
             answer.set_result(Answer({"status": "failed", "reason": reason}))
         except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(answer, error)
@@ -173,8 +190,8 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of the
-    run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
+    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of
+    the run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
     """
     from distributed import get_worker
 
@@ -185,10 +202,13 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
             next_step="install the same version everywhere, start the workers again, then run again",
         )
     if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
-        # Another machine may have the files in another folder; their checksum is compared in any case.
+        # Another machine may have the files in another folder; their checksum is compared in any
+        # case.
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
-    share = Limits(memory=(worker.memory_manager.memory_limit or machine_memory()) // worker.state.nthreads)
+    share = Limits(
+        memory=(worker.memory_manager.memory_limit or machine_memory()) // worker.state.nthreads
+    )
     environment = _environment(settings.blas_threads)
     _become_parent()
     box = _take(settings, run)
@@ -201,7 +221,9 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
 
 
 def _take(settings: Settings, run: str) -> Sandbox:
-    """Return a sandbox with these settings, which is busy now; end the idle ones with other settings."""
+    """Return a sandbox with these settings, which is busy now; end the idle ones with other
+    settings.
+    """
     with _lock:
         others = [box for box in _idle if box.settings != settings]
         _idle[:] = [box for box in _idle if box.settings == settings]
@@ -215,7 +237,9 @@ def _take(settings: Settings, run: str) -> Sandbox:
 
 
 def _end_run(run: str | None = None) -> None:
-    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the run begin."""
+    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the
+    run begin.
+    """
     with _lock:
         _ended.add(run)
         ended = [*_idle, *(box for box, its_run in _busy.items() if run in (None, its_run))]

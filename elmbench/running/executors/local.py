@@ -21,7 +21,8 @@ class LocalExecutor(Executor):
 
     def __init__(self, settings: Settings) -> None:
         self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
-        #: The idle sandboxes. The last one to become idle is the next to work, because it has loaded its data.
+        #: The idle sandboxes. The last one to become idle is the next to work, because it has
+        #: loaded its data.
         self._idle = self._sandboxes.copy()
         self._pool = ThreadPoolExecutor(settings.jobs)
 
@@ -30,7 +31,8 @@ class LocalExecutor(Executor):
         return len(self._sandboxes)
 
     def warm(self) -> None:
-        # In a thread: an interrupt of the main thread would leave a worker behind that has no owner yet.
+        # In a thread: an interrupt of the main thread would leave a worker behind that has no owner
+        # yet.
         self._pool.submit(self._idle[-1].warm)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:

@@ -1,8 +1,9 @@
 """A worker process, from the side of its owner.
 
-Each job of a run owns a pool of one process, so the death of a worker ends only its own work. The pool is loky's: it
-notices the end of a process, knows its exit code and kills its descendants. Unlike concurrent.futures and pebble, it
-does not import the caller's main module into the worker, so a script need not guard its calls.
+Each job of a run owns a pool of one process, so the death of a worker ends only its own work. The
+pool is loky's: it notices the end of a process, knows its exit code and kills its descendants.
+Unlike concurrent.futures and pebble, it does not import the caller's main module into the worker,
+so a script need not guard its calls.
 """
 
 from __future__ import annotations
@@ -26,7 +27,15 @@ from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.errors import describe_error
 from elmbench.running.executors import Answer, Settings, Task, worker
-from elmbench.running.processes import MARK, descendant_ids, end_in_words, end_marked, guarded_mark, held_bytes, lives
+from elmbench.running.processes import (
+    MARK,
+    descendant_ids,
+    end_in_words,
+    end_marked,
+    guarded_mark,
+    held_bytes,
+    lives,
+)
 from elmbench.specs.limits import Limits, byte_text
 
 if TYPE_CHECKING:
@@ -49,10 +58,11 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 @contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
-    """Let Python processes that start meanwhile import no files of the current folder, and not end by Ctrl-C.
+    """Let Python processes that start meanwhile import no files of the current folder, and not end
+    by Ctrl-C.
 
-    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of semaphores, which
-    would print a warning if this process was killed.
+    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of
+    semaphores, which would print a warning if this process was killed.
     """
     mask = getattr(signal, "pthread_sigmask", None)
     with _environment:
@@ -74,7 +84,9 @@ def _safe_start() -> Iterator[None]:
 
 
 class _Ended(Exception):
-    """The end of a worker without an answer: `result` is the result of the work; `begun`: False if it never started."""
+    """The end of a worker without an answer: `result` is the result of the work; `begun`: False if
+    it never started.
+    """
 
     def __init__(self, status: str, reason: str, begun: bool = True, **values: float) -> None:
         super().__init__(reason)
@@ -91,7 +103,9 @@ class _Load(NamedTuple):
 
 
 class _Worker:
-    """A worker process in a pool of its own; `held` is its memory in bytes at the last check, with its descendants'."""
+    """A worker process in a pool of its own; `held` is its memory in bytes at the last check, with
+    its descendants'.
+    """
 
     def __init__(self, blas_threads: int) -> None:
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
@@ -110,7 +124,9 @@ class _Worker:
         """Wait until the process has started."""
         if self._process is None:
             self.number = self._result(self._number)
-            self._process = next(child for child in multiprocessing.active_children() if child.pid == self.number)
+            self._process = next(
+                child for child in multiprocessing.active_children() if child.pid == self.number
+            )
             self._system = psutil.Process(self.number)
 
     def lives(self) -> bool:
@@ -118,7 +134,9 @@ class _Worker:
         return self._process is None or lives(self._system)
 
     def ask(self, function: Any, task: Task, settings: Settings, limits: Limits) -> Any:
-        """Return the result of a function in the worker; raise if it reaches a limit or the process ends."""
+        """Return the result of a function in the worker; raise if it reaches a limit or the process
+        ends.
+        """
         start_time = next_look = time.monotonic()
         try:
             answer = self._pool.submit(function, task, settings, limits.memory)
@@ -134,7 +152,9 @@ class _Worker:
             if limits.memory is not None and now >= next_look:
                 self.held = held_bytes(self.number, limits.memory)
                 if self.held > limits.memory:
-                    reason = f"grew to {byte_text(self.held)}; the limit is {byte_text(limits.memory)}"
+                    reason = (
+                        f"grew to {byte_text(self.held)}; the limit is {byte_text(limits.memory)}"
+                    )
                     raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
                 next_look = now + 10 * (time.monotonic() - now)
@@ -143,9 +163,10 @@ class _Worker:
     def can_take(self, needed: _Load, limit: int | None) -> bool:
         """Return True if the process can do work with this model and data, as `loaded` names them.
 
-        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If these were killed
-        alone, the next model that has such processes would miss them. Models of the suite do not follow a model from
-        outside, which may have changed the libraries that they share.
+        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
+        these were killed alone, the next model that has such processes would miss them. Models of
+        the suite do not follow a model from outside, which may have changed the libraries that they
+        share.
         """
         if not self.lives() or (self.loaded.from_outside and not needed.from_outside):
             return False
@@ -161,8 +182,12 @@ class _Worker:
             return answer.result()
         except (BrokenProcessPool, ShutdownExecutorError) as error:
             raise self._death() from error
-        except BaseException as error:  # a model may raise anything; Ctrl-C does not reach this thread
-            raise _Ended("failed", f"no answer of the worker process: {describe_error(error)}") from error
+        except (
+            BaseException
+        ) as error:  # a model may raise anything; Ctrl-C does not reach this thread
+            raise _Ended(
+                "failed", f"no answer of the worker process: {describe_error(error)}"
+            ) from error
 
     def _death(self) -> _Ended:
         """Return how the worker process ended, from its exit code."""
@@ -195,7 +220,9 @@ def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
 
 
 class Sandbox:
-    """A worker that starts when it is first needed, and again after its death, until the sandbox is stopped."""
+    """A worker that starts when it is first needed, and again after its death, until the sandbox is
+    stopped.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -213,12 +240,16 @@ class Sandbox:
     def ask(self, task: Task, limits: Limits) -> Answer:
         """Do a task of `task_of`. It may end at a limit or with the worker.
 
-        Models from outside share a worker. If one raises after another, which may have changed the libraries that they
-        share, it is tried again in a new worker.
+        Models from outside share a worker. If one raises after another, which may have changed the
+        libraries that they share, it is tried again in a new worker.
         """
         previous = self._worker.loaded if self._worker is not None else _Load()
         answer = self._ask(task, limits)
-        if "traceback" in answer.result and previous.from_outside and previous.model != task["work"].get("model"):
+        if (
+            "traceback" in answer.result
+            and previous.from_outside
+            and previous.model != task["work"].get("model")
+        ):
             self._end_worker()
             answer = self._ask(task, limits)
         return answer
@@ -238,11 +269,18 @@ class Sandbox:
             current.wait_until_ready()
             failure: Result | None = None
             if current.loaded != needed:
-                loading = limits if limits.seconds is None else replace(limits, seconds=max(limits.seconds, _LOADING))
+                loading = (
+                    limits
+                    if limits.seconds is None
+                    else replace(limits, seconds=max(limits.seconds, _LOADING))
+                )
                 failure = current.ask(worker.prepare, task, self.settings, loading)
                 current.loaded = _Load(from_outside=needed.from_outside) if failure else needed
             start = time.monotonic()
-            return Answer(failure or current.ask(worker.run, task, self.settings, limits), time.monotonic() - start)
+            return Answer(
+                failure or current.ask(worker.run, task, self.settings, limits),
+                time.monotonic() - start,
+            )
         except _Ended as end:
             if self._stopped:
                 return Answer(STOPPED)

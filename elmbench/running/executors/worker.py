@@ -36,7 +36,9 @@ def begin() -> None:
 
 
 def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
-    """Load the plug-ins, the model and the data of some work; return its result if that fails, else None."""
+    """Load the plug-ins, the model and the data of some work; return its result if that fails, else
+    None.
+    """
     from elmbench.running.attempt import catch_failures, preload
     from elmbench.work.base import Context
 
@@ -64,7 +66,9 @@ def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
     from elmbench.running.attempt import attempt
     from elmbench.work.base import Context
 
-    return attempt(work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
+    return attempt(
+        work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads
+    )
 
 
 def work_of(task: "Task") -> "Work":
@@ -72,4 +76,6 @@ def work_of(task: "Task") -> "Work":
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.work import work_from
 
-    return work_from(task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None)
+    return work_from(
+        task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None
+    )

@@ -1,4 +1,6 @@
-"""Descriptions of data sets in `datasets.yaml`: sources, counts, preparation, the papers' counts."""
+"""Descriptions of data sets in `datasets.yaml`: sources, counts, preparation, the papers'
+counts.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,11 +10,19 @@ from typing import Any, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.datasets.sources import BUILT_IN, AnySource, Fingerprint, Label, SourceSpec, Step
+from elmbench.specs.datasets.sources import (
+    BUILT_IN,
+    AnySource,
+    Fingerprint,
+    Label,
+    SourceSpec,
+    Step,
+)
 from elmbench.specs.files import SpecPart, invalid, parse_spec, raw_names, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
-#: Characters that some system forbids in names of files, and the length that leaves room for an ending.
+#: Characters that some system forbids in names of files, and the length that leaves room for an
+#: ending.
 _NOT_IN_A_STEM = re.compile(r"[/\\\x00-\x1f]")
 _LONGEST_NAME = 200
 _NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
@@ -21,8 +31,9 @@ _NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
 class Shape(SpecPart):
     """The expected counts of a table.
 
-    `classes` are the rows of each label in the order that gives the class index (null: the count is not known), or
-    only the number of classes; `split` the rows of the official parts, training rows first.
+    `classes` are the rows of each label in the order that gives the class index (null: the count is
+    not known), or only the number of classes; `split` the rows of the official parts, training rows
+    first.
     """
 
     instances: int = Field(ge=1)
@@ -45,13 +56,19 @@ class Shape(SpecPart):
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the number of rows that have one of these labels; None if it is not known, or no label is given."""
-        counts = [self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels]
+        """Return the number of rows that have one of these labels; None if it is not known, or no
+        label is given.
+        """
+        counts = [
+            self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels
+        ]
         return None if None in counts or not counts else sum(count or 0 for count in counts)
 
 
 class RowColumns(SpecPart):
-    """The columns of a file that are not features, and the order of day and month, as `DatasetSpec` describes them."""
+    """The columns of a file that are not features, and the order of day and month, as `DatasetSpec`
+    describes them.
+    """
 
     groups: str | None = None
     fold: str | None = None
@@ -63,17 +80,20 @@ class RowColumns(SpecPart):
 class DatasetSpec(RowColumns):
     """One data set.
 
-    `positive` are the labels of the positive class (the other labels are "the rest"); by default, a classification task
-    has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation if it differs,
-    `training_part` that of the official training rows if they are used without the test rows. `file` is the stem of the
-    files in a data directory, which several entries may share. `fingerprint` is that of the prepared rows of the public
-    file, if they were available. `papers` has the name and the counts of the data set in each paper, which need not be
-    those of the public file. With `by_fold`, categories are encoded and missing values imputed on each fold, from
-    training rows only. These options name columns, which are then no features: `groups`, of rows that belong together;
-    `fold`, of the outer fold of each row; `weights`, of the weights of rows in fits; `ordered_by`, by which the rows
-    are sorted. `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
+    `positive` are the labels of the positive class (the other labels are "the rest"); by default, a
+    classification task has the classes of `shape`. `shape` is that of the public file, `prepared`
+    that after the preparation if it differs, `training_part` that of the official training rows if
+    they are used without the test rows. `file` is the stem of the files in a data directory, which
+    several entries may share. `fingerprint` is that of the prepared rows of the public file, if
+    they were available. `papers` has the name and the counts of the data set in each paper, which
+    need not be those of the public file. With `by_fold`, categories are encoded and missing values
+    imputed on each fold, from training rows only. These options name columns, which are then no
+    features: `groups`, of rows that belong together; `fold`, of the outer fold of each row;
+    `weights`, of the weights of rows in fits; `ordered_by`, by which the rows are sorted.
+    `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
 
-    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `DatasetSpecs.find`).
+    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see
+    `DatasetSpecs.find`).
     """
 
     name: str
@@ -100,16 +120,23 @@ class DatasetSpec(RowColumns):
     def _consistent(self) -> Self:
         for stem in (self.name, self.file):  # paths must stay in their folder
             if _NOT_IN_A_STEM.search(stem) or stem.startswith(".") or len(stem) > _LONGEST_NAME:
-                raise ValueError(f"{stem!r} cannot be a file's name; expected a word without / and without a dot first")
+                raise ValueError(
+                    f"{stem!r} cannot be a file's name; expected a word without / and without a "
+                    "dot first"
+                )
         if self.task == "regression" and self.positive:
             raise ValueError("a regression has no positive class")
         if self.task == "classification" and self.shape.classes is None:
             raise ValueError("a classification needs the classes in shape")
         if not self.positive and (self.shape.classes == 2 or len(self.shape.labels) == 2):
-            raise ValueError("of two classes, `positive` must name the one that precision and recall are about")
+            raise ValueError(
+                "of two classes, `positive` must name the one that precision and recall are about"
+            )
         for label in self.positive:
             if self.shape.labels and label not in self.shape.labels:
-                raise ValueError(f"positive: {label!r} is none of the classes {', '.join(self.shape.labels)}")
+                raise ValueError(
+                    f"positive: {label!r} is none of the classes {', '.join(self.shape.labels)}"
+                )
         if self.redraw and not self.generator:
             raise ValueError("only generated data are redrawn every run")
         return self
@@ -135,8 +162,14 @@ class DatasetSpec(RowColumns):
         return any(source.kind not in BUILT_IN for source in self.sources)
 
     def is_training_part(self, n_rows: int, is_split: bool) -> bool:
-        """Return True if so many rows, which are not split, are the official training rows alone."""
-        return self.training_part is not None and not is_split and n_rows == self.training_part.instances
+        """Return True if so many rows, which are not split, are the official training rows
+        alone.
+        """
+        return (
+            self.training_part is not None
+            and not is_split
+            and n_rows == self.training_part.instances
+        )
 
     @property
     def public(self) -> Shape:
@@ -146,10 +179,15 @@ class DatasetSpec(RowColumns):
     @property
     def options(self) -> dict[str, float]:
         """The value of every option of generated data."""
-        return {option: float(values[0]) for option, values in getattr(self.generator, "options", {}).items()}
+        return {
+            option: float(values[0])
+            for option, values in getattr(self.generator, "options", {}).items()
+        }
 
     def with_options(self, options: Mapping[str, float]) -> Self:
-        """Return generated data with fixed values of some options; raise ElmbenchError for other options or values."""
+        """Return generated data with fixed values of some options; raise ElmbenchError for other
+        options or values.
+        """
         if not options:
             return self
         declared: dict[str, tuple[float, ...]] = getattr(self.generator, "options", {})
@@ -164,7 +202,9 @@ class DatasetSpec(RowColumns):
                 continue
             raise ElmbenchError(problem, expected=expected, next_step="correct the option")
         first, *others = self.sources
-        source = first.model_copy(update={"options": declared | {option: (v,) for option, v in options.items()}})
+        source = first.model_copy(
+            update={"options": declared | {option: (v,) for option, v in options.items()}}
+        )
         return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
 
 
@@ -174,12 +214,16 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
     `entries`: data sets, or their keys in a file, `source`, which are validated on first use.
     """
 
-    def __init__(self, entries: Mapping[str, DatasetSpec | dict[str, Any]], source: str = "") -> None:
+    def __init__(
+        self, entries: Mapping[str, DatasetSpec | dict[str, Any]], source: str = ""
+    ) -> None:
         self.entries, self._source = dict(entries), source
         #: The data set of each name and alias.
         self.names: dict[str, str] = {name: name for name in entries}
         for name, entry in entries.items():
-            for alias in entry.aliases if isinstance(entry, DatasetSpec) else raw_names(entry, "aliases"):
+            for alias in (
+                entry.aliases if isinstance(entry, DatasetSpec) else raw_names(entry, "aliases")
+            ):
                 other = self.names.setdefault(alias, name)
                 if other != name or alias == name:
                     problem = f"datasets.yaml: the alias {alias!r} of {name!r} also names {other!r}"
@@ -198,16 +242,22 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return len(self.entries)
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias; the case matters only if two names differ by nothing else.
+        """Return the data set of a name or alias; the case matters only if two names differ by
+        nothing else.
 
-        Generated data may have options after their name, as in `sparse-10k[density=0.6]`. Their rows are those of the
-        data set under these options. A file in a data directory has the full name.
+        Generated data may have options after their name, as in `sparse-10k[density=0.6]`. Their
+        rows are those of the data set under these options. A file in a data directory has the full
+        name.
         """
         base, options = split_name(name)
         if options:
             spec = self.find(base).with_options(options)
-            fixed = ",".join(f"{option}={value:g}" for option, value in spec.options.items() if option in options)
-            return spec.model_copy(update={"name": f"{spec.name}[{fixed}]", "file": "", "aliases": ()})
+            fixed = ",".join(
+                f"{option}={value:g}" for option, value in spec.options.items() if option in options
+            )
+            return spec.model_copy(
+                update={"name": f"{spec.name}[{fixed}]", "file": "", "aliases": ()}
+            )
         if name in self.names:
             return self[self.names[name]]
         owners = {owner for key, owner in self.names.items() if key.casefold() == name.casefold()}
@@ -228,21 +278,26 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
             options[option.strip()] = float(value)
         except ValueError:
             problem = f"{part.strip()!r} is not an option of the data set {name!r}"
-            raise ElmbenchError(problem, expected="OPTION=NUMBER", next_step="correct the option") from None
+            raise ElmbenchError(
+                problem, expected="OPTION=NUMBER", next_step="correct the option"
+            ) from None
     return match[1], options
 
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Return the data sets of a `datasets.yaml`, validated."""
     entries = _read_entries(content, source)
-    return DatasetSpecs({name: parse_spec(DatasetSpec, entry, source, name) for name, entry in entries.items()})
+    return DatasetSpecs(
+        {name: parse_spec(DatasetSpec, entry, source, name) for name, entry in entries.items()}
+    )
 
 
 def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
     """Return the keys of each data set of a `datasets.yaml`, by its name.
 
-    An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers' counts
-    and the fingerprint are never inherited; the files in a data directory are those of NAME.
+    An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases,
+    the papers' counts and the fingerprint are never inherited; the files in a data directory are
+    those of NAME.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
@@ -258,7 +313,11 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
             if not isinstance(base, dict) or "like" in base:
                 full = "the name of a data set that is described in full"
                 raise invalid(f"{source}: '{prefix}.like' is {like!r}", full)
-            inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers", "fingerprint")}
+            inherited = {
+                key: value
+                for key, value in base.items()
+                if key not in ("aliases", "papers", "fingerprint")
+            }
             merged = {"file": like, **inherited, **merged}
         entries[prefix] = merged
     return entries
@@ -269,7 +328,9 @@ _user_specs: dict[str, DatasetSpec] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
-    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones, but none of the suite."""
+    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones, but none
+    of the suite.
+    """
     for spec in specs:
         for name in (spec.name, *spec.aliases):
             if is_of_suite(name):
@@ -287,7 +348,9 @@ def is_of_suite(name: str) -> bool:
 @cache
 def load_dataset_specs() -> DatasetSpecs:
     """Return every data set of `datasets.yaml`, and those that were added."""
-    return DatasetSpecs({**_suite_specs().entries, **_user_specs}, str(spec_root() / "datasets.yaml"))
+    return DatasetSpecs(
+        {**_suite_specs().entries, **_user_specs}, str(spec_root() / "datasets.yaml")
+    )
 
 
 @cache

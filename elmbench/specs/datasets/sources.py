@@ -1,4 +1,6 @@
-"""Parts of an entry in `datasets.yaml`: its steps of preparation, its fingerprint, its sources and their registry."""
+"""Parts of an entry in `datasets.yaml`: its steps of preparation, its fingerprint, its sources and
+their registry.
+"""
 
 from inspect import isabstract
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,7 +19,9 @@ TRAINING_ONLY = "only the training part is here"
 def _as_label(value: Any) -> Any:
     """Return a label, which is a word, although YAML reads an unquoted 1 as a number."""
     if isinstance(value, bool):
-        raise ValueError("expected a label in quotes, since YAML reads words such as yes and no as truth values")
+        raise ValueError(
+            "expected a label in quotes, since YAML reads words such as yes and no as truth values"
+        )
     return str(value) if isinstance(value, int | float) else value
 
 
@@ -27,14 +31,20 @@ Label = Annotated[str, BeforeValidator(_as_label)]
 class PlainStep(SpecPart):
     """A step without options.
 
-    `one-hot` replaces each nominal column by a 0/1 column for each category, in alphabetical order (numbers:
-    ascending). `drop-missing-rows` drops every row in which a feature is missing, `drop-constant-columns` every column
-    that has the same value in all rows. `drop-repeated-rows` keeps the first of several rows that agree in every
-    feature and in the label. `fill-missing` imputes missing values by the mean of the column's known values, or 0 if
-    there are none.
+    `one-hot` replaces each nominal column by a 0/1 column for each category, in alphabetical order
+    (numbers: ascending). `drop-missing-rows` drops every row in which a feature is missing,
+    `drop-constant-columns` every column that has the same value in all rows. `drop-repeated-rows`
+    keeps the first of several rows that agree in every feature and in the label. `fill-missing`
+    imputes missing values by the mean of the column's known values, or 0 if there are none.
     """
 
-    step: Literal["one-hot", "drop-missing-rows", "drop-constant-columns", "drop-repeated-rows", "fill-missing"]
+    step: Literal[
+        "one-hot",
+        "drop-missing-rows",
+        "drop-constant-columns",
+        "drop-repeated-rows",
+        "fill-missing",
+    ]
 
 
 class Ordinal(SpecPart):
@@ -60,7 +70,9 @@ class Round(SpecPart):
 
 
 class ResizeImages(SpecPart):
-    """Resize images, stored in rows in row-major order, by the mean over the area of each new pixel."""
+    """Resize images, stored in rows in row-major order, by the mean over the area of each new
+    pixel.
+    """
 
     step: Literal["resize-images"]
     height: int = Field(ge=1)
@@ -69,19 +81,22 @@ class ResizeImages(SpecPart):
     to_width: int = Field(ge=1)
 
 
-Step = Annotated[PlainStep | Ordinal | DropColumns | Round | ResizeImages, Field(discriminator="step")]
+Step = Annotated[
+    PlainStep | Ordinal | DropColumns | Round | ResizeImages, Field(discriminator="step")
+]
 
 
 class Fingerprint(SpecPart):
     """Numbers of the prepared rows that do not depend on the order of rows and columns.
 
-    Each column is standardised to z; columns of one value are left out. a are the means of z over the columns of each
-    row, b those of z^2. `columns`: the mean over the columns of arcsinh(mean / deviation), and the mean and deviation
-    of the logarithm of their deviations. `rows`: the deviation and skewness of a, the deviation of b. `target`:
-    arcsinh(mean / deviation) and the logarithm of the deviation of the target as it is coded, the mean share of a
-    column's variance that the classes (or a line in the target) explain, and the target's correlations with a and b.
-    `parts`: the correlations of a, b and the target with being a training row. `part`: all rows, or the official
-    training part alone.
+    Each column is standardised to z; columns of one value are left out. a are the means of z over
+    the columns of each row, b those of z^2. `columns`: the mean over the columns of arcsinh(mean /
+    deviation), and the mean and deviation of the logarithm of their deviations. `rows`: the
+    deviation and skewness of a, the deviation of b. `target`: arcsinh(mean / deviation) and the
+    logarithm of the deviation of the target as it is coded, the mean share of a column's variance
+    that the classes (or a line in the target) explain, and the target's correlations with a and b.
+    `parts`: the correlations of a, b and the target with being a training row. `part`: all rows, or
+    the official training part alone.
     """
 
     columns: tuple[float, float, float]
@@ -91,7 +106,8 @@ class Fingerprint(SpecPart):
     part: Literal["all", "train"] = "all"
 
 
-#: The suite's own kinds of source: the class of each, in a module below `elmbench.datasets.sources`.
+#: The suite's own kinds of source: the class of each, in a module below
+#: `elmbench.datasets.sources`.
 BUILT_IN = {
     "file": "file:FileSource",
     "scikit-learn": "scikit_learn:ScikitLearnSource",
@@ -105,10 +121,11 @@ BUILT_IN = {
 class SourceSpec(SpecPart):
     """A source of a data set, and the steps that turn its layout into that of the public file.
 
-    `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists steps
-    for this source alone, which come before those of the data set. A source that is `already_prepared` skips the data
-    set's steps. `split_in_order`: the training part comes first. `other_values`: the source scales or codes the
-    features in another way, so no fingerprint fits them.
+    `labels` maps the labels of this source to those of the public file ("*": every other one);
+    `prepare` lists steps for this source alone, which come before those of the data set. A source
+    that is `already_prepared` skips the data set's steps. `split_in_order`: the training part comes
+    first. `other_values`: the source scales or codes the features in another way, so no fingerprint
+    fits them.
     """
 
     #: Its rows are computed.
@@ -129,7 +146,9 @@ class SourceSpec(SpecPart):
 
 
 class FileOptions(SpecPart):
-    """The options for reading a user's file, as `FileSource` describes them; empty and None mean: detected."""
+    """The options for reading a user's file, as `FileSource` describes them; empty and None mean:
+    detected.
+    """
 
     drop: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
@@ -141,20 +160,32 @@ class FileOptions(SpecPart):
 
 
 def source_class(kind: object) -> type[SourceSpec]:
-    """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary `SOURCES`."""
+    """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary
+    `SOURCES`.
+    """
     name = str(kind)
     if name in BUILT_IN:
         return load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
-    from elmbench.registry.plugins import plugin_objects  # it imports the registry, which few commands need
+    from elmbench.registry.plugins import (
+        plugin_objects,
+    )  # it imports the registry, which few commands need
 
     added = plugin_objects("SOURCES")
     if name not in added:
-        raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
+        raise ValueError(
+            f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}"
+        )
     source = added[name]
     if not (isinstance(source, type) and issubclass(source, SourceSpec)):
-        raise ValueError(f"the kind of source {kind!r} is {source!r}, not a class of elmbench.datasets.sources.Source")
+        raise ValueError(
+            f"the kind of source {kind!r} is {source!r}, not a class of "
+            "elmbench.datasets.sources.Source"
+        )
     if isabstract(source):
-        raise ValueError(f"the kind of source {kind!r} has no {' and no '.join(sorted(source.__abstractmethods__))}")
+        raise ValueError(
+            f"the kind of source {kind!r} has no "
+            f"{' and no '.join(sorted(source.__abstractmethods__))}"
+        )
     return source
 
 
@@ -162,7 +193,9 @@ def parse_source(content: Any) -> SourceSpec:
     """Return a source, validated by the class of its kind."""
     if isinstance(content, SourceSpec):
         return content
-    return source_class(content.get("kind") if isinstance(content, dict) else content).model_validate(content)
+    return source_class(
+        content.get("kind") if isinstance(content, dict) else content
+    ).model_validate(content)
 
 
 AnySource = Annotated[SerializeAsAny[SourceSpec], PlainValidator(parse_source)]

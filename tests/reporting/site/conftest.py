@@ -31,13 +31,19 @@ def script() -> str:
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory, script: str) -> Path:
-    """A results folder with these tables; in one, a model of somebody's own has the name of a script."""
+    """A results folder with these tables; in one, a model of somebody's own has the name of a
+    script.
+    """
     folder = tmp_path_factory.mktemp("site") / "results"
     for name in TABLES:
         shutil.copytree(RESULTS / name, folder / name)
     cells = folder / "paper/kos-elm/table4/cells.csv"
     head, *lines = cells.read_text("utf-8").splitlines()
-    added = [line.replace("wdbc,K-ELM,", f"wdbc,{script},") for line in lines if line.startswith("wdbc,K-ELM,")]
+    added = [
+        line.replace("wdbc,K-ELM,", f"wdbc,{script},")
+        for line in lines
+        if line.startswith("wdbc,K-ELM,")
+    ]
     cells.write_text("\n".join([head, *lines, *added]) + "\n", "utf-8")
     return folder
 

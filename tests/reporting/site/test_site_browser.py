@@ -1,4 +1,6 @@
-"""The site in a browser, wide and narrow, light and dark: nothing too wide, headings sort, scripts in names rest."""
+"""The site in a browser, wide and narrow, light and dark: nothing too wide, headings sort, scripts
+in names rest.
+"""
 
 import json
 import re
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -26,11 +30,13 @@ SCHEMES = {"light": (), "dark": ("--blink-settings=preferredColorScheme=0",)}
 pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.timeout(1800),  # to make the site and to start a browser, on a busy machine
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path"
+    ),
 ]
 
-#: Sorts by the first model, up and down, and tells the page around it what there is then: also each colour of a text
-#: with that of the ground behind it, and what was asked for and did not come.
+#: Sorts by the first model, up and down, and tells the page around it what there is then: also each
+#: colour of a text with that of the ground behind it, and what was asked for and did not come.
 _PROBE = """<script>const missed = [];
 addEventListener("error", (e) => { missed.push(e.target.src || e.target.href || e.message); }, true);
 addEventListener("load", () => setTimeout(() => {
@@ -68,7 +74,9 @@ Look = Callable[[str], dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
-    """Open all pages at all widths in one colour scheme and return what a script in each of them found."""
+    """Open all pages at all widths in one colour scheme and return what a script in each of them
+    found.
+    """
     folder = tmp_path_factory.mktemp("browser") / "site"
     shutil.copytree(site, folder)
     frames = _FRAMES
@@ -77,16 +85,27 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
         # The probe comes first, so that it sees what fails to load.
         (folder / f"probe-{page}").write_text(text.replace("<head>", f"<head>{_PROBE}", 1), "utf-8")
         for width in WIDTHS:
-            frames += f'<iframe name="{page} {width}" src="probe-{page}" width="{width}" height="800"></iframe>\n'
+            frames += (
+                f'<iframe name="{page} {width}" src="probe-{page}" width="{width}" '
+                'height="800"></iframe>\n'
+            )
     (folder / "frames.html").write_text(frames, "utf-8")
     seen: dict[str, dict[str, dict[str, Any]]] = {}
 
     def open_pages(scheme: str) -> dict[str, dict[str, Any]]:
         if scheme not in seen:
-            words = [str(CHROMIUM), *OPTIONS, *SCHEMES[scheme], f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]
+            words = [
+                str(CHROMIUM),
+                *OPTIONS,
+                *SCHEMES[scheme],
+                f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
+            ]
             words += ["--virtual-time-budget=8000", "--window-size=1400,900", "--dump-dom"]
             done = subprocess.run(
-                [*words, (folder / "frames.html").as_uri()], capture_output=True, text=True, check=True
+                [*words, (folder / "frames.html").as_uri()],
+                capture_output=True,
+                text=True,
+                check=True,
             )
             result = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
             assert result, done.stdout[:500]
@@ -97,7 +116,9 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_no_page_is_wider_than_the_screen_and_all_that_it_needs_is_there(look: Look, scheme: str) -> None:
+def test_no_page_is_wider_than_the_screen_and_all_that_it_needs_is_there(
+    look: Look, scheme: str
+) -> None:
     result = look(scheme)
     assert set(result) == {f"{page} {width}" for page in PAGES for width in WIDTHS}
     for name, page in result.items():
@@ -111,7 +132,9 @@ def test_every_text_stands_out_from_what_is_behind_it(look: Look, scheme: str) -
     grounds = set()
     for name, page in look(scheme).items():
         for pair in page["pairs"]:
-            text, ground = ([int(n) for n in re.findall(r"\d+", colour)[:3]] for colour in pair.split("|"))
+            text, ground = (
+                [int(n) for n in re.findall(r"\d+", colour)[:3]] for colour in pair.split("|")
+            )
             assert contrast(text, ground) >= 4.5, (name, pair)
             grounds.add(sum(ground))
     assert max(grounds) > 3 * 240 if scheme == "light" else min(grounds) < 3 * 40
@@ -123,7 +146,9 @@ def contrast(one: list[int], other: list[int]) -> float:
     def luminance(colour: list[int]) -> float:
         parts = [value / 255 for value in colour]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        return sum(
+            weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+        )
 
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
@@ -133,7 +158,9 @@ def contrast(one: list[int], other: list[int]) -> float:
 def test_headings_sort_and_scripts_in_names_do_not_run(look: Look, width: int) -> None:
     result = look("light")[f"kos-elm-table4.html {width}"]
     assert result["title"].endswith("elmbench")
-    for (direction, values), expected in zip(result["order"], ("ascending", "descending"), strict=True):
+    for (direction, values), expected in zip(
+        result["order"], ("ascending", "descending"), strict=True
+    ):
         numbers = [float(value) for value in values]
         assert direction == expected
         assert numbers == sorted(numbers, reverse=expected == "descending")

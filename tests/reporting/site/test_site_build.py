@@ -31,7 +31,9 @@ def test_a_site_replaces_an_earlier_one_whole(quick: list[tuple[str, str]], tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-def test_a_site_is_built_again_only_after_a_change(quick: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_site_is_built_again_only_after_a_change(
+    quick: list[tuple[str, str]], tmp_path: Path
+) -> None:
     results = tmp_path / "fast" / "miller" / "table1" / "cells.csv"
     results.parent.mkdir(parents=True)
     results.write_text("dataset\n")
@@ -49,7 +51,9 @@ def test_a_site_is_built_again_only_after_a_change(quick: list[tuple[str, str]],
         assert first.read_text() == "two"
 
 
-def test_a_folder_of_something_else_is_left_alone(quick: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_left_alone(
+    quick: list[tuple[str, str]], tmp_path: Path
+) -> None:
     folder = tmp_path / "thesis"
     folder.mkdir()
     (folder / "chapter1.tex").write_text("words")

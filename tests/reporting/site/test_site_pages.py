@@ -59,7 +59,11 @@ class Page(HTMLParser):
             self.captions[-1] += data
 
     def values(self, name: str) -> list[str]:
-        return [result for _, attributes in self.elements if (result := attributes.get(name)) is not None]
+        return [
+            result
+            for _, attributes in self.elements
+            if (result := attributes.get(name)) is not None
+        ]
 
 
 def pages(site: Path) -> Iterator[tuple[str, Page]]:
@@ -93,7 +97,11 @@ def test_a_page_is_for_keyboards_and_screen_readers(site: Path) -> None:
         ids = page.values("id")
         assert len(ids) == len(set(ids)), name
         assert 'href="#main"' in page.text
-        assert all(attributes.get("aria-label") for _, attributes in elements if attributes.get("role") == "region")
+        assert all(
+            attributes.get("aria-label")
+            for _, attributes in elements
+            if attributes.get("role") == "region"
+        )
 
 
 def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
@@ -108,13 +116,18 @@ def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
 @pytest.mark.parametrize(
     ("id", "metrics"),
     [
-        ("kos-elm/table4", {"mcc", "gmean", "accuracy", "precision", "recall", "f1", "n_units", "fit_seconds"}),
+        (
+            "kos-elm/table4",
+            {"mcc", "gmean", "accuracy", "precision", "recall", "f1", "n_units", "fit_seconds"},
+        ),
         ("eem/table9", {"gmean"}),
         ("rkelm/table3", {"rmse"}),
         ("ospvm/table2", {"accuracy", "train_accuracy"}),
     ],
 )
-def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path, id: str, metrics: set[str]) -> None:
+def test_the_numbers_of_a_table_are_those_of_its_cells(
+    site: Path, results: Path, id: str, metrics: set[str]
+) -> None:
     page = Page(site / f"{id.replace('/', '-')}.html")
     resolved = resolve(find_experiment(id), "paper")
     names = {resolved.spelling(name): name for name in resolved.file.spec.datasets}
@@ -126,10 +139,15 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
         metric, profile, select, reading = result.groups("")
         seen.add(metric)
         cells = pd.read_csv(
-            results / profile / id / "cells.csv", keep_default_na=False, na_values=[""], dtype={"reading": "str"}
+            results / profile / id / "cells.csv",
+            keep_default_na=False,
+            na_values=[""],
+            dtype={"reading": "str"},
         )
         cells = cells[
-            (cells["reading"].fillna("") == reading) & (cells["select"] == select) & (cells["status"] == "ok")
+            (cells["reading"].fillna("") == reading)
+            & (cells["select"] == select)
+            & (cells["status"] == "ok")
         ]
         means = cells.groupby(["dataset", "model"])[metric].mean()
         less = less_is_better(metric)
@@ -141,7 +159,11 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
                 if number is None:
                     continue
                 places = len(number[0].partition(".")[2])
-                assert abs(float(number[0]) - part[model]) <= 0.5001 * 10**-places, (caption, dataset, model)
+                assert abs(float(number[0]) - part[model]) <= 0.5001 * 10**-places, (
+                    caption,
+                    dataset,
+                    model,
+                )
                 if metric != "n_units" and not metric.endswith("_seconds"):
                     assert ("best of ours" in text) == (part.count() > 1 and part[model] == best), (
                         caption,
@@ -156,15 +178,22 @@ def test_every_printed_figure_is_linked_with_its_interval(site: Path, results: P
     assert name in Page(site / "kos-elm-table4.html").values("href")
     columns = ["dataset", "model", "metric", "mean", "published", "low", "high", "verdict"]
     figures = pd.read_csv(site / name)[columns].dropna(subset="verdict")
-    written = pd.read_csv(results / "paper/kos-elm/table4/summary.csv")[columns].dropna(subset="verdict")
+    written = pd.read_csv(results / "paper/kos-elm/table4/summary.csv")[columns].dropna(
+        subset="verdict"
+    )
     assert len(figures) == 5
     pd.testing.assert_frame_equal(figures.reset_index(drop=True), written.reset_index(drop=True))
 
 
 def test_the_first_finding_is_the_dictionary_that_leaks(site: Path, results: Path) -> None:
     page = Page(site / "index.html")
-    assert "FB-KOS-ELM comes within 0.004 and 0.011 of its published 0.97 on Sylva and 0.98 on WDBC only" in page.text
-    cells = pd.read_csv(results / "fast/kos-elm/table4/cells.csv", keep_default_na=False, na_values=[""])
+    assert (
+        "FB-KOS-ELM comes within 0.004 and 0.011 of its published 0.97 on Sylva and 0.98 on WDBC "
+        "only"
+    ) in page.text
+    cells = pd.read_csv(
+        results / "fast/kos-elm/table4/cells.csv", keep_default_na=False, na_values=[""]
+    )
     part = cells[(cells["model"] == "FB-KOS-ELM") & (cells["select"] == "published")]
     means = part.fillna({"reading": ""}).groupby(["dataset", "reading"])["mcc"].mean()
     expected = [
@@ -189,12 +218,16 @@ def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> No
 def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
     """The verdict after the correction for all claims of the paper, not that of the table alone."""
     heading, *rows = next(
-        table for table in Page(site / "claims.html").tables if any("Table 9" in row for row in table)
+        table
+        for table in Page(site / "claims.html").tables
+        if any("Table 9" in row for row in table)
     )
     shown = [dict(zip(heading, row, strict=True)) for row in rows]
     page = unescape(Page(site / "eem-table9.html").text)
     for claim in (claim for claim in shown if claim["table"] == "Table 9"):
-        assert f"“{claim['claim']}”: <strong>{claim['verdict']}</strong>; {claim['evidence']}" in page
+        assert (
+            f"“{claim['claim']}”: <strong>{claim['verdict']}</strong>; {claim['evidence']}" in page
+        )
     assert 'claim "' not in page
 
 
@@ -212,27 +245,45 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     from elmbench.reporting.site.pages import environment
     from elmbench.reporting.tables import Grid
 
-    source = "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], [[s]], s) }}"
+    source = (
+        "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], "
+        "[[s]], s) }}"
+    )
     source += "{{ m.picture(picture) }}"
     grid = Grid(script, script, (script,), ((script, (None,)),))
-    shown = environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
+    shown = (
+        environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
+    )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
 
 
-def test_columns_whose_names_begin_alike_have_bars_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_whose_names_begin_alike_have_bars_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from elmbench.reporting.site import charts
 
     drawn: list[Any] = []
     monkeypatch.setattr(charts, "figure_bytes", lambda figure: drawn.append(figure) or b"")
-    lines = pd.DataFrame({"column": [f"the temperature at the site {i}" for i in (1, 2)], "importance": [0.5, 0.1]})
+    lines = pd.DataFrame(
+        {"column": [f"the temperature at the site {i}" for i in (1, 2)], "importance": [0.5, 0.1]}
+    )
     charts._importance(lines.assign(std=0.1, metric="mcc", model="elm"))
     assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
 
 
 def test_a_picture_says_paper_and_table(site: Path) -> None:
-    assert Page(site / "eem-table9.html").values("alt")[0].startswith("eem, Table 9, profile fast: average ranks")
-    sources = [source for _, page in pages(site) for source in page.values("src") if source.startswith("data:")]
+    assert (
+        Page(site / "eem-table9.html")
+        .values("alt")[0]
+        .startswith("eem, Table 9, profile fast: average ranks")
+    )
+    sources = [
+        source
+        for _, page in pages(site)
+        for source in page.values("src")
+        if source.startswith("data:")
+    ]
     for source in sources:
         with Image.open(BytesIO(b64decode(source.partition(",")[2]))) as picture:
             assert min(picture.size) > 100
@@ -245,7 +296,9 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     source = results / "fast/kos-elm/figure3"
     with Image.open(site / picture) as shown, Image.open(source / "figure.png") as drawn:
         assert shown.size == drawn.size
-        difference = np.abs(np.asarray(shown.convert("RGB"), float) - np.asarray(drawn.convert("RGB"), float))
+        difference = np.abs(
+            np.asarray(shown.convert("RGB"), float) - np.asarray(drawn.convert("RGB"), float)
+        )
         assert difference.mean() < 3
     (data,) = {target for target in page.values("href") if target.endswith("figure.csv")}
     written, original = (pd.read_csv(path) for path in (site / data, source / "figure.csv"))
@@ -265,9 +318,15 @@ def test_each_verdict_has_its_sign_without_colour(site: Path) -> None:
 def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(site: Path) -> None:
     """Profile paper has WDBC alone, profile fast also Sylva."""
     heading, *rows = next(
-        table for table in Page(site / "claims.html").tables if any("Table IV" in row for row in table)
+        table
+        for table in Page(site / "claims.html").tables
+        if any("Table IV" in row for row in table)
     )
     shown = {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
     assert shown["K-ELM works better than ELM"]["profile"] == "paper"
     on_sylva = shown["FB-KOS-ELM obtains a higher MCC score with respect to K-ELM"]
-    assert (on_sylva["profile"], on_sylva["in print"], on_sylva["verdict"]) == ("fast", "yes", "does not hold")
+    assert (on_sylva["profile"], on_sylva["in print"], on_sylva["verdict"]) == (
+        "fast",
+        "yes",
+        "does not hold",
+    )
