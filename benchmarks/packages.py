@@ -126,11 +126,14 @@ _OPERATIONS = 5000 * L * (L + 2 * 7) + L**3 / 3
 
 ROWS: dict[str, Run] = {
     "hpelm": partial(
-        _fit, package="hpelm", module="hpelm", name=_NAME, model=_ELM, theirs=_hpelm, compared=500, target=1.1,
-        note="the same nodes and ridge; both also predict 500 rows, which are compared", operations=_OPERATIONS,
+        _fit, package="hpelm", module="hpelm", name=_NAME, model=_ELM, theirs=_hpelm, compared=500,
+        target=1.1,
+        note="the same nodes and ridge; both also predict 500 rows, which are compared",
+        operations=_OPERATIONS,
     ),
     "scikit-elm": partial(
-        _fit, package="scikit-elm", module="skelm", name=_NAME, model=_ELM, theirs=_skelm, target=1.0,
+        _fit, package="scikit-elm", module="skelm", name=_NAME, model=_ELM, theirs=_skelm,
+        target=1.0,
         note=f"{_OWN_NODES}; with an intercept", operations=_OPERATIONS,
     ),
     "pyoselm-blocks": partial(
@@ -142,11 +145,14 @@ ROWS: dict[str, Run] = {
     ),
     "krls-ald": partial(
         _fit, package="krls", module="krls.krls", name="ALD-KOS-ELM, 2,000 rows", model=ALD,
-        theirs=partial(_krls, "KRLS", {"nu": DELTA, "N": 2000}), rows=2000, compared=100, target=1.0, note=_SAME_RULE,
+        theirs=partial(_krls, "KRLS", {"nu": DELTA, "N": 2000}), rows=2000, compared=100,
+        target=1.0, note=_SAME_RULE,
     ),
     "krls-fb": partial(
-        _fit, package="krls", module="krls.krls", name=f"FB-KOS-ELM, F = {BUDGET}, 2,000 rows", model=FB,
-        theirs=partial(_krls, "FB_KRLS", {"N": BUDGET, "c": 1.0 / ONLINE_C}), rows=2000, compared=100, target=1.0,
+        _fit, package="krls", module="krls.krls", name=f"FB-KOS-ELM, F = {BUDGET}, 2,000 rows",
+        model=FB,
+        theirs=partial(_krls, "FB_KRLS", {"N": BUDGET, "c": 1.0 / ONLINE_C}), rows=2000,
+        compared=100, target=1.0,
         note=_SAME_RULE,
     ),
 }  # fmt: skip

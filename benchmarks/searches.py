@@ -164,14 +164,18 @@ _PAIRS, _SIZES, _ROWS = (
 
 ROWS: dict[str, Run] = {
     "k-elm-wdbc": partial(_search, f"K-ELM, WDBC, {_PAIRS}", _K_ELM, "wdbc", KERNEL_GRID, 40.0),
-    "k-elm-series": partial(_search, f"K-ELM, {_ROWS}, {_PAIRS}", _K_ELM, "series", KERNEL_GRID, 40.0),
+    "k-elm-series": partial(_search, f"K-ELM, {_ROWS}, {_PAIRS}", _K_ELM, "series", KERNEL_GRID,
+    40.0),
     "elm-wdbc": partial(_search, f"ELM, WDBC, {_SIZES}", _ELM, "wdbc", NODES_GRID, 40.0),
     "elm-series": partial(_search, f"ELM, {_ROWS}, {_SIZES}", _ELM, "series", NODES_GRID, 40.0),
-    "ls-svm": partial(_search, "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds", _LS_SVM, "digits", WIDE_GRID, 6.0),
+    "ls-svm": partial(_search, "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds", _LS_SVM, "digits",
+    WIDE_GRID, 6.0),
     "rk-elm-satimage": partial(
-        _search, "RKELM, Satimage, 4,435 rows, 6 L x 36 ridges x 3 folds", _RKELM, "satimage", CENTRES_GRID, 30.0
+        _search, "RKELM, Satimage, 4,435 rows, 6 L x 36 ridges x 3 folds", _RKELM, "satimage",
+        CENTRES_GRID, 30.0
     ),
-    "path-search-wdbc": partial(_path_search, f"PathSearchCV, K-ELM, WDBC, {_PAIRS}", "wdbc", KERNEL_GRID, 20.0),
+    "path-search-wdbc": partial(_path_search, f"PathSearchCV, K-ELM, WDBC, {_PAIRS}", "wdbc",
+    KERNEL_GRID, 20.0),
     "path-search-digits": partial(
         _path_search, "PathSearchCV, K-ELM, 900 digits, 6 gamma x 6 C x 3 folds", "digits",
         {"gamma": POWERS[::4], "C": POWERS[::4]}, 10.0,

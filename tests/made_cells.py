@@ -77,8 +77,10 @@ def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict
 UNIT: dict[str, Any] = {
     "format": 1, "kind": "cell", "task": "classification", "run": 0, "fold": 0,
     "dataset": {"name": "wdbc", "identity": "abc", "run": 0, "options": {}, "rows": None},
-    "protocol": {"scale": None, "outer": {"kind": "stratified-kfold", "folds": 2}, "order": "shuffled"},
-    "model": "elm", "version": "3", "stream": "elm", "params": {}, "carry_over": "none", "chosen": None, "given": None,
+    "protocol": {"scale": None, "outer": {"kind": "stratified-kfold", "folds": 2},
+    "order": "shuffled"},
+    "model": "elm", "version": "3", "stream": "elm", "params": {}, "carry_over": "none",
+    "chosen": None, "given": None,
     "metric": "mcc", "tune_rows": None, "grid": {},
 }  # fmt: skip
 

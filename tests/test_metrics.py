@@ -265,7 +265,8 @@ def test_names_and_columns() -> None:
     assert {"balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss"} < set(
         metric_names("classification")
     )
-    assert [less_is_better(name) for name in ("log_loss", "mae", "prequential_error", "r2", "n_units")] == [
+    assert [less_is_better(name) for name in ("log_loss", "mae", "prequential_error", "r2",
+    "n_units")] == [
         True, True, True, False, False,
     ]  # fmt: skip
     assert [is_metric(name) for name in ("neg_log_loss", "mmc")] == [True, False]

@@ -305,7 +305,8 @@ def kernels() -> str:
 
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
-    answer, answers, findings, headlines, verdicts, table, signs, claims, main, own_runs, self_tests, pattern, kernels
+    answer, answers, findings, headlines, verdicts, table, signs, claims, main, own_runs,
+    self_tests, pattern, kernels
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}
 

@@ -142,7 +142,8 @@ def compare(
             positive=positive,
         )
         comparison = Comparison(
-            tuple(map(rows, data)), split_words(model), read_all_grids(grid or []), split_words(metric), folds, runs,
+            tuple(map(rows, data)), split_words(model), read_all_grids(grid or []),
+            split_words(metric), folds, runs,
             limit, name,
         )  # fmt: skip
         options = RunOptions(settings=settings, retry=retry, command=command)

@@ -191,7 +191,8 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
         )
     if damaged := counts["to_run"] and prepared.store.n_damaged:
         typer.echo(
-            f"{prepared.store.root} has {amount(damaged, 'damaged record')}; their work is repeated",
+            f"{prepared.store.root} has {amount(damaged, 'damaged record')}; "
+            "their work is repeated",
             err=True,
         )
     handlers = {

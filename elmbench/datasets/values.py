@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 #: Words for a missing value in any column: those of pandas but "None", which may be a category, and
 #: "?".
 MISSING = {
-    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan",
+    "NULL", "null",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 }  # fmt: skip
 #: Further words for a missing value, in lower case; in columns of numbers and of dates only.
 _MISSING_NUMBER = {
-    "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
+    "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing",
+    "unknown", "(null)",
     "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 }  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
@@ -62,7 +64,8 @@ _DATES = (
     "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y",
     "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
     "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
-    "%d %b %Y", "%d %B %Y", "%d. %b %Y", "%d. %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y",
+    "%d %b %Y", "%d %B %Y", "%d. %b %Y", "%d. %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y",
+    "%B %d, %Y",
     "%b %Y", "%B %Y", "%m/%Y", "%m.%Y",
 )  # fmt: skip
 _TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
@@ -232,7 +235,8 @@ def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
     options = f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
     ways = "; " + wording(options, "astype(str).astype('category') if they are categories")
     return ElmbenchError(
-        f"{table.origin}: the {kind} {name!r} is mostly numbers, but row {odd[0] + 1} holds {value}",
+        f"{table.origin}: the {kind} {name!r} is mostly numbers, "
+        f"but row {odd[0] + 1} holds {value}",
         expected="a number, or a usual word for a missing value such as NA",
         next_step=f"correct the data{ways * (kind == 'column')}",
     )

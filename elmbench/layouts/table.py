@@ -71,11 +71,19 @@ def gain(value: float) -> str:
 Line = Mapping[str, str]
 #: The sentence that explains a column.
 _LEGEND = {
-    "verdict": "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
-    "digit), consistent (in it, but so are figures of other models), close (in one twice as wide), differs, too few "
-    "runs (fewer than three).",
-    "ratio": "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
-    "optimism": "Optimism: how much better the oracle's mean is than that of nested selection, on the same folds.",
+    "verdict": (
+        "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the "
+        "last printed digit), consistent (in it, but so are figures of other models), close (in "
+        "one twice as wide), differs, too few runs (fewer than three)."
+    ),
+    "ratio": (
+        "Fit times are of one machine; compare the ratios, over the first model on the same data "
+        "set."
+    ),
+    "optimism": (
+        "Optimism: how much better the oracle's mean is than that of nested selection, on the same "
+        "folds."
+    ),
 }
 
 

@@ -21,7 +21,9 @@ CONSTANT_KERNEL = (
 )
 
 FLOOR = 1e-12
-"""Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
+"""Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under
+the inverse root.
+"""
 
 
 def landmark_map(K: Array) -> Array:

@@ -226,6 +226,7 @@ class ELMRegressor(WeightedRegressor, _ELM):
     >>> from sklearn.datasets import load_diabetes
     >>> from elmbench.models import ELMRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(ELMRegressor(n_hidden=50, C=100, random_state=0).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    >>> model = ELMRegressor(n_hidden=50, C=100, random_state=0)
+    >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.58
     """

@@ -169,10 +169,9 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     """Multiple kernel extreme learning machine for classification.
 
     A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt as well. It
-    minimises sum_p
-    ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over the
-    kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class,
-    0 elsewhere.
+    minimises sum_p ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights
+    beta_p in each kernel and over the kernel weights on the surface sum_p gamma_p^q = 1. Targets
+    are 1 in the column of a row's class, 0 elsewhere.
 
     Parameters
     ----------
@@ -278,6 +277,7 @@ class MKELMRegressor(FamilyRegressor, _MKELM):
     >>> from sklearn.datasets import load_diabetes
     >>> from elmbench.models import MKELMRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(MKELMRegressor(C=10, max_iter=5, tol=0.5).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    >>> model = MKELMRegressor(C=10, max_iter=5, tol=0.5)
+    >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.99
     """

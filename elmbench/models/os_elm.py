@@ -174,6 +174,7 @@ class OSELMRegressor(WeightedRegressor, _OSELM):
     >>> from sklearn.datasets import load_diabetes
     >>> from elmbench.models import OSELMRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(OSELMRegressor(initial_batch=50, random_state=0).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    >>> model = OSELMRegressor(initial_batch=50, random_state=0)
+    >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.53
     """

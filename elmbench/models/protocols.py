@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from elmbench.numerics.arrays import Array, Indices
 
 Folds = list[tuple[Indices, Indices]]
-"""Row numbers of the training part and of the test part, a pair a fold; rows may be in several test parts, or none."""
+"""Row numbers of the training part and of the test part, a pair a fold; rows may be in several test
+parts, or none.
+"""
 
 
 class Evaluated(NamedTuple):

@@ -260,6 +260,7 @@ class RKELMRegressor(WeightedRegressor, _RKELM):
     >>> from sklearn.datasets import load_diabetes
     >>> from elmbench.models import RKELMRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(RKELMRegressor(n_landmarks=50, C=100, random_state=0).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    >>> model = RKELMRegressor(n_landmarks=50, C=100, random_state=0)
+    >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.47
     """

@@ -281,7 +281,8 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
     >>> from sklearn.datasets import load_diabetes
     >>> from elmbench.models import RSVMRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(RSVMRegressor(n_landmarks=50, C=10, random_state=0).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    >>> model = RSVMRegressor(n_landmarks=50, C=10, random_state=0)
+    >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.55
     """
 

@@ -16,7 +16,9 @@ from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
 
 MOST_BYTES = 2**30
-"""Size of the kernel matrices of a fold up to which all values of C share them; LIBSVM needs only parts of them."""
+"""Size of the kernel matrices of a fold up to which all values of C share them; LIBSVM needs only
+parts of them.
+"""
 
 
 class _StopRecorder:

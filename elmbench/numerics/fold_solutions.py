@@ -26,17 +26,23 @@ from elmbench.numerics.ridge_path import (
 from elmbench.numerics.symmetric_product import multiply
 
 _WIDEST = 2.0**9
-"""Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are well-conditioned."""
+"""Ratio to the smallest ridge up to which one inverse helps to solve a system; larger ridges are
+well-conditioned.
+"""
 
 # runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as
 # long
 MOST_RUNS = 8
 
 COMPILED_FROM = 2500
-"""Rows from which the compiled product is faster than BLAS's, and a search takes longer than to import the compiler."""
+"""Rows from which the compiled product is faster than BLAS's, and a search takes longer than to
+import the compiler.
+"""
 
 SMALLEST = 1e7 * EPS
-"""Ridges below this, over a lower estimate of the norm of K, are solved directly: iterations would be too inexact."""
+"""Ridges below this, over a lower estimate of the norm of K, are solved directly: iterations would
+be too inexact.
+"""
 
 _MOST = 100  # the most steps with the inverse for each ridge
 

@@ -181,7 +181,8 @@ def _fill(
 ALLOWED = 32
 """Allowed trace of the remainder, in units of round-off of a lower bound of the kernel's norm.
 
-The norm of the remainder is about an eighth of its trace, as large as the backward error of a Cholesky factorisation.
+The norm of the remainder is about an eighth of its trace, as large as the backward error of a
+Cholesky factorisation.
 """
 
 _BLOCK = 64  # columns that are added at once

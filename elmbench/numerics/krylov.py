@@ -11,8 +11,10 @@ from scipy.linalg.lapack import dposv, dptsv, dstebz
 from elmbench.numerics.arrays import EPS, Array
 
 STOP, LOOSEST = 1e-11, 1e-6
-"""Norms of a residual over that of the right-hand side at which a system counts as solved, for any condition, and that
-no solution exceeds: a ridge within round-off of K would allow more than the right-hand side."""
+"""Norms of a residual over that of the right-hand side at which a system counts as solved, for any
+condition, and that no solution exceeds: a ridge within round-off of K would allow more than the
+right-hand side.
+"""
 
 LOOK = 16  # steps between two estimates of the remaining steps
 _FIRST = 32  # number of columns that are allocated first

@@ -40,7 +40,9 @@ GEOMETRIES: dict[str, Callable[[Rows, Rows], Array]] = {
     "product": inner_products,
     "cosine": cosine_similarity,
 }
-"""Arguments of kernels by name: functions that return a new array of shape (n, m) for n rows and m others."""
+"""Arguments of kernels by name: functions that return a new array of shape (n, m) for n rows and m
+others.
+"""
 
 OF_DISTANCES = ("rbf", "inverse-multiquadric", "rational-quadratic")
 """Kernels of the squared Euclidean distance."""
@@ -228,7 +230,9 @@ class Kernel:
 
 
 BLOCK_BYTES = 16 * 2**20
-"""Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
+"""Size of a block of kernel values, in bytes (one row is the least); two are held while one follows
+the other.
+"""
 
 
 def kernel_blocks(

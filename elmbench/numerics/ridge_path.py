@@ -18,8 +18,10 @@ WITHIN_ROUND_OFF = 16
 """Up to how many units of round-off of the trace a ridge is left to a factorisation of its own."""
 
 BLOCKED_FROM = 2000
-"""Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of
-a matrix with one vector: these wait for memory as soon as the matrix exceeds the caches."""
+"""Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of
+which is products of a matrix with one vector: these wait for memory as soon as the matrix exceeds
+the caches.
+"""
 
 WIDTH = 96  # diagonals of the band
 

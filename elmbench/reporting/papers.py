@@ -35,9 +35,12 @@ _WORTH = (
 )
 #: The plurals of metrics.
 _PLURALS = {
-    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means", "mcc": "MCCs",
-    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls", "f1": "F1 scores",
-    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives", "fn": "false negatives",
+    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means",
+    "mcc": "MCCs",
+    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls",
+    "f1": "F1 scores",
+    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives",
+    "fn": "false negatives",
     "tp": "true positives",
 }  # fmt: skip
 _NO_FIGURES = pd.DataFrame(columns=[*COLUMNS, "profile"])

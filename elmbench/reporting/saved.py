@@ -143,7 +143,8 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     Examples
     --------
     >>> results = read_results()  # doctest: +SKIP
-    >>> results.summary.query("metric == 'mcc'").groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
+    >>> mcc = results.summary.query("metric == 'mcc'")  # doctest: +SKIP
+    >>> mcc.groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
     >>> results["fast/kos-elm/table4"].cells  # doctest: +SKIP
     """
     top = Path(folder).expanduser().resolve()

@@ -123,7 +123,8 @@ def test_nothing_else_writes_a_baseline(elmbench: Callable, baseline: Path, work
     worker["elm"] = lambda unit: {"n_units": 11} if unit["kind"] == "cell" else {}
     elmbench(*RUN, "--force")
     for words in (
-        "check", "check one --against published --profile ci", "table one --profile ci", "status", "validate",
+        "check", "check one --against published --profile ci", "table one --profile ci", "status",
+        "validate",
         "show one", "run one --profile paper --dry-run",
     ):  # fmt: skip
         elmbench(*words.split(), code=None)

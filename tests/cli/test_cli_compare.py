@@ -176,9 +176,12 @@ def test_every_option_reaches_the_comparison(
     elmbench("compare", *shlex.split(words), code=2)
     request, options, _ = prepare.call_args.args
     rows: dict[str, Any] = {
-        "target": "y", "task": "classification", "positive": "yes", "fold": "part", "test": "new.csv",
-        "groups": "who", "weights": "heavy", "ordered_by": "when", "day_first": False, "drop": ("p", "q"),
-        "words": ("zip",), "drop_missing_target": True, "separator": ";", "decimal": ",", "header": False,
+        "target": "y", "task": "classification", "positive": "yes", "fold": "part",
+        "test": "new.csv",
+        "groups": "who", "weights": "heavy", "ordered_by": "when", "day_first": False, "drop": ("p",
+        "q"),
+        "words": ("zip",), "drop_missing_target": True, "separator": ";", "decimal": ",",
+        "header": False,
         "impute": True,
     }  # fmt: skip
     data = (UserData("a.csv", **rows), UserData("b.csv", **rows))

@@ -131,8 +131,10 @@ def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.M
     )  # fmt: skip
     memory = LocalExecutor(Settings(jobs=2)).memory
     assert options == RunOptions(
-        ("one", "two"), "p", profile="ci", readings={"order": "stored"}, metrics=("f1", "roc_auc"), request=request,
-        settings=Settings(2, "here", (), 3, parse_limits("time=5s"), memory), retry=True, force=True, clean_times=True,
+        ("one", "two"), "p", profile="ci", readings={"order": "stored"}, metrics=("f1", "roc_auc"),
+        request=request,
+        settings=Settings(2, "here", (), 3, parse_limits("time=5s"), memory), retry=True,
+        force=True, clean_times=True,
     )  # fmt: skip
 
 

@@ -24,12 +24,16 @@ from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 @pytest.mark.parametrize(
     ("what", "known", "line"),
     [
-        ("experiments", load_catalogue, {"id": "kos-elm/table4", "alias": ["table4"], "data sets": ["sylva", "wdbc"]}),
-        ("datasets", load_dataset_specs, {"name": "wdbc", "task": "classification", "rows": 569, "columns": 30}),
+        ("experiments", load_catalogue, {"id": "kos-elm/table4", "alias": ["table4"],
+        "data sets": ["sylva", "wdbc"]}),
+        ("datasets", load_dataset_specs, {"name": "wdbc", "task": "classification", "rows": 569,
+        "columns": 30}),
         ("models", registry,
-         {"name": "k-elm", "parameters": ["gamma", "C"], "tasks": ["classification", "regression"]}),
+         {"name": "k-elm", "parameters": ["gamma", "C"], "tasks": ["classification",
+         "regression"]}),
         ("metrics", lambda: REGISTRY,
-         {"name": "log_loss", "task": "classification", "better": "less", "takes": "probabilities"}),
+         {"name": "log_loss", "task": "classification", "better": "less",
+         "takes": "probabilities"}),
     ],
 )  # fmt: skip
 def test_lists_are_complete(
@@ -86,12 +90,14 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
     assert "holdout, 20 runs" in elmbench("show", "rkelm/table3").out
     content = elmbench("show", "table4", "--json").json
     assert content["figures"][0] == {
-        "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003, "text": "0.88",
+        "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003,
+        "text": "0.88",
         "note": "", "over_seconds": None, "cited": False,
     }  # fmt: skip
     assert content["id"] == "kos-elm/table4"
     assert content["protocol"]["outer"] == {
-        "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
+        "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {},
+        "except": {"wdbc": {"folds": 3}},
     }  # fmt: skip
 
 
@@ -124,7 +130,8 @@ def test_the_suites_own_specs_are_valid(
     assert "it.yaml: the key 'toy.title' is missing" in elmbench("validate", code=2).err
 
 
-VERBS = ["validate", "list experiments", "list readings", "show one", "run one", "table one", "check one",
+VERBS = ["validate", "list experiments", "list readings", "show one", "run one", "table one",
+"check one",
          "baseline update one"]  # fmt: skip
 
 

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.exhaustive
 RESULTS = Path(__file__).parents[2] / "results"
 
 COMMANDS = [
-    "list experiments", "list datasets", "list models", "list readings", *(f"show {name}" for name in load_catalogue()),
+    "list experiments", "list datasets", "list models", "list readings",
+    *(f"show {name}" for name in load_catalogue()),
     "validate", "env", "data status", "run table4 --profile ci --dry-run", "run --all --profile "
                                                                            "paper --dry-run",
 ]  # fmt: skip

@@ -110,10 +110,14 @@ def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("name", "form", "words"),
     [
-        *((name, "csv", {}) for name in ("sonar", "banknote", "oil-spill", "libras-move", "spectrometer", "balance")),
-        ("cpu-act", "csv", {}), ("forest-cover", "parquet", {}), ("protein-homology", "parquet", {}),
-        ("sonar", "parquet", {"Mine": "M", "Rock": "R"}), ("banknote", "parquet", {"1": "0", "2": "1"}),
-        ("protein-homology", "parquet", {"-1": "0"}), ("oil-spill", "parquet", {"-1": "negative", "1": "positive"}),
+        *((name, "csv", {}) for name in ("sonar", "banknote", "oil-spill", "libras-move",
+        "spectrometer", "balance")),
+        ("cpu-act", "csv", {}), ("forest-cover", "parquet", {}), ("protein-homology", "parquet",
+        {}),
+        ("sonar", "parquet", {"Mine": "M", "Rock": "R"}), ("banknote", "parquet", {"1": "0",
+        "2": "1"}),
+        ("protein-homology", "parquet", {"-1": "0"}), ("oil-spill", "parquet", {"-1": "negative",
+        "1": "positive"}),
     ],
 )  # fmt: skip
 def test_a_set_that_is_not_here_loads_when_its_file_is_dropped_in(

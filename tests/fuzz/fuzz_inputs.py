@@ -17,16 +17,22 @@ from elmbench.errors import ElmbenchError
 
 #: Numbers, words and shapes that programs trip over.
 HOSTILE: list[Any] = [
-    None, True, False, 0, 1, -1, 2, 0.5, -0.0, 1e308, 1e-320, float("inf"), float("-inf"), float("nan"), 2**31, 2**63,
-    -(2**63) - 1, 10**400, "", " ", "0", "-1", "1.5", "1e999", "nan", "NaN", "inf", "null", "true", "~", "\0", "\r",
-    "\n", "\ud800", "\u202e", "é", "x" * 600, "../../x", "/etc/passwd", "{}", "[]", "%s", "[bold]", "[/]", "a,b",
+    None, True, False, 0, 1, -1, 2, 0.5, -0.0, 1e308, 1e-320, float("inf"), float("-inf"),
+    float("nan"), 2**31, 2**63,
+    -(2**63) - 1, 10**400, "", " ", "0", "-1", "1.5", "1e999", "nan", "NaN", "inf", "null", "true",
+    "~", "\0", "\r",
+    "\n", "\ud800", "\u202e", "é", "x" * 600, "../../x", "/etc/passwd", "{}", "[]", "%s", "[bold]",
+    "[/]", "a,b",
     [], {}, [[]], [{}], {"": None}, ["a"], [1, 2, 3], [0] * 300, {"a": 1}, {"a": {"b": {"c": []}}},
 ]  # fmt: skip
 #: Pieces of files in the formats that are read.
 WORDS: list[bytes] = [
-    b"\0", b"\n", b"\r", b"\r\n", b",", b"\"", b"'", b":", b";", b"?", b"%", b"{", b"}", b"[", b"]", b"&a ", b"*a ",
-    b"<<: ", b"- ", b"!!int ", b"\xff", b"\xef\xbb\xbf", b"nan", b"inf", b"-", b"1e999", b"9" * 30, b"-1", b"0", b"1:1",
-    b"1:", b"0:1", b"qid:1 ", b"@attribute a {}\n", b"@data\n", b"\x80\x04", b"PK\x03\x04", b"PAR1", b"\x1f\x8b",
+    b"\0", b"\n", b"\r", b"\r\n", b",", b"\"", b"'", b":", b";", b"?", b"%", b"{", b"}", b"[", b"]",
+    b"&a ", b"*a ",
+    b"<<: ", b"- ", b"!!int ", b"\xff", b"\xef\xbb\xbf", b"nan", b"inf", b"-", b"1e999", b"9" * 30,
+    b"-1", b"0", b"1:1",
+    b"1:", b"0:1", b"qid:1 ", b"@attribute a {}\n", b"@data\n", b"\x80\x04", b"PK\x03\x04", b"PAR1",
+    b"\x1f\x8b",
 ]  # fmt: skip
 
 Value = st.one_of(

@@ -32,7 +32,8 @@ def rows_spec(features: int) -> DatasetSpec:
     """Return the spec of the rows above."""
     classes = {"no": 6, "yes": 6} if features == 4 else {-1: 6, 1: 6}
     content: dict[str, Any] = {
-        "title": "Rows", "task": "classification", "positive": [list(classes)[1]], "citation": "none",
+        "title": "Rows", "task": "classification", "positive": [list(classes)[1]],
+        "citation": "none",
         "shape": {"instances": 12, "features": features, "classes": classes},
         "sources": [{"kind": "openml", "id": 1}],
     }  # fmt: skip

@@ -83,7 +83,7 @@ def test_every_model_is_drawn_and_the_same_data_give_the_same_picture(toy: Toy) 
 
 
 # --- Curves
-# ----------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 CURVES = {
     "layout": "curves", "datasets": ["wdbc", "heart"], "grids": {"n_hidden": [5, 10]},
@@ -151,7 +151,7 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(t
 
 
 # --- Surfaces
-# --------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 
 def columns(*sizes: int) -> dict[str, Any]:
@@ -159,7 +159,8 @@ def columns(*sizes: int) -> dict[str, Any]:
 
 
 SURFACE: dict[str, Any] = {
-    "layout": "surface", "options": {"rows": "n_hidden"}, "grids": {"C": {"powers-of-2": [-10, -8]}},
+    "layout": "surface", "options": {"rows": "n_hidden"}, "grids": {"C": {"powers-of-2": [-10,
+    -8]}},
     "models": columns(200, 50),
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from elmbench.work.plan import Plan
 from elmbench.work.stream import Stream
 
 # --- Sizes
-# -----------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 BUDGETS = {
     "layout": "size-curves", "grids": {"C": [1.0], "gamma": [1.0]},
@@ -65,7 +65,7 @@ def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is
 
 
 # --- Options
-# ---------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 
 def densities(name: str, *values: float) -> list[str]:
@@ -132,7 +132,8 @@ def test_the_table_has_times_ratios_and_how_cells_ended(
 
 def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
     points = [
-        ("a", "ELM", 0.1, 2.0, "out-of-memory"), ("a", "ELM", 0.2, np.nan, "timeout"), ("a", "SVM", 0.1, 3.0, ""),
+        ("a", "ELM", 0.1, 2.0, "out-of-memory"), ("a", "ELM", 0.2, np.nan, "timeout"), ("a", "SVM",
+        0.1, 3.0, ""),
         ("b", "SVM", 0.1, np.nan, "out-of-memory"),
     ]  # fmt: skip
     curves = pd.DataFrame(points, columns=["dataset", "model", "value", "mean", "ending"])
@@ -140,7 +141,8 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
     lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
     elm, svm = line_styles(["ELM", "SVM"]).values()
     crosses = [i for i, line in enumerate(lines) if line.get_marker() in ("x", "+")]
-    assert [(lines[i].get_marker(), list(lines[i].get_xdata()), lines[i].get_color()) for i in crosses] == [
+    assert [(lines[i].get_marker(), list(lines[i].get_xdata()),
+    lines[i].get_color()) for i in crosses] == [
         ("x", [0.1], elm["color"]), ("+", [0.2], elm["color"]), ("x", [0.1], svm["color"]),
     ]  # fmt: skip
     assert all(0.75 < height < 1 for i in crosses for height in lines[i].get_ydata())
@@ -172,7 +174,7 @@ def test_no_curve_where_nothing_was_run(toy: Toy) -> None:
 
 
 # --- Trials
-# ----------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 TRIALS: dict[str, Any] = {"layout": "trials", "datasets": ["wdbc", "calhousing"]}
 BOTH = {"protocol": {"metrics": ["mcc", "nrmse"]}}
@@ -211,16 +213,19 @@ def test_every_model_has_a_line_in_every_panel(toy: Toy) -> None:
 
 
 # --- Streams
-# ----------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 PROTOCOL: dict[str, Any] = {
     "scale": None, "inner": {"kind": "stratified-kfold", "folds": 3}, "select": "nested",
-    "outer": {"kind": "stratified-holdout", "runs": 2, "sizes": {"wdbc": {"train": 100, "test": 200}}},
+    "outer": {"kind": "stratified-holdout", "runs": 2, "sizes": {"wdbc": {"train": 100,
+    "test": 200}}},
     "metrics": ["accuracy", "n_units"],
 }  # fmt: skip
 STREAM: dict[str, Any] = {
-    "layout": "stream-curves", "options": {"chunk": 60}, "protocol": PROTOCOL, "grids": {"C": [1]}, "published": None,
-    "models": {name: {"model": "os-pvm", "params": {"update_mean": name == "on"}} for name in ("on", "off")},
+    "layout": "stream-curves", "options": {"chunk": 60}, "protocol": PROTOCOL, "grids": {"C": [1]},
+    "published": None,
+    "models": {name: {"model": "os-pvm", "params": {"update_mean": name == "on"}} for name in ("on",
+    "off")},
     "claims": [], "readings": [],
 }  # fmt: skip
 POINTS = ["accuracy@rows=60", "accuracy@rows=100", "n_units@rows=60", "n_units@rows=100"]
@@ -238,7 +243,8 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     lines += [cell("off", run=0, **dict(zip(POINTS, (0.25, 0.5, 11, 21), strict=True)))]
     result = data_of(resolved, lines)
     assert result[["model", "metric", "value", "n"]].to_numpy().tolist() == [
-        [model, metric, rows, n] for model, n in (("on", 2), ("off", 1)) for metric in ("accuracy", "n_units")
+        [model, metric, rows, n] for model, n in (("on", 2), ("off", 1)) for metric in ("accuracy",
+        "n_units")
         for rows in (60, 100)
     ]  # fmt: skip
     np.testing.assert_allclose(result["mean"], [1, 0.75, 10, 20, 0.25, 0.5, 11, 21])

@@ -21,7 +21,8 @@ from elmbench.reporting.summary import MeasuredCells, summarise
 
 DATA = ["wdbc", "sylva", "satimage"]
 T_TEST: dict[str, Any] = {
-    "layout": "t-test", "options": {"pairs": {"A vs B": ["ELM", "K-ELM"]}}, "datasets": DATA, "claims": [],
+    "layout": "t-test", "options": {"pairs": {"A vs B": ["ELM", "K-ELM"]}}, "datasets": DATA,
+    "claims": [],
 }  # fmt: skip
 FIGURES = "all,A vs B,t,2.5,,0.05 > p > 0.01\n"
 

@@ -69,7 +69,8 @@ def drawn() -> list[Learnt]:
     """
     return [
         learnt("sparse", PATH, dataset="sylva"),
-        learnt("q = 2", PATH[:2]), learnt("sparse", PATH), learnt("one", START), learnt("K-ELM", []),
+        learnt("q = 2", PATH[:2]), learnt("sparse", PATH), learnt("one", START), learnt("K-ELM",
+        []),
         learnt("sparse", PATH[::-1], fold=1), learnt("sparse", PATH[::-1], run=1),
         learnt("sparse", PATH[::-1], select="oracle"),
     ]  # fmt: skip
@@ -101,7 +102,8 @@ def test_the_table_has_the_mean_counts(toy: Toy) -> None:
         ("dataset", "data set"), ("model", "model"), ("value", "mcc"), ("kernels", "kernels"),
         ("iterations", "iterations"),
     ]  # fmt: skip
-    assert [row(section, "sparse")[name].split(" ")[0] for name in ("value", "kernels", "iterations")] == [
+    assert [row(section, "sparse")[name].split(" ")[0] for name in ("value", "kernels",
+    "iterations")] == [
         "0.750", "2.8", "27.5",
     ]  # fmt: skip
     assert row(section, "one")["kernels"].split(" ")[0] == "1.0"

@@ -157,11 +157,16 @@ def test_second_fit_equals_a_fresh_one(name, kind):
 
 #: Other values of all parameters that a prediction might depend on.
 OTHERS = {
-    "C": 3.0, "gamma": 2.0, "n_hidden": 7, "n_landmarks": 7, "budget": 7, "activation": "sigmoid", "slope": 2.0,
-    "kernel": "linear", "degree": 2, "coef0": 2.0, "widths": "random", "kernels": [("linear", {})], "q": 2.0,
-    "radius": True, "smoothing": 1.0, "epsilon": 1.0, "delta": 0.5, "max_atoms": 1, "start": "pinv", "theta": 0.5,
-    "mode": "batch", "pruning": 1.0, "fit_intercept": False, "maintenance": "removal", "update_mean": False,
-    "priors": [0.9, 0.1], "costs": [0.9, 0.1], "weighting": "as-printed", "class_weight": "balanced",
+    "C": 3.0, "gamma": 2.0, "n_hidden": 7, "n_landmarks": 7, "budget": 7, "activation": "sigmoid",
+    "slope": 2.0,
+    "kernel": "linear", "degree": 2, "coef0": 2.0, "widths": "random", "kernels": [("linear", {})],
+    "q": 2.0,
+    "radius": True, "smoothing": 1.0, "epsilon": 1.0, "delta": 0.5, "max_atoms": 1, "start": "pinv",
+    "theta": 0.5,
+    "mode": "batch", "pruning": 1.0, "fit_intercept": False, "maintenance": "removal",
+    "update_mean": False,
+    "priors": [0.9, 0.1], "costs": [0.9, 0.1], "weighting": "as-printed",
+    "class_weight": "balanced",
 }  # fmt: skip
 
 

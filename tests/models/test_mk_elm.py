@@ -71,7 +71,8 @@ def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C,
 
 @examples(60)
 @given(
-    kind=st.sampled_from(KINDS), n=st.integers(2, 30), C=FACTORS, gamma=FACTORS, q=NORMS, radius=st.booleans(),
+    kind=st.sampled_from(KINDS), n=st.integers(2, 30), C=FACTORS, gamma=FACTORS, q=NORMS,
+    radius=st.booleans(),
     seed=SEEDS,
 )  # fmt: skip
 def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):

@@ -50,26 +50,31 @@ GRIDS = {
         "activation": st.sampled_from(["sigmoid", "tanh", "relu"]), "random_state": SEEDS,
     },
     "RKELM": {
-        "n_landmarks": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e), "gamma": EXPONENTS,
+        "n_landmarks": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e),
+        "gamma": EXPONENTS,
         "kernel": st.sampled_from([*OF_DISTANCES, "polynomial", "laplacian"]),
         "widths": st.sampled_from(["equal", "random"]),
         "degree": st.integers(1, 2), "random_state": SEEDS,
     },
     "ELMRBF": {
-        "n_hidden": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e), "gamma": EXPONENTS,
+        "n_hidden": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e),
+        "gamma": EXPONENTS,
         "random_state": SEEDS,
     },
     "WELM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
     "EEM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
     "PVM": {
         "n_hidden": st.sampled_from([None, 5, 70]), "theta": st.sampled_from([0.8, 1.0]),
-        "activation": st.sampled_from(["sigmoid", "tanh"]), "ratio": st.sampled_from(["linear", "squared"]),
+        "activation": st.sampled_from(["sigmoid", "tanh"]), "ratio": st.sampled_from(["linear",
+        "squared"]),
     },
     "KOSELM": {"C": FACTORS, "gamma": FACTORS},
-    "FBKOSELM": {"C": FACTORS, "gamma": EXPONENTS, "budget": st.sampled_from([1, 4, 9, 25, 30, 400])},
+    "FBKOSELM": {"C": FACTORS, "gamma": EXPONENTS, "budget": st.sampled_from([1, 4, 9, 25, 30,
+    400])},
     "ALDKOSELM": {
         "C": FACTORS, "gamma": EXPONENTS, "delta": st.sampled_from([1e-3, 0.05, 0.051, 0.3, 0.9]),
-        "threshold": st.sampled_from(["squared", "as-printed"]), "max_atoms": st.sampled_from([None, None, 5]),
+        "threshold": st.sampled_from(["squared", "as-printed"]), "max_atoms": st.sampled_from([None,
+        None, 5]),
     },
 }  # fmt: skip
 ONES = dict.fromkeys([-1, 1, 3, *"abcd"], 1.0)  # of all labels: a fold may lack some

@@ -380,8 +380,10 @@ def test_the_lines_of_claims_csv(toy: Any) -> None:
     table = claims_frame(result)
     assert list(table.columns) == COLUMNS
     one, two = table.to_dict("records")
-    assert {name: one[name] for name in ("says", "dataset", "metric", "model", "is", "than", "verdict", "n", "of")} == {
-        "says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above", "than": "K-ELM",
+    assert {name: one[name] for name in ("says", "dataset", "metric", "model", "is", "than",
+    "verdict", "n", "of")} == {
+        "says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above",
+        "than": "K-ELM",
         "verdict": "holds", "n": 4, "of": "folds",
     }  # fmt: skip
     assert one["estimate"] == pytest.approx(0.3)
@@ -396,7 +398,8 @@ def test_the_lines_of_claims_csv(toy: Any) -> None:
 
 #: Tables of whose claims the papers print too few figures.
 WITHOUT_FIGURES = {
-    "eem/figure3", "mk-elm/algorithm1", "ospvm/figure2", "ospvm/table12", "rkelm/figure3", "rkelm/figure4",
+    "eem/figure3", "mk-elm/algorithm1", "ospvm/figure2", "ospvm/table12", "rkelm/figure3",
+    "rkelm/figure4",
 }  # fmt: skip
 CLAIMS = [(file, claim) for file in load_catalogue().values() for claim in file.spec.claims]
 

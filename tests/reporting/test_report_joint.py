@@ -99,7 +99,8 @@ def test_many_permutations_are_drawn_from_the_seed() -> None:
     assert pattern_test([np.full((5, 5), 0.1)] * 2) == 1.0
 
 
-@pytest.mark.parametrize(("sizes", "tested"), [((), False), ((1, 1), False), ((3,), False), ((2,) * 4, False),
+@pytest.mark.parametrize(("sizes", "tested"), [((), False), ((1, 1), False), ((3,), False), ((2,
+) * 4, False),
                                               ((2,) * 5, True), ((4,), True)])  # fmt: skip
 def test_a_pattern_needs_twenty_permutations(sizes: tuple[int, ...], tested: bool) -> None:
     assert (pattern_test([1.0 - np.eye(size) for size in sizes]) is not None) == tested

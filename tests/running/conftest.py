@@ -46,8 +46,10 @@ def cluster(log: Path) -> Iterator[Any]:
     with (
         dask_config.set({f"distributed.{name}": value for name, value in DASK.items()}),
         distributed.LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0",
-            memory_limit=machine_memory() // WORKERS, silence_logs="CRITICAL", env={"TEST_LOG": str(log)},
+            n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=machine_memory() // WORKERS, silence_logs="CRITICAL",
+            env={"TEST_LOG": str(log)},
         ) as cluster,
     ):  # fmt: skip
         yield cluster

@@ -224,7 +224,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking, leaking_child,
+    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking,
+    leaking_child,
     printing, forking, parent,
     colourful, killing_group, detaching, unmarked, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip

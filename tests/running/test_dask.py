@@ -86,7 +86,8 @@ def test_a_worker_of_another_version_refuses() -> None:
 def a_cluster(protocol: str, n_workers: int, **more: Any) -> Any:
     """A scheduler and workers in this process."""
     return distributed.LocalCluster(
-        n_workers=n_workers, host="127.0.0.1", dashboard_address=None, processes=False, protocol=protocol,
+        n_workers=n_workers, host="127.0.0.1", dashboard_address=None, processes=False,
+        protocol=protocol,
         silence_logs="CRITICAL", **more,
     )  # fmt: skip
 

@@ -73,7 +73,8 @@ class Runner:
 
     def start(self, jobs: int, *more: str) -> subprocess.Popen[str]:
         words = [
-            "--results-dir", str(self.results), "--plugin", str(self.plugin), "run", "table4", "-d", "wdbc",
+            "--results-dir", str(self.results), "--plugin", str(self.plugin), "run", "table4", "-d",
+            "wdbc",
             "-m", "counted", "--runs", str(RUNS), "--jobs", str(jobs), *more,
         ]  # fmt: skip
         return subprocess.Popen(

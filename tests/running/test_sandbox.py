@@ -132,7 +132,7 @@ def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> N
 
 
 # --- Before a fit
-# -----------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 
 def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_plugin_that_the_worker_cannot_load(
 
 
 # --- Memory
-# -----------------------------------------------------------------------------------------------------------
+# -----------------------------------------------------------------------------
 
 
 def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:

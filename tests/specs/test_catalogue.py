@@ -156,7 +156,8 @@ def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
     experiment["datasets"] = ["wdbc", "sylva"]
     experiment["protocol"]["outer"]["except"] = {"sylva": {"folds": 10}}
     experiment["profiles"]["fast"] = {
-        "runs": 7, "folds": 5, "select": ["oracle", "nested"], "datasets": ["sylva"], "models": ["ELM", "OS-ELM"],
+        "runs": 7, "folds": 5, "select": ["oracle", "nested"], "datasets": ["sylva"],
+        "models": ["ELM", "OS-ELM"],
     }  # fmt: skip
     spec, printed = table("fast"), table("paper")
     assert (spec.protocol.outer.runs, spec.protocol.outer.folds) == (7, 5)

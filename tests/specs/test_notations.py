@@ -41,7 +41,8 @@ def test_values_have_their_order_and_types(content: Any, expected: list[Any]) ->
 
 
 @given(
-    start=st.integers(-1000, 1000), step=st.integers(1, 400), count=st.integers(1, 60), places=st.integers(0, 4),
+    start=st.integers(-1000, 1000), step=st.integers(1, 400), count=st.integers(1, 60),
+    places=st.integers(0, 4),
     beyond=st.booleans(),
 )  # fmt: skip
 def test_a_range_in_decimals_is_exact(
@@ -200,7 +201,8 @@ def test_what_is_read(text: str, limits: Limits) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "5s", "time", "time=", "time=-5s", "time=0", "time=5d", "memory=4", "memory=4G", "time=5s,time=6s", "cpu=2",
+        "5s", "time", "time=", "time=-5s", "time=0", "time=5d", "memory=4", "memory=4G",
+        "time=5s,time=6s", "cpu=2",
         "time=1e3",
     ],
 )  # fmt: skip

@@ -24,7 +24,8 @@ def test_cells_that_differ_are_counted(tmp_path: Path) -> None:
     cells.to_csv(folders[0] / "cells.csv", index=False)
     lines = {line["metric"]: line for line in compare(tmp_path / "a", tmp_path / "b", "Haswell")}
     assert lines["mcc"] == {
-        "table": "kos-elm/table4", "kernel": "Haswell", "metric": "mcc", "cells": len(cells), "differ": 1,
+        "table": "kos-elm/table4", "kernel": "Haswell", "metric": "mcc", "cells": len(cells),
+        "differ": 1,
         "largest": pytest.approx(0.25),
     }  # fmt: skip
     assert "fit_seconds" not in lines

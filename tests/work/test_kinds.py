@@ -43,8 +43,10 @@ SEARCH = {**GRID_WORK, "kind": "search", "metric": "mcc", "inner": OUTER, "tune_
 CHOICE = {**GRID, "kind": "choice", "given": None, "evaluated": ["a"]}
 VALUES = {"grid": {"C": [1.0, 2.0]}, "grid_order": ["C"]}
 CORRELATION = {
-    **{name: value for name, value in PLACE.items() if name != "fold"}, **MODEL, "protocol": {"scale": None},
-    "grid": {"n_hidden": [1, 10]}, "grid_order": ["n_hidden"], "params": {"activation": "rbf"}, "kind": "correlation",
+    **{name: value for name, value in PLACE.items() if name != "fold"}, **MODEL,
+    "protocol": {"scale": None},
+    "grid": {"n_hidden": [1, 10]}, "grid_order": ["n_hidden"], "params": {"activation": "rbf"},
+    "kind": "correlation",
     "draws": {"projections": 100, "operators": 100}, "dcs": "corrected",
 }  # fmt: skip
 DESCRIPTION = {"format": 1, "task": "classification", "dataset": DATASET, "kind": "description"}

@@ -293,8 +293,10 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     )
     spec = datasets.DatasetSpec.model_validate(
         {
-            "name": "many", "title": "many.csv", "task": "classification", "citation": "", "positive": ["b"],
-            "shape": {"instances": 400_000, "features": 10, "classes": {"a": 200_000, "b": 200_000}},
+            "name": "many", "title": "many.csv", "task": "classification", "citation": "",
+            "positive": ["b"],
+            "shape": {"instances": 400_000, "features": 10, "classes": {"a": 200_000,
+            "b": 200_000}},
             "sources": [{"kind": "file", "path": "many.csv"}],
         }
     )  # fmt: skip

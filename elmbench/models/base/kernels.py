@@ -28,7 +28,9 @@ from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, reduced_solutions, ri
 from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
 MAX_SHARE = 1 / 6
-"""Columns of a factor of the kernel over its rows up to which it is faster than solvers for the whole kernel."""
+"""Columns of a factor of the kernel over its rows up to which it is faster than solvers for the
+whole kernel.
+"""
 
 
 @estimator

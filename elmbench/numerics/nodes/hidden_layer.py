@@ -94,7 +94,9 @@ NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
     "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
     "rbf": _radial,
 }
-"""Generalised activations G(x, w, b) by name, of inputs (n, d), dense or CSR, weights (L, d) and biases (L,)."""
+"""Generalised activations G(x, w, b) by name, of inputs (n, d), dense or CSR, weights (L, d) and
+biases (L,).
+"""
 
 
 def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Array:

@@ -15,7 +15,9 @@ from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem, add_gram, mirror, normal_equations, scaled_rows
 
 Layer = Callable[[Rows], Array]
-"""A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape (n, L)."""
+"""A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape
+(n, L).
+"""
 
 
 def output_weights(

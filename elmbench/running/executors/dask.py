@@ -199,7 +199,7 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         raise ElmbenchError(
             f"the worker {platform.node()} has elmbench {version_of_code()}",
             expected=f"elmbench {code}, the version that plans the run",
-            next_step="install the same version everywhere, start the workers again, then run again",
+            next_step="install the same version everywhere, restart the workers, then run again",
         )
     if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
         # Another machine may have the files in another folder; their checksum is compared in any

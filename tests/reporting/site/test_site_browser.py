@@ -21,7 +21,8 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PAGES = (
-    "index.html", "kos-elm-table4.html", "kos-elm-figure3.html", "paper-kos-elm.html", "readings-kos-elm.html",
+    "index.html", "kos-elm-table4.html", "kos-elm-figure3.html", "paper-kos-elm.html",
+    "readings-kos-elm.html",
     "optimism.html", "claims.html", "datasets.html",
 )  # fmt: skip
 WIDTHS = (390, 1280)
