@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,6 +19,12 @@ from elmbench.errors import ElmbenchError, option
 
 #: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
+#: The name of an unfinished file: that of the file, its writer (see `process_name`), random digits.
+_PARTIAL = re.compile(r"\..*\.(?P<machine>\w+)-(?P<process>\d+)\.[0-9a-f]{8}\.part", re.DOTALL)
+#: Seconds after which an unfinished file of another machine is considered abandoned.
+_ABANDONED = 86_400.0
+#: Seconds by which the time of a file may differ from the clock of its writer.
+_CLOCK_ERROR = 60.0
 
 
 class WriteError(ElmbenchError):
@@ -29,12 +36,14 @@ def replace_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted
     if not.
 
-    Simultaneous writers have temporary files of their own, and the last one wins. Raises WriteError
-    if the file cannot be written; an earlier one stays unchanged.
+    Simultaneous writers have temporary files of their own, and the last one wins; those of killed
+    ones are deleted. Raises WriteError if the file cannot be written; an earlier one stays
+    unchanged.
     """
-    partial = path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
+    partial = partial_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        sweep(path.parent)
         try:
             yield partial
             with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
@@ -93,14 +102,41 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
     )
 
 
-def sweep(folder: Path, older_than: float = 86_400.0) -> None:
-    """Delete unfinished files of killed processes in a folder and below it once they are a day
-    old.
+def partial_path(path: Path) -> Path:
+    """Return a path for an unfinished file or folder beside `path`, which names this process."""
+    return path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
+
+
+def sweep(folder: Path) -> None:
+    """Delete the unfinished files and folders of ended processes in a folder.
+
+    Those of another machine are deleted once they are a day old.
     """
-    for partial in folder.rglob(".*.part"):
-        with contextlib.suppress(OSError):  # another process sweeps too
-            if time.time() - partial.stat().st_mtime > older_than:
-                partial.unlink()
+    with contextlib.suppress(OSError):  # missing, unreadable, or another process sweeps too
+        for path in folder.iterdir():
+            partial = _PARTIAL.fullmatch(path.name)
+            if partial is None or not _is_abandoned(path, partial["machine"], partial["process"]):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _is_abandoned(path: Path, machine: str, process: str) -> bool:
+    """Return True if the process that wrote an unfinished file has ended."""
+    written = path.stat().st_mtime
+    if machine != machine_name():
+        return time.time() - written > _ABANDONED
+    import psutil
+
+    try:
+        # The number of an ended process may belong to a new one, which started after the file.
+        return psutil.Process(int(process)).create_time() > written + _CLOCK_ERROR
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.AccessDenied:
+        return False
 
 
 @contextlib.contextmanager
@@ -125,8 +161,12 @@ def lock_file(path: Path) -> Iterator[None]:
 
 def process_name() -> str:
     """Return the name of this machine and the number of this process, for names of files."""
-    host = re.sub(r"\W+", "_", platform.node()) or "machine"
-    return f"{host[:40]}-{os.getpid()}"
+    return f"{machine_name()}-{os.getpid()}"
+
+
+def machine_name() -> str:
+    """Return the beginning of the name of this machine, in letters, digits and underscores."""
+    return (re.sub(r"\W+", "_", platform.node()) or "machine")[:40]
 
 
 def cache_folder() -> Path:

@@ -3,12 +3,22 @@
 import errno
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from elmbench.files import WriteError, read_json, replace_file, sweep, write_atomically
+from elmbench.files import (
+    WriteError,
+    partial_path,
+    read_json,
+    replace_file,
+    sweep,
+    write_atomically,
+)
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -92,9 +102,68 @@ def test_a_json_file_that_is_missing_or_damaged_is_empty(
     assert read_json(tmp_path / "x.json") == {}
 
 
-def test_what_is_half_written_is_swept_after_a_day(tmp_path: Path) -> None:
-    for name, age in ((".old.7.ab.part", 90_000), (".new.8.cd.part", 100), ("whole.part", 90_000)):
-        (tmp_path / name).write_bytes(b"half")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
-    sweep(tmp_path.parent)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".new.8.cd.part", "whole.part"]
+def write_half(path: Path) -> str:
+    """Kill a process in the middle of writing a file; return the name of the unfinished file."""
+    code = (
+        "import os, pathlib, signal, sys; from elmbench.files import replace_file\n"
+        "with replace_file(pathlib.Path(sys.argv[1])) as partial:\n"
+        "    partial.write_text('half'); print(partial.name, flush=True)\n"
+        "    os._exit(9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 9, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_next_writer_of_a_folder_deletes_the_unfinished_files_of_a_killed_one(
+    tmp_path: Path,
+) -> None:
+    name = write_half(tmp_path / "old\n.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    write_atomically(tmp_path / "new.csv", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+
+
+def test_an_unfinished_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> None:
+    name = write_half(tmp_path / "download")
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "half").write_text("half")
+    sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_running_writers_and_of_others_stay(tmp_path: Path) -> None:
+    others = [".part", ".x.part", ".x.machine-7.part", "x.machine-7.0123abcd.part", ".x.y.part"]
+    for name in others:
+        (tmp_path / name).write_text("of another program")
+    with replace_file(tmp_path / "x") as partial:
+        partial.write_text("half")
+        sweep(tmp_path)
+        sweep(tmp_path / "missing")
+        assert sorted(os.listdir(tmp_path)) == sorted([*others, partial.name])
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "x"])
+
+
+def test_a_new_process_with_the_number_of_a_killed_one_does_not_keep_its_file(
+    tmp_path: Path,
+) -> None:
+    path = partial_path(tmp_path / "x")
+    path.write_text("half")
+    sweep(tmp_path)
+    assert path.exists()
+    before_the_start = psutil.Process().create_time() - 3600
+    os.utime(path, (before_the_start, before_the_start))
+    sweep(tmp_path)
+    assert not path.exists()
+
+
+def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(tmp_path: Path) -> None:
+    old, new = (tmp_path / f".{name}.elsewhere-1.0123abcd.part" for name in ("old", "new"))
+    for path, age in ((old, 90_000), (new, 80_000)):
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - age,) * 2)
+    sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == [new]

@@ -19,6 +19,7 @@ from pydantic import Field
 from elmbench.datasets.table import to_frame
 from elmbench.datasets.user_data import UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
+from elmbench.files import sweep
 from elmbench.registry import registry
 from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
 from elmbench.running.engine import Event
@@ -156,6 +157,8 @@ def compare(
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
+    for data_folder in folder.parent.glob("*"):
+        sweep(data_folder)
     taken = {name for rows in (X, *(test or ())[:1]) if not sp.issparse(rows) for name in rows}
     column = {key: unused_name(key, taken) for key in ("y", *extra)}  # messages name the arguments
     extra = {column[key]: values for key, values in extra.items()}

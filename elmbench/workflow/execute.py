@@ -15,9 +15,8 @@ from typing import Annotated, Any, TypeVar, cast
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
-from elmbench.files import RESULTS_DIR, sweep
+from elmbench.files import RESULTS_DIR
 from elmbench.registry.plugins import load_address, load_plugin
-from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, OnEvent, Run
 from elmbench.running.executors import Executor, Settings, executor_of
@@ -41,7 +40,6 @@ def execute(
     results folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
     for resolved, plan in run.tables:
-        sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
         run.store.add_cells(
             resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole

@@ -216,3 +216,19 @@ def test_old_downloads_are_swept(fetched: Path, tmp_path: Path) -> None:
     os.utime(folder / "old", (time.time() - 90_000,) * 2)
     fetch("toy", force=True)
     assert [path.name for path in folder.iterdir()] == ["new"]
+
+
+def test_the_next_download_deletes_the_folder_of_a_killed_one(
+    fetched: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache" / "downloads"
+    code = (
+        "import os; from elmbench.datasets.sources.base import fetch_job\n"
+        "with fetch_job(3) as job:\n"
+        "    (job.folder / 'half').write_text('half'); os._exit(9)"
+    )
+    environment = os.environ | {"ELMBENCH_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert len(list(folder.iterdir())) == 1
+    fetch("toy", force=True)
+    assert list(folder.iterdir()) == []

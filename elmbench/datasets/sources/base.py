@@ -12,7 +12,6 @@ import inspect
 import json
 import os
 import shutil
-import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
-from elmbench.files import cache_folder
+from elmbench.files import cache_folder, partial_path, sweep
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
 
@@ -40,7 +39,7 @@ _DIGITS = 16
 TIMEOUT = (5.0, 30.0)
 
 _HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
-#: Seconds after which a download is deleted if it was interrupted or serves several data sets.
+#: Seconds after which a download that serves several data sets is deleted.
 _OLD = 86_400
 #: Hosts that this process cannot reach, so that it waits for each only once.
 _closed: set[str] = set()
@@ -130,19 +129,26 @@ class FetchJob:
         or it has another hash.
         """
         import pooch
+        from pooch.hashes import hash_matches
+        from pooch.utils import unique_file_name
 
         pooch.get_logger().setLevel("WARNING")
         downloader = pooch.HTTPDownloader(
             progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS
         )
-        folder = self.folder.parent if shared else self.folder
+        kept = self.folder.parent / unique_file_name(url)
+        if shared and kept.is_file() and hash_matches(kept, known_hash):
+            return kept
         try:
             with network(url):
-                return Path(pooch.retrieve(url, known_hash, path=folder, downloader=downloader))
+                path = pooch.retrieve(url, known_hash, path=self.folder, downloader=downloader)
         except ValueError as error:  # the message names both hashes
             problem = f"{url}: {str(error).partition(' Deleted ')[0]}"
             next_step = "try again; if the hash stays another, the file was changed at its source"
             raise ElmbenchError(problem, expected=known_hash, next_step=next_step) from error
+        if shared:
+            os.replace(path, kept)
+        return kept if shared else Path(path)
 
 
 @contextmanager
@@ -181,14 +187,21 @@ def network(url: str) -> Iterator[None]:
 def fetch_job(
     width: int, has_fingerprint: bool = False, progress: bool = False
 ) -> Iterator[FetchJob]:
-    """Yield a download, whose folder is deleted at the end; delete old downloads as well."""
+    """Yield a download, whose folder is deleted at the end; delete old and killed downloads as
+    well.
+    """
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
+    sweep(shared)
     for path in shared.iterdir():
         if time.time() - path.stat().st_mtime > _OLD:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=shared, ignore_cleanup_errors=True) as folder:
-        yield FetchJob(width, Path(folder), has_fingerprint, progress)
+    folder = partial_path(shared / "download")
+    folder.mkdir()
+    try:
+        yield FetchJob(width, folder, has_fingerprint, progress)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class NetworkSource(Source):
