@@ -11,7 +11,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,32 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def check_outputs(outputs: Sequence[tuple[str, Path]], inputs: Iterable[Path | str]) -> None:
+    """Raise ElmbenchError if a file to be written is an input or a different output, by any link.
+
+    `outputs`: each with the option that names it. `inputs`: paths, and names of other data.
+    """
+    paths = [Path(name).expanduser() for name in inputs if str(name)]
+    for number, (name, output) in enumerate(outputs):
+        others = [(path, "the input") for path in paths]
+        others += [(path, f"the file of {other}") for other, path in outputs[:number]]
+        for path, role in others:
+            if _is_same_file(output, path):
+                raise ElmbenchError(
+                    f"{name} would write {output}, which is {role} {path}",
+                    expected="a file that the command does not use",
+                    next_step=f"give {name} another name",
+                )
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    """Return True if two paths lead to the same file, which need not exist."""
+    try:
+        return first.samefile(second)
+    except OSError:
+        return os.path.realpath(first) == os.path.realpath(second)
 
 
 def check_folder(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from elmbench.errors import ElmbenchError
 from elmbench.files import (
     WriteError,
+    check_outputs,
     partial_path,
     read_json,
     replace_file,
@@ -167,3 +170,54 @@ def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(tmp_path: 
         os.utime(path, (time.time() - age,) * 2)
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == [new]
+
+
+@pytest.mark.parametrize("link", ["same", "dots", "symbolic", "hard", "folder", "dangling"])
+def test_no_link_leads_from_an_output_to_an_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("rows.csv")
+    path.write_text("rows")
+    if link == "dots":
+        path = tmp_path / "." / "x" / ".." / "rows.csv"
+        (tmp_path / "x").mkdir()
+    elif link == "symbolic":
+        path = Path("link")
+        path.symlink_to("rows.csv")
+    elif link == "hard":
+        path = Path("link")
+        path.hardlink_to("rows.csv")
+    elif link == "folder":
+        Path("folder").symlink_to(".")
+        path = Path("folder", "rows.csv")
+    elif link == "dangling":
+        path = Path("link")
+        path.symlink_to("rows.csv")
+        Path("rows.csv").unlink()
+    for output, source in ((path, "rows.csv"), (Path("rows.csv"), path)):
+        with pytest.raises(ElmbenchError, match=r"--save would write .*, which is the input "):
+            check_outputs([("--html", Path("page")), ("--save", output)], ["", "iris", source])
+    with pytest.raises(ElmbenchError, match=r"--save would write .*, which is the file of"):
+        check_outputs([("--html", path), ("--save", Path("rows.csv"))], [])
+
+
+def test_a_file_is_one_file_in_every_spelling_that_the_file_system_accepts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file system of this test may distinguish capital letters; that of a Mac does not."""
+    (tmp_path / "rows.csv").write_text("rows")
+    with monkeypatch.context() as patch:
+        stat = Path.stat
+        patch.setattr(
+            Path, "stat", lambda path, **how: stat(path.with_name(path.name.lower()), **how)
+        )
+        with pytest.raises(ElmbenchError, match="which is the input"):
+            check_outputs([("--save", tmp_path / "ROWS.csv")], [tmp_path / "rows.csv"])
+
+
+def test_outputs_that_differ_from_all_inputs_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("rows")
+    shutil.copy(tmp_path / "rows.csv", tmp_path / "copy.csv")
+    outputs = [("--save", tmp_path / "copy.csv"), ("--html", tmp_path / "new")]
+    check_outputs(outputs, ["", "sklearn:wine", str(tmp_path / "rows.csv")])

@@ -16,7 +16,7 @@ from elmbench.cli.app import app
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError, amount
-from elmbench.files import check_folder
+from elmbench.files import check_folder, check_outputs
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -102,7 +102,9 @@ def compare(
             "leave --save out, or compare one data set",
         )
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
-    files = [path for path in (save, page) if path is not None]
+    outputs = [(name, path) for name, path in (("--save", save), ("--html", page)) if path]
+    check_outputs(outputs, [*data, test, *state.plugins])
+    files = [path for _, path in outputs]
     for path in files:
         if not path.name or path.is_dir():
             raise ElmbenchError(

@@ -10,6 +10,7 @@ from elmbench.cli import options
 from elmbench.cli.app import app
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
+from elmbench.files import check_outputs
 from elmbench.reporting.writers import FORMATS
 
 baseline_app = typer.Typer(
@@ -117,6 +118,7 @@ def table(
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
+    from elmbench.reporting.folders import TABLE_FILES, results_folder
     from elmbench.reporting.results import read_results, records
     from elmbench.specs.profiles import find_resolved
 
@@ -141,6 +143,10 @@ def table(
         )
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
+    if diagram is not None:
+        folder = results_folder(dirs.find(*key), *key)
+        inputs = [resolved.file.path, *(folder / name for name in TABLE_FILES)]
+        check_outputs([("--diagram", diagram)], inputs)
     results = read_results(resolved, dirs.find(*key), options.split_words(metric))
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics

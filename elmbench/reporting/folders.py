@@ -10,6 +10,19 @@ from pathlib import Path
 _TOP = Path(__file__).resolve().parents[2]
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
+#: The names of the files of a table.
+TABLE_FILES = (
+    "cells.csv",
+    "summary.csv",
+    "optimism.csv",
+    "claims.csv",
+    "predictions.csv",
+    "importance.csv",
+    "environment.json",
+    "table.md",
+    PICTURE,
+    "figure.csv",
+)
 #: The file that marks a folder as a site of elmbench, which may be replaced.
 SITE_MARK = ".elmbench-site"
 

@@ -14,6 +14,7 @@ import pytest
 
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.folders import TABLE_FILES
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.workflow import comparison
@@ -161,6 +162,43 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"
     assert not Path("elmbench-results/compare").exists()
+
+
+@pytest.mark.parametrize("option", ["--save", "--html"])
+def test_no_output_is_an_input(elmbench: Callable, shop: Path, option: str) -> None:
+    content = shop.read_bytes()
+    Path("link.csv").symlink_to(shop)
+    for data, output in ((shop, "link.csv"), ("link.csv", shop), (shop, shop)):
+        for more in ((), ("--dry-run",)):
+            words = ("compare", data, "-t", "buys", "-m", "dummy", option, output, *more)
+            error = elmbench(*words, code=2).err
+            assert f"{option} would write {output}, which is the input {data}" in error
+    held_out = ("compare", "sklearn:iris", "--test", shop, option, "link.csv")
+    assert "which is the input shop.csv" in elmbench(*held_out, code=2).err
+    Path("mine.py").write_text("from sklearn.svm import SVC\nMODELS = {'mine': SVC}\n")
+    plugin = ("--plugin", "mine.py", "compare", shop, option, "mine.py")
+    assert "which is the input" in elmbench(*plugin, code=2).err
+    same = ("compare", shop, "--save", "best", "--html", "./best")
+    assert "--html would write best, which is the file of --save" in elmbench(*same, code=2).err
+    assert shop.read_bytes() == content
+    assert Path("link.csv").is_symlink()
+    assert not Path("elmbench-results").exists()
+
+
+def test_a_table_of_an_earlier_comparison_is_not_replaced_by_the_tables_of_its_comparison(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
+    elmbench("compare", shop, "-t", "buys", "-m", "ridge", "--runs", "4")
+    folder = Path("elmbench-results/compare/own/shop")
+    names = {path.name for path in folder.iterdir()}
+    assert names <= set(TABLE_FILES)
+    content = (folder / "cells.csv").read_bytes()
+    words = ("compare", folder / "cells.csv", "-t", "model", "-m", "ridge", "--name")
+    error = elmbench(*words, "shop", code=2).err
+    assert "--name would write elmbench-results/compare/own/shop/cells.csv, which is" in error
+    assert (folder / "cells.csv").read_bytes() == content
+    diagram = ("table", "own/shop", "--diagram", folder / "figure.png")
+    assert "--diagram would write" in elmbench(*diagram, code=2).err
 
 
 @pytest.mark.usefixtures("worker")
