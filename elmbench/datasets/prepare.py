@@ -11,7 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, few, is_missing, is_number, label_words, to_numbers
+from elmbench.datasets.table import (
+    Table,
+    few,
+    is_missing,
+    is_number,
+    label_words,
+    to_numbers,
+    unused_name,
+)
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.datasets import sources as specs
@@ -55,13 +63,16 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
 
 def _one_hot(table: Table) -> Table:
     blocks: dict[str, NDArray[np.float64]] = {}
+    taken = {*table.names}
     for index, name in enumerate(table.names):
         if name not in table.nominal:
             blocks[name] = table.X[:, index]
             continue
         words = label_words(table.column(name))
         for category in sorted(set(words) - {None}, key=category_order):
-            blocks[f"{name}={category}"] = np.where(is_missing(words), np.nan, words == category)
+            indicator = unused_name(f"{name}={category}", taken)
+            taken.add(indicator)
+            blocks[indicator] = np.where(is_missing(words), np.nan, words == category)
     return replace(table, X=np.column_stack([*blocks.values()]), names=tuple(blocks), nominal={})
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,11 +123,10 @@ class Table:
         path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
         with replace_file(path) as partial, open(partial, "wb") as stream:
             if not sp.issparse(self.X):
-                frame = (
-                    self.frame().rename(columns={"target": "target_"}).assign(target=self.target)
-                )
+                feature = unused_name("target_", self.names)  # the name of a feature `target`
+                frame = self.frame().rename(columns={"target": feature}).assign(target=self.target)
                 words = self.words & self.nominal.keys()
-                kinds = {"target_" if name == "target" else name: "category" for name in words}
+                kinds = {feature if name == "target" else name: "category" for name in words}
                 frame.astype(kinds).to_parquet(stream, index=False)
             else:
                 arrays = {
@@ -228,6 +228,15 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
         next_step = f"rename or remove one of the two in {path.name}"
         raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
     return choose(names)
+
+
+def unused_name(name: str, names: Collection[str]) -> str:
+    """Return a name, with a number if it is taken."""
+    return next(
+        candidate
+        for candidate in chain([name], (f"{name}-{i}" for i in count(2)))
+        if candidate not in names
+    )
 
 
 def few(names: Sequence[str], most: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from elmbench.datasets.table import Table, few, have_equal_digits, target_of
+from elmbench.datasets.table import Table, few, have_equal_digits, target_of, unused_name
 from elmbench.datasets.values import MISSING, looks_numeric
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
@@ -43,13 +43,15 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
     is_public = layout in (PUBLIC, PUBLIC_ROWS)
     sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
+    header_words = [*map(str.strip, sample[0])]
     names = [
-        name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)
+        name or unused_name(f"column {position}", header_words)
+        for position, name in enumerate(header_words, start=1)
     ]
     header = layout.header
     if header is None:
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(names))])
-        named = sum(map(bool, map(str.strip, sample[0])))
+        named = sum(map(bool, header_words))
         if header and 2 * named < len(names):  # a title, such as workbooks have
             title = few([*filter(None, sample[0])], _SHOWN)
             problem = f"{path}: line 1 names {named} of {len(names)} columns ({title})"

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
 
-from elmbench.datasets.table import to_frame
+from elmbench.datasets.table import to_frame, unused_name
 from elmbench.datasets.user_data import UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
@@ -26,7 +26,7 @@ from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.protocol import Task
-from elmbench.workflow.comparison import Comparison, prepare_comparison, unused_name
+from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.execute import Count, checked, compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions

@@ -1,8 +1,7 @@
 """A comparison of models on a user's data: an experiment in memory, and its plan."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
+from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
 from elmbench.errors import ElmbenchError, option, unknown_name, wording
 from elmbench.files import check_outputs
@@ -100,15 +100,6 @@ def prepare_comparison(
             check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
     return prepare_tables(
         replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir
-    )
-
-
-def unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name, with a number if it is taken."""
-    return next(
-        candidate
-        for candidate in chain([name], (f"{name}-{i}" for i in count(2)))
-        if candidate not in names
     )
 
 

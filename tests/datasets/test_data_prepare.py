@@ -51,6 +51,30 @@ def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
     assert spread.nominal == {}
 
 
+def test_an_indicator_never_has_the_name_of_a_column(table: Table) -> None:
+    columns = ("colour=red", "colour", "colour=blue")
+    spread = prepare(replace(table, names=columns), [step(step="one-hot")])
+    assert spread.names == ("colour=red", "colour=blue-2", "colour=red-2", "colour=blue")
+    np.testing.assert_array_equal(spread.X[:, [0, 3]], table.X[:, [0, 2]])
+    np.testing.assert_array_equal(spread.X[:, 2], [1, 0, np.nan, 1])
+
+    other = np.array(["x", "y", "x", "y"], dtype=object)
+    words = {"a": np.array(["b=x", "c", "c", "c"], dtype=object), "a=b": other}
+    spread = prepare(replace(table, names=("a", "a=b", "z"), nominal=words), [step(step="one-hot")])
+    assert spread.names == ("a=b=x", "a=c", "a=b=x-2", "a=b=y", "z")
+    np.testing.assert_array_equal(spread.X[:, 0], [1, 0, 0, 0])
+    np.testing.assert_array_equal(spread.X[:, 2], [1, 0, 1, 0])
+
+
+def test_a_feature_called_target_is_written_beside_every_other_column(
+    table: Table, tmp_path: Path
+) -> None:
+    path = replace(table, names=("target", "colour", "target_")).write(tmp_path, "rows")
+    written = pd.read_parquet(path)
+    assert [*written] == ["target_-2", "colour", "target_", "target"]
+    np.testing.assert_array_equal(written["target_"], table.X[:, 2])
+
+
 def test_ordinal(table: Table) -> None:
     coded = prepare(table, [step(step="ordinal", column="colour", order=["red", "blue"])])
     np.testing.assert_array_equal(coded.X[:, 1], [1, 2, np.nan, 1])

@@ -300,6 +300,36 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
     np.testing.assert_array_equal(load(spec).X[:, 0], np.arange(N))
 
 
+@pytest.mark.parametrize("role", ["feature", "words", "groups", "target"])
+def test_a_part_of_a_date_never_replaces_a_column(tmp_path: Path, role: str) -> None:
+    days = pd.date_range("2023-01-01", periods=N, freq="9D")
+    values = pd.Series(np.arange(N) // 4, dtype=float) + 0.5
+    if role != "feature" and role != "target":
+        values = values.map("g{}".format)
+    frame = pd.DataFrame(
+        {"d": days.strftime("%Y-%m-%d"), "d.month": values, "e": days[::-1].strftime("%Y-%m-%d")}
+    ).assign(y=np.arange(N) % 2)
+    options = {"groups": "d.month"} if role == "groups" else {}
+    target = "d.month" if role == "target" else "y"
+    data = loaded(tmp_path, frame, target, **options)
+    renamed = frame.rename(columns={"d.month": "z"})
+    other = loaded(
+        tmp_path, renamed, "z" if role == "target" else "y", **dict.fromkeys(options, "z")
+    )
+    np.testing.assert_array_equal(data.X, other.X)
+    np.testing.assert_array_equal(data.y, other.y)
+    assert len({*data.feature_names}) == len(data.feature_names) == data.X.shape[1]
+    assert ("d.month" in data.feature_names) == (role in ("feature", "words"))
+    assert "d.month-2" in data.feature_names
+
+
+def test_a_column_without_a_name_never_gets_that_of_another(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 7},{i * i},{i % 2}\n" for i in range(N))
+    data = loaded(tmp_path, f"column 2,,b,y\n{rows}")
+    assert data.feature_names == ("column 2", "column 2-2", "b")
+    np.testing.assert_array_equal(data.X[:, 1], np.arange(N) % 7)
+
+
 def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
     days = pd.date_range("2023-01-01", periods=N)
     head = "@relation r\n@attribute 'a day' DATE 'yyyy-MM-dd'\n@attribute y numeric\n@data\n"

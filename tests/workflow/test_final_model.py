@@ -194,6 +194,26 @@ def test_dates_are_in_the_pipeline() -> None:
     assert caught.value.next_step == "leave --proba out"
 
 
+@pytest.mark.usefixtures("alone")
+def test_a_column_with_the_name_of_a_part_of_a_date_is_compared_and_predicted() -> None:
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(rng.permutation(90) * 3, unit="D")
+    X = pd.DataFrame({"when": days.strftime("%Y-%m-%d"), "when.month": rng.normal(size=90)}).assign(
+        x=rng.normal(size=90)
+    )
+    y = 3 * X["when.month"] + X["x"]
+    plain = X.rename(columns={"when.month": "z"})
+    for number, rows in enumerate((X, plain)):
+        grids = {"ridge": {"C": [1e6]}}
+        results = elmbench.compare(rows, y, "ridge", grids=grids, folds=3, name=f"rows{number}")
+        errors = results.cells.query("model == 'ridge'")["nrmse"]
+        np.testing.assert_allclose(errors, 0, atol=1e-4)
+        save(results.best_estimator(), Path("best.joblib"))
+        rows.to_csv("new.csv", index=False)
+        predictions, _ = predict_file(Path("best.joblib"), Path("new.csv"))
+        np.testing.assert_allclose(predictions["prediction"], y, atol=1e-3)
+
+
 def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     frame = shop(60)
     frame["price"] = [f"{value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]

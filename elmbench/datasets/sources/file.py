@@ -19,7 +19,15 @@ from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
 from elmbench.datasets.sources.base import Request, Source, State
-from elmbench.datasets.table import Table, are_codes, few, is_missing, label_words, to_numbers
+from elmbench.datasets.table import (
+    Table,
+    are_codes,
+    few,
+    is_missing,
+    label_words,
+    to_numbers,
+    unused_name,
+)
 from elmbench.datasets.values import features_of, read_dates, span, with_numbers
 from elmbench.errors import ElmbenchError, closest, wording
 from elmbench.specs.datasets import RowColumns
@@ -258,7 +266,7 @@ def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Ta
 
 def expand_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
     """Return a table whose columns of dates are replaced by columns of numbers, such as
-    `day.month`.
+    `day.month`, or `day.month-2` if the file has a column `day.month`.
     """
     for name in names:
         table, words = _take_column(table, name)
@@ -270,12 +278,12 @@ def expand_dates(table: Table, names: Collection[str], day_first: bool | None = 
             raise ElmbenchError(
                 problem, expected="dates in one format", next_step="correct the data"
             )
-        features = features_of(dates).add_prefix(f"{name}.")
+        features = features_of(dates)
         if features.empty:
             table = table.add_remark(f"{name} has a single date and is left out")
-        table = replace(
-            table, X=np.column_stack([table.X, features]), names=(*table.names, *features)
-        )
+        taken = {*table.names, table.target_name}
+        parts = (unused_name(f"{name}.{part}", taken) for part in features)
+        table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *parts))
     return table
 
 
