@@ -195,7 +195,10 @@ def _finish(
     if save is not None:
         from elmbench.workflow import final_model
 
-        final_model.save(final_model.fit_final(prepared, results), save)
+        best = final_model.choose_best(results)
+        final_model.save(final_model.fit_final(prepared, results, best.model), save)
+        reason = f" ({best.reason})" if best.reason else ""
+        state.say(f"the best model: {best.model}{reason}")
         state.say(f"written to {save}; next: elmbench predict {shlex.quote(str(save))} NEW.csv")
         state.say("Loading a joblib file runs code that it names: load only files that you trust.")
     if page is not None:

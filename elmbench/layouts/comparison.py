@@ -10,6 +10,7 @@ from typing import Any
 from elmbench.layouts.base import DATASET, MODEL, DataFrame, Entry, Layout, Series
 from elmbench.layouts.figures import default_cells, words_for
 from elmbench.layouts.metrics import missing_metrics
+from elmbench.layouts.model_order import FIT_TIME, SIZE, ModelOrder, order_of_metrics
 from elmbench.layouts.table import Column, Line, Note, quantity
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test, holm, without_round_off
@@ -36,7 +37,7 @@ REPEATED = ("ordered-kfold", "predefined-kfold")
 
 class Comparison(Layout):
     """A line for each model on each data set, the best first; average ranks if there are several
-    data sets.
+    data sets. Models with equal means share a rank, and `ModelOrder` orders them.
 
     The test is the corrected resampled t-test of the differences on the same rows from the model of
     the best mean (Nadeau and Bengio, "Inference for the generalization error", 2003), by Holm's
@@ -76,8 +77,9 @@ class Comparison(Layout):
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
-            scores = scores.drop(columns=dummies(resolved), errors="ignore")
-            p = p_values(scores, share_of_test_rows(str(dataset), resolved, group))
+            scores = rivals_of(scores, resolved)
+            best = next(iter(_order_in_cells(group, scores, resolved).models), "")
+            p = p_values(scores, share_of_test_rows(str(dataset), resolved, group), best=best)
             ranks = without_round_off(-scores.mean()).rank()
             parts.append(
                 group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)})
@@ -141,20 +143,24 @@ class Comparison(Layout):
                 }
                 for model, part in models.items()
             }
-            order = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
+            ranked = _ranked(means, dataset, resolved)
+            ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
             weak_models: list[str] = []
             if dataset != ALL:
                 metric = resolved.metric_of(dataset)
                 scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
                 weak_models = _not_above_dummy(scores, metric, resolved)
                 for dummy in set(dummies(resolved)) & set(models):
-                    order[dummy] = (
-                        min((order[model] for model in weak_models), default=math.inf) - 0.5
+                    ranks[dummy] = min(
+                        (ranks[model] - 0.5 for model in weak_models), default=len(models)
                     )
+            positions = {model: i for i, model in enumerate(ranked.models)}
             title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
-            for model in sorted(models, key=lambda model: order[model]):
+            for model in sorted(
+                models, key=lambda model: (ranks[model], positions.get(model, 0), model)
+            ):
                 names = {"dataset": title, "model": model + MARK * (model in weak_models)}
-                yield names | _texts(models[model], means[model])
+                yield names | _texts(models[model], means[model], _p_of(model, means, ranked))
 
     def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds
@@ -172,6 +178,11 @@ class Comparison(Layout):
                     f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer folds",
                 )
             scores = self._scores(group, metric, resolved)
+            order = _order_in_cells(group, rivals_of(scores, resolved), resolved)
+            if order.ties:
+                groups = "; ".join(", ".join(models) for models in order.ties)
+                text = f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}"
+                yield Note("tie", text)
             weak_models = _not_above_dummy(scores.mean().to_dict(), "", resolved)
             if weak_models:
                 predicts = (
@@ -182,26 +193,52 @@ class Comparison(Layout):
                     f"{', '.join(weak_models)}"
                 )
                 yield Note("dummy", text)
-            rivals = scores.drop(columns=dummies(resolved), errors="ignore")
+            rivals = rivals_of(scores, resolved)
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind in REPEATED else MOST_RUNS
             share = share_of_test_rows(spec.name, resolved, group)
-            counts = needed_runs(rivals, share, outer.folds_of(spec.name), most)
+            best = next(iter(order.models), "")
+            counts = needed_runs(rivals, share, outer.folds_of(spec.name), most, best=best)
             if counts:
-                best = rivals.mean().idxmax()
+                close = {model: counts[model] for model in order.models if model in counts}
                 yield Note(
                     "power",
-                    f"{dataset}: these folds cannot separate {best} from {_group_by_runs(counts)}",
+                    f"{dataset}: these folds cannot separate {best} from {_group_by_runs(close)}",
                 )
         yield from missing_metrics(cells, resolved)
 
 
-def ranking(summary: DataFrame, dataset: str) -> list[str]:
-    """Return the ranked models of a data set, the best first."""
-    lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == RANK)].dropna(
-        subset=["mean"]
-    )
-    return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
+def ranking(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
+    """Return the order of the ranked models of a data set."""
+    lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
+    means = {
+        str(model): dict(zip(group["metric"], group["mean"].astype(float), strict=True))
+        for model, group in lines.groupby("model", sort=False)
+    }
+    return _ranked(means, dataset, resolved)
+
+
+def _ranked(
+    means: Mapping[str, Mapping[str, float]], dataset: str, resolved: Resolved
+) -> ModelOrder:
+    """Return the order of the models of a data set, or of all, that have a rank."""
+    ranked = {model: mean for model, mean in means.items() if RANK in mean}
+    return ModelOrder(() if dataset == ALL else _metrics_of(dataset, resolved), ranked)
+
+
+def _order_in_cells(cells: DataFrame, scores: DataFrame, resolved: Resolved) -> ModelOrder:
+    """Return the order of the models with a column of scores, from the cells of one data set."""
+    metrics = _metrics_of(str(cells["dataset"].iloc[0]), resolved)
+    measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
+    means = cells[cells["status"] == "ok"].groupby("model")[measures].mean().astype(float)
+    by_model: Any = means.to_dict("index")
+    return ModelOrder(metrics, {name: by_model[name] for name in map(str, scores)})
+
+
+def _metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
+    """Return the metrics of the table for a data set, the one that ranks first."""
+    task = resolved.dataset(dataset).task
+    return order_of_metrics(resolved.metric_of(dataset), resolved.spec.protocol.metrics_for(task))
 
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
@@ -220,6 +257,11 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     return " or ".join(groups)
 
 
+def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:
+    """Return the scores without those of the dummy model."""
+    return scores.drop(columns=dummies(resolved), errors="ignore")
+
+
 def dummies(resolved: Resolved) -> list[str]:
     """Return the names of the columns that hold the dummy model."""
     return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
@@ -231,20 +273,33 @@ def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved
     """
     sign = -1 if less_is_better(metric) else 1
     names = dummies(resolved)
-    bar = next((sign * means[name] for name in names if name in means), -math.inf)
-    return [str(name) for name, mean in means.items() if name not in names and sign * mean <= bar]
+    scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
+    bar = next((scores[name] for name in names if name in scores), -math.inf)
+    return [name for name, score in scores.items() if name not in names and score <= bar]
 
 
-def _texts(entries: Sequence[Entry], means: Mapping[str, float]) -> dict[str, str]:
-    """Return the texts of a model on a data set, by column."""
+def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict[str, str]:
+    """Return the texts of a model on a data set, by column, with that of its p-value."""
     line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown}
     if RANK in means:
         line[RANK] = f"{means[RANK]:.3g}"
     if P in means:
-        line[P] = "best" if means.get(RANK) == 1 else p_text(means[P])
+        line[P] = p
     line |= {name: quantity(means[name]) for name in _TIMES if name in means}
     line["chosen"] = entries[0].chosen
     return line | ({"n_units": f"{means['n_units']:.0f}"} if "n_units" in means else {})
+
+
+def _p_of(model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder) -> str:
+    """Return the p-value of a model as the table shows it; "tied" if its mean is the best one
+    too.
+    """
+    best = next(iter(order.models), "")
+    if model == best:
+        return "best"
+    if P not in means[model]:
+        return ""
+    return "tied" if means[model][RANK] == means[best][RANK] else p_text(means[model][P])
 
 
 def p_text(p: float) -> str:
@@ -252,19 +307,22 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def p_values(scores: DataFrame, test_share: float | None, n: int = 0) -> Series[float]:
+def p_values(
+    scores: DataFrame, test_share: float | None, n: int = 0, *, best: str = ""
+) -> Series[float]:
     """Return the p-value of the difference of each model from the best one, by Holm's correction; 1
     for the best.
 
     `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n`
-    are those of `corrected_t_test`. The result is empty if there are fewer than two folds or no
+    are those of `corrected_t_test`. `best`: the best model; by default that of the best mean, the
+    first by name if there are several. The result is empty if there are fewer than two folds or no
     `test_share`.
     """
     import pandas as pd
 
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
-    best = scores.mean().idxmax()
+    best = best or without_round_off(scores.mean().sort_index()).idxmax()
     better = Region(low=0.0)
     # The test is two-sided.
     rivals = scores.columns.drop([best])
@@ -276,22 +334,22 @@ def p_values(scores: DataFrame, test_share: float | None, n: int = 0) -> Series[
 
 
 def needed_runs(
-    scores: DataFrame, test_share: float | None, folds: int, max_runs: int
+    scores: DataFrame, test_share: float | None, folds: int, max_runs: int, *, best: str = ""
 ) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not
-    separate.
+    separate. `best` is that of `p_values`.
 
     The differences keep their means and deviations. None means that `max_runs` would not suffice:
     since training parts overlap, the variance of a mean difference never falls below s^2 x
     `test_share`.
     """
-    p = p_values(scores, test_share)
-    best = scores.mean().idxmax() if len(p) else ""
+    p = p_values(scores, test_share, best=best)
+    best = best or str(p.idxmax() if len(p) else "")
     counts: dict[str, int | None] = {
         str(model): None for model in p.index if model != best and p[model] >= LEVEL
     }
     for runs in range(len(scores) // folds + 1, max_runs + 1) if counts else ():
-        p = p_values(scores, test_share, runs * folds)
+        p = p_values(scores, test_share, runs * folds, best=best)
         counts |= {
             model: runs for model, count in counts.items() if count is None and p[model] < LEVEL
         }

@@ -253,10 +253,11 @@ def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd
 
 def compare(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if
-    missing).
+    missing). Models of the same average rank are ordered by name.
     """
     common = without_round_off(values.loc[:, values.notna().mean() >= 0.5].dropna())
-    order = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable").index
+    ranks = common.rank(axis=1, ascending=False).mean().sort_index()
+    order = without_round_off(ranks).sort_values(kind="stable").index
     return Statistics(
         source, common[order], tuple(str(model) for model in values if model not in common)
     )

@@ -25,6 +25,7 @@ from elmbench.layouts.table import (
     three_figures,
 )
 from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import without_round_off
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import LIMITS
 from elmbench.reporting.claim_outcomes import ClaimOutcome
@@ -169,6 +170,7 @@ def _entries(
         .astype(float)
         .mul(signs, axis=0)
     )
+    scores = without_round_off(scores)
     rows = scores.groupby([summary["dataset"], summary["metric"]])
     is_best = (
         ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()

@@ -29,7 +29,7 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """
     ((resolved, plan),) = run.tables
     best = {
-        name: ranking(results.summary, name)[:1]
+        name: ranking(results.summary, name, resolved).models[:1]
         for name, spec in resolved.datasets.items()
         if not spec.sparse
     }

@@ -61,6 +61,38 @@ class ComparisonResults(Results):
             return fit_final(self.run, self, model, self.targets)
 
 
+@dataclass(frozen=True)
+class Choice:
+    """The best model of a comparison.
+
+    `reason`: why it is before the models that are tied with it; empty if there are none.
+    """
+
+    model: str
+    reason: str
+
+
+def choose_best(results: Results) -> Choice:
+    """Return the best model of a comparison on one data set, or the only one.
+
+    Raises ElmbenchError if no model has a rank.
+    """
+    resolved = results.resolved
+    (spec,) = resolved.datasets.values()
+    order = ranking(results.summary, spec.name, resolved)
+    if order.models:
+        return Choice(order.models[0], order.advantages_of_best())
+    columns = [*resolved.spec.models]
+    if len(columns) == 1:
+        return Choice(columns[0], "")
+    problem = f"no model but the dummy has ended on all folds of {spec.title}"
+    raise ElmbenchError(
+        problem,
+        expected="a model to keep",
+        next_step="elmbench status shows how the cells ended",
+    )
+
+
 def fit_final(
     run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()
 ) -> Any:
@@ -72,18 +104,8 @@ def fit_final(
     """
     ((resolved, plan),) = run.tables
     (spec,) = resolved.datasets.values()
-    columns = [*resolved.spec.models]
-    models = (
-        [column] if column else ranking(results.summary, spec.name) or columns * (len(columns) == 1)
-    )
-    if not models:
-        problem = f"no model but the dummy has ended on all folds of {spec.title}"
-        raise ElmbenchError(
-            problem,
-            expected="a model to keep",
-            next_step="elmbench status shows how the cells ended",
-        )
-    keys = [cell.key for cell in plan.cells if cell.model == models[0] and cell.key]
+    column = column or choose_best(results).model
+    keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
     if not keys:
         problem = f"{column!r} is not a model of this comparison"
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +47,6 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     assert max(map(len, result.out.splitlines())) <= 80
     again = elmbench(*words).out
     assert "to run" not in again
-    # Equally good models stay in the order of the command.
     table, _, notes = elmbench("table", "own/shop").out.strip().partition("\n- shop: ")
     assert table in again
     assert "classification, 2 classes" in notes
@@ -94,6 +94,18 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     )
     (by_mcc,) = elmbench("table", "own/a-b", "--statistics", "--metric", "mcc", "--json").json
     assert by_mcc["ranks"] == {"ridge": 1.0, "elm": 2.0}
+
+
+@pytest.mark.parametrize("models", ["ridge,elm", "elm,ridge"])
+def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
+    elmbench: Callable, worker: dict, shop: Path, models: str
+) -> None:
+    words = ("compare", shop, "-t", "buys", "-m", models, "--folds", "3")
+    out = " ".join(elmbench(*words, "--save", "best.joblib").out.split())
+    assert "the best model: elm (tied with ridge on accuracy; the earlier name)" in out
+    assert type(joblib.load("best.joblib")["model"]).__name__ == "ELMClassifier"
+    assert "- shop: same mean accuracy: elm, ridge; ties are ordered by the better mcc" in out
+    assert out.index("elm * 0.9") < out.index("ridge * 0.9")
 
 
 def test_a_saved_model_comes_with_a_command_that_can_be_pasted(

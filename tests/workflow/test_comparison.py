@@ -113,6 +113,20 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert set(again.cells["model"]) == {"ridge", "dummy"}
 
 
+@pytest.mark.parametrize("models", [("k-elm", "ridge"), ("ridge", "k-elm")])
+def test_a_tie_goes_to_the_smaller_model(models: tuple[str, ...]) -> None:
+    X = np.column_stack([np.repeat([-3.0, 3.0], 30), np.tile([1.0, 2.0, 3.0], 20)])
+    grids = {name: SMALL[name] for name in models}
+    results = elmbench.compare(X, X[:, 0] > 0, models, grids=grids, folds=3)
+    lines = [dict(line) for line in results.table.sections[0].lines]
+    assert [(line["model"], line["rank"], line["n_units"]) for line in lines[:2]] == [
+        ("ridge", "1.5", "2"),
+        ("k-elm", "1.5", "40"),
+    ]
+    assert [line["p"] for line in lines[:2]] == ["best", "tied"]
+    assert type(results.best_estimator()["model"]).__name__ == "RidgeClassifier"
+
+
 def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:
     """A model that cannot give the metric has no rank."""
     X, y = make_classification(150, 6, flip_y=0.2, random_state=3)

@@ -58,7 +58,7 @@ def comparison_charts(
     spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison."""
-    ranked = ranking(results.summary, spec.name)
+    ranked = ranking(results.summary, spec.name, results.resolved).models
     rows, losses = (
         part[part["dataset"] == spec.name] if len(part) else part
         for part in (predictions, importance)

@@ -1,0 +1,96 @@
+"""The order of the models of a comparison on one data set, and its rule for ties.
+
+Models are ordered by the mean of the metric that ranks. Those with the same mean are ordered by the
+further metrics of the table, then by size, by fit time and by name. The order of naming never
+counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import without_round_off
+
+SIZE, FIT_TIME = "n_units", "fit_seconds"
+#: The advantage of a model that a cost puts before another one.
+_ADVANTAGES = {SIZE: "smaller size", FIT_TIME: "shorter fit time"}
+
+
+@dataclass(frozen=True)
+class ModelOrder:
+    """The models on one data set, the best first.
+
+    `metrics`: those of the table for the data set; the first one ranks. `means`: the mean of each
+    measure, by model and then by the measure's name; a model lacks those that it does not have.
+    """
+
+    metrics: tuple[str, ...]
+    means: Mapping[str, Mapping[str, float]]
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The measures that order models, before their names."""
+        return (*self.metrics, SIZE, FIT_TIME)
+
+    def key(self, model: str) -> tuple[float, ...]:
+        """Return the sort key of a model: less is better, and equal within round-off is equal."""
+        means = self.means[model]
+        signs = [1 if name in _ADVANTAGES or less_is_better(name) else -1 for name in self.criteria]
+        values = [
+            sign * means.get(name, math.nan)
+            for name, sign in zip(self.criteria, signs, strict=True)
+        ]
+        return tuple(
+            math.inf if math.isnan(value) else float(without_round_off(value)) for value in values
+        )
+
+    @property
+    def models(self) -> list[str]:
+        """The models, the best first."""
+        return sorted(self.means, key=lambda model: (self.key(model), model))
+
+    @property
+    def ties(self) -> list[list[str]]:
+        """The groups of two or more models that have the same mean of the metric that ranks."""
+        groups: dict[float, list[str]] = {}
+        for model in self.models:
+            groups.setdefault(self.key(model)[0], []).append(model)
+        return [group for mean, group in groups.items() if len(group) > 1 and math.isfinite(mean)]
+
+    @property
+    def rule(self) -> str:
+        """The rule for ties in words."""
+        better = [f"the better {name}" for name in self.metrics[1:]]
+        costs = [f"the {advantage}" for advantage in _ADVANTAGES.values()]
+        return ", then ".join([*better, *costs, "the name"])
+
+    def advantages_of_best(self) -> str:
+        """Return why the best model is before those tied with it; empty if no model is."""
+        models = self.models
+        rivals = next((group[1:] for group in self.ties if group[0] == models[0]), [])
+        if not rivals:
+            return ""
+        by_advantage: dict[str, list[str]] = {}
+        for rival in rivals:
+            by_advantage.setdefault(self._advantage(models[0], rival), []).append(rival)
+        over = [
+            advantage + (f" than {', '.join(group)}" if len(by_advantage) > 1 else "")
+            for advantage, group in by_advantage.items()
+        ]
+        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {'; '.join(over)}"
+
+    def _advantage(self, model: str, rival: str) -> str:
+        """Return the first criterion by which a model is before another one, in words."""
+        pairs = zip(self.criteria, self.key(model), self.key(rival), strict=True)
+        decisive = next((name for name, ours, theirs in pairs if ours != theirs), None)
+        if decisive is None:
+            return "the earlier name"
+        return _ADVANTAGES.get(decisive, f"better {decisive}")
+
+
+def order_of_metrics(ranks: str, metrics: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics of a table, the one that ranks first."""
+    return tuple(dict.fromkeys((ranks, *metrics)))
