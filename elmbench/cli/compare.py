@@ -150,8 +150,8 @@ def compare(
         )  # fmt: skip
         options = RunOptions(settings=settings, retry=retry, command=command)
         if budget and not dry_run:
+            from elmbench.workflow.budget import run_within_budget
             from elmbench.workflow.execute import compute
-            from elmbench.workflow.stages import run_within_budget
 
             carry_out = partial(run_cells, executor=executor, carry_out=compute)
             prepared = run_within_budget(comparison, options, state.results_dir, budget, carry_out)

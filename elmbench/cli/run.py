@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from typer import Option
@@ -30,8 +29,7 @@ from elmbench.errors import ElmbenchError, amount
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
     from elmbench.running.executors import Executor
-    from elmbench.workflow.prepare import PreparedRun, RunOptions
-    from elmbench.workflow.stages import Outlook
+    from elmbench.workflow.prepare import PreparedRun
 
 T = TypeVar("T")
 
@@ -57,10 +55,6 @@ def run(
     runs: Annotated[
         int | None, Option(min=1, help="Number of runs; default: the profile's.")
     ] = None,
-    until_told: Annotated[
-        bool, Option("--until-told", help="Add runs until the models are separated.")
-    ] = False,
-    budget: Annotated[str | None, Option(help="Time limit of --until-told, such as 30min.")] = None,
     reading: Annotated[
         Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")
     ] = None,
@@ -92,15 +86,8 @@ def run(
 ) -> None:
     """Run experiments and write their tables. Finished cells are not computed again."""
     from elmbench.running.executors import Settings, executor_of
-    from elmbench.specs.limits import parse_duration, parse_limits
+    from elmbench.specs.limits import parse_limits
 
-    if budget is not None and not until_told:
-        problem, next_step = (
-            f"--budget {budget} is given without --until-told",
-            f"--until-told --budget {budget}",
-        )
-        raise ElmbenchError(problem, expected="both, or neither", next_step=next_step)
-    seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
         if not (dry_run or _has_run(experiments or (), paper, profile)):
@@ -133,12 +120,11 @@ def run(
             force=force,
             clean_times=clean_times,
         )
-        if until_told:
-            _run_in_two_stages(options, seconds, dry_run, executor)
-        elif dry_run:
-            show_plan(prepare(options, state.results_dir))
+        prepared = prepare(options, state.results_dir)
+        if dry_run:
+            show_plan(prepared)
         else:
-            run_prepared(prepare(options, state.results_dir), executor)
+            run_prepared(prepared, executor)
 
 
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
@@ -261,67 +247,8 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
         raise typer.Exit(1)
 
 
-def _run_in_two_stages(
-    options: RunOptions, seconds: float, dry_run: bool, executor: Executor
-) -> None:
-    """Run the first stage, then as many more runs as are needed to separate the models, and print
-    the tables.
-    """
-    from elmbench.cli.progress import duration
-    from elmbench.workflow.execute import compute, execute
-    from elmbench.workflow.stages import TwoStages
-
-    stages = TwoStages(options, state.results_dir)
-    last = stages.first
-
-    def carry_out(prepared: PreparedRun, write: bool) -> Any:
-        nonlocal last
-        last = prepared
-        return run_cells(prepared, executor, execute if write else compute)
-
-    def say_outlook(outlook: Outlook) -> None:
-        models, figures = len(outlook.runs), outlook.enough + outlook.more + outlook.never
-        if not figures:
-            state.say("no published figure is compared with these runs")
-            return
-        text = (
-            f"{amount(figures, 'published figure')}: {stages.size} runs are enough for "
-            f"{outlook.enough}"
-        )
-        if outlook.more:
-            extra = sum(outlook.runs.values()) - stages.size * models
-            text += (
-                f"; {outlook.more} need{'s' * (outlook.more == 1)} {amount(extra, 'more run')} of "
-            )
-            text += f"{amount(models, 'model')}, roughly {duration(outlook.seconds)}"
-        state.say(f"{text}; no number of runs is enough for {outlook.never}")
-
-    if dry_run and stages.first.todo:
-        show_plan(stages.first)
-        state.say(
-            f"this is the first stage, {stages.size} runs; their deviation determines how many "
-            "more follow"
-        )
-    elif dry_run:
-        outlook = stages.outlook()
-        show_plan(stages.plan(stages.datasets, outlook.runs), outlook.record())
-        say_outlook(outlook)
-    else:
-        _show(stages.run(carry_out, say_outlook, seconds))
-        if stages.rest is not None:
-            jobs, cells = options.settings.jobs, stages.rest.count_cells()["to_run"]
-            time = duration(stages.rest.seconds_on(jobs))
-            state.say(
-                f"left for lack of time: {amount(cells, 'cell')}, roughly {time} on "
-                f"{amount(jobs, 'worker')}"
-            )
-        _exit_if_failed(last)
-
-
-def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> None:
-    """Print the planned work, with rough durations; in the JSON also the `outlook` of a run in two
-    stages.
-    """
+def show_plan(prepared: PreparedRun) -> None:
+    """Print the planned work, with rough durations."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
@@ -332,8 +259,7 @@ def show_plan(prepared: PreparedRun, outlook: dict[str, Any] | None = None) -> N
     )
     seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
-    content = {"tables": lines, "total": total} | ({"outlook": outlook} if outlook else {})
-    state.emit(content, plan_table(lines))
+    state.emit({"tables": lines, "total": total}, plan_table(lines))
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
     text = f"{counts['to_run']} of {amount(counts['planned'], 'cell')} would run, in {estimate} on "
     text += amount(jobs, "worker") + f"; {counts['unavailable']} without data" * bool(

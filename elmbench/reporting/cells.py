@@ -36,12 +36,10 @@ WARNING = "warning"
 REMARKS = "data"
 #: 1 if the fit of a cell was timed alone.
 CLEAN_TIMES = "clean_times"
-#: The runs of the first of two stages.
-FIRST_RUNS = "first_runs"
 #: Time limits that stopped a cell: its own, or that of the search before it.
 LIMITS = ("fit_limit", "search_limit")
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, FIRST_RUNS, *LIMITS)
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, *LIMITS)
 #: All columns except measures.
 NO_METRICS = (
     *CELL_NAMES,
@@ -60,7 +58,7 @@ _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
-_WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
+_WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
 def cells_frame(
@@ -153,7 +151,6 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         REMARKS: cell.remarks or None,
         CLEAN_TIMES: float(CLEAN in result) if "fit_seconds" in result else None,
-        FIRST_RUNS: cell.first_runs or None,
     }
 
 

@@ -16,7 +16,7 @@ from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.reporting.cells import FIRST_RUNS, REMARKS, order_of
+from elmbench.reporting.cells import REMARKS, order_of
 from elmbench.reporting.verdicts import Printed, draws_of, judge, run_means
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
@@ -30,7 +30,7 @@ FIGURE = ["dataset", "model", "metric"]
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
 #: Columns of the cells that a verdict depends on, beside the measured values.
-_NEEDED = ["run", "fold", "n_test", REMARKS, FIRST_RUNS]
+_NEEDED = ["run", "fold", "n_test", REMARKS]
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from elmbench.metrics import counts_rows, metrics_taking
 from elmbench.numerics.significance import t_quantile
 from elmbench.reporting import group_by
-from elmbench.reporting.cells import FIRST_RUNS
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
@@ -33,16 +31,14 @@ ROUND_OFF = 1e-6
 class Draws:
     """The mean and the deviation of the means of our runs of an entry.
 
-    If the first stage fixed the number of runs, `first` is its number of runs, and `deviation` is
-    that of its runs. The deviation of a single run is NaN. `least` is the least half width: the
-    weight of one test row in a run mean, or round-off.
+    The deviation of a single run is NaN. `least_half_width` is the weight of one test row in a run
+    mean, or round-off.
     """
 
     mean: float
     deviation: float
     runs: int
     least_half_width: float
-    first: int | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
         """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same
@@ -53,7 +49,7 @@ class Draws:
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
-        quantile = t_quantile((self.first or runs) - 1, (1 + LEVEL) / 2)
+        quantile = t_quantile(runs - 1, (1 + LEVEL) / 2)
         return max(
             quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width
         )
@@ -141,11 +137,7 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
 
     `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """
-    means, first = run_means(values, cells["run"]), None
-    if FIRST_RUNS in cells:
-        # If other requests had more runs than the two stages, they determined the number.
-        last = np.asarray(cells[FIRST_RUNS])[np.argmax(cells["run"])]
-        first = None if pd.isna(last) else int(last)
+    means = run_means(values, cells["run"])
     runs, least_half_width = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
     test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
     if counts_rows(measure.metric):
@@ -153,16 +145,13 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
         least_half_width = runs / len(cells["run"])
     elif measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
         least_half_width = float(1 / test_rows)
-    return draws_of_means(means, least_half_width, first)
+    return draws_of_means(means, least_half_width)
 
 
-def draws_of_means(
-    means: NDArray[np.float64], least_half_width: float, first: int | None = None
-) -> Draws:
-    """Return the mean of some run means and the deviation of the first ones, of all by default."""
-    stage = means[:first]
-    deviation = float(stage.std(ddof=1)) if len(stage) > 1 else math.nan
+def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
+    """Return the mean and the deviation of some run means."""
+    deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
     # Means of equal numbers may differ by round-off.
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
         deviation = 0.0
-    return Draws(float(means.mean()), deviation, len(means), least_half_width, first and len(stage))
+    return Draws(float(means.mean()), deviation, len(means), least_half_width)

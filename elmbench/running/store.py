@@ -22,7 +22,7 @@ import secrets
 import warnings
 from bisect import insort
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +250,9 @@ class Store:
 
         requests = []
         for request in self._latest_first(f"table:{profile}/{experiment}"):
-            requests.append(([Cell(*values) for values in request["cells"]], request["command"]))
+            # Earlier versions stored further values at the end of a cell.
+            cells = [Cell(*values[: len(fields(Cell))]) for values in request["cells"]]
+            requests.append((cells, request["command"]))
             if request.get("whole"):
                 break
         return requests[::-1]

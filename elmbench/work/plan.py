@@ -19,8 +19,7 @@ class Cell:
     `key`: of the work that computes it; empty for a cell that cannot run. `family`: hash of the
     settings that all cells of a table entry share; cells of another family are stale.
     `unavailable`: the reason why it cannot run. `remarks`: assumptions about the data, or that they
-    are not the public file; mostly empty. `first_runs`: the number of runs in the first of two
-    stages; mostly 0.
+    are not the public file; mostly empty.
     """
 
     dataset: str
@@ -33,7 +32,6 @@ class Cell:
     family: str
     unavailable: str = ""
     remarks: str = ""
-    first_runs: int = 0
 
 
 @dataclass
@@ -51,26 +49,15 @@ class Plan:
         self.works.setdefault(work.key, work)
         return work.key
 
-    def update(self, other: Plan) -> None:
-        """Add a plan with the same selections and readings; its cells replace those of the same
-        entries.
-        """
-        entries = {(cell.dataset, cell.model) for cell in other.cells}
-        self.cells = [
-            cell for cell in self.cells if (cell.dataset, cell.model) not in entries
-        ] + other.cells
-        self.works |= other.works
-
 
 @dataclass(frozen=True)
 class Request:
     """A user's request, besides the experiment, profile and readings.
 
     `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the
-    registry, which adds a column. `select`, `runs`: replace those of the profile. `first_runs`: the
-    number of runs in the first of two stages, or 0. `with_baselines`: add the registry's baselines
-    as columns. `grids`: grids of added models, as in an experiment file. `other_data`: accept files
-    whose rows are not those of the public file.
+    registry, which adds a column. `select`, `runs`: replace those of the profile. `with_baselines`:
+    add the registry's baselines as columns. `grids`: grids of added models, as in an experiment
+    file. `other_data`: accept files whose rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()
@@ -80,4 +67,3 @@ class Request:
     with_baselines: bool = False
     other_data: bool = False
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    first_runs: int = 0

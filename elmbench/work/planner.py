@@ -379,4 +379,4 @@ class DatasetPlanner:
         self, column: str, run: int, fold: int, select: str, key: str, family: str
     ) -> None:
         entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
-        self.plan.cells.append(Cell(*entry, self.missing, self.remarks, self.request.first_runs))
+        self.plan.cells.append(Cell(*entry, self.missing, self.remarks))

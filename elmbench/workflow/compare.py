@@ -26,11 +26,11 @@ from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.protocol import Task
+from elmbench.workflow.budget import run_within_budget
 from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.execute import Count, checked, compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
-from elmbench.workflow.stages import run_within_budget
 
 
 @checked

@@ -102,7 +102,6 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--limit": filter(None, [options.settings.limits.text]),
     }
     flags = {
-        "--until-told": request.first_runs,
         "--with-baselines": request.with_baselines,
         "--other-data": request.other_data,
         "--clean-times": options.clean_times,

@@ -265,15 +265,9 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
 def prepare_tables(
     options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path
 ) -> PreparedRun:
-    """Plan a run of resolved tables, each with its request; see `prepare`.
-
-    If a table has several requests, the last one for a model on a data set counts.
-    """
-    tables: list[tuple[Resolved, Plan]] = []
-    for resolved, request in requests:
-        plan = make_plan(resolved, request, options.settings.data_dir)
-        if tables and tables[-1][0] is resolved:
-            tables[-1][1].update(plan)
-        else:
-            tables.append((resolved, plan))
+    """Plan a run of resolved tables, each with its request; see `prepare`."""
+    tables = [
+        (resolved, make_plan(resolved, request, options.settings.data_dir))
+        for resolved, request in requests
+    ]
     return PreparedRun(options, results_dir, Store(results_dir), tables)

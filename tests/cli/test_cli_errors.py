@@ -76,26 +76,6 @@ MISTAKES = [
         "--paper KEY, or --all",
     ),
     ("run --all --paper eem", "--paper eem and --all are given together", "--paper KEY, or --all"),
-    (
-        "run table4 --until-told --runs 2",
-        "--until-told has a first stage of --runs 2",
-        "3 runs or more",
-    ),
-    (
-        "run table4 --until-told --force",
-        "--until-told is given with --retry or --force",
-        "one of them",
-    ),
-    (
-        "run table4 --until-told --budget soon",
-        "the duration 'soon' cannot be read",
-        "NUMBER[s|min|h]",
-    ),
-    (
-        "run table4 --budget 30min",
-        "--budget 30min is given without --until-told",
-        "both, or neither",
-    ),
     ("run table4 --engine daks", "unknown engine 'daks' (did you mean 'dask'?)", "dask, local"),
     (
         "run table4 --engine dask",

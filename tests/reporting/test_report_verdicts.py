@@ -21,7 +21,6 @@ from elmbench.reporting.verdicts import (
     draws_of,
     draws_of_means,
     judge,
-    runs_to_tell,
 )
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -129,41 +128,6 @@ def test_a_new_draw_is_reproduced_95_times_in_100(seed: int, runs: int, mean_of:
         reproduced += judge(draws, Printed(published, 0.0, mean_of)).verdict == "reproduced"
     low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
     assert low <= reproduced <= high
-
-
-@pytest.mark.parametrize("apart", [0.05, 0.1, 0.2])
-def test_the_level_holds_if_the_first_runs_fix_the_number_of_runs(seed: int, apart: float) -> None:
-    rng, trials, most = np.random.default_rng(seed), 4000, 200
-    inside, plain = 0, 0
-    for _ in range(trials):
-        means = rng.normal(0.8, 0.02, most)
-        printed = Printed(float(rng.normal(0.8, 0.02, 20).mean()), 0.0, 20)
-        total = runs_to_tell(draws_of_means(means[:3], 0.0, 3), replace(printed, gap=apart))
-        means = means[: 3 if total is None else min(total, most)]
-        draws = draws_of_means(means, 0.0, 3)
-        inside += judge(draws, printed).verdict == "reproduced"
-        plain += judge(draws_of_means(means, 0.0), printed).verdict == "reproduced"
-        # An interval that the rule calls narrow enough is.
-        assert total is None or total > most or 2 * draws.half_width(20) < apart
-    low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
-    assert low <= inside <= high
-    # The deviation of all runs would not hold it: few runs are those that happen to lie close
-    # together.
-    if apart < 0.1:
-        assert plain < inside
-
-
-def test_the_last_run_shows_if_a_first_stage_fixed_the_number_of_runs() -> None:
-    cells = pd.DataFrame({"run": [0, 1, 2, 3], "n_test": 50, "value": [0.8, 1.0, 0.9, 0.9]})
-    draws = draws_of(cells["value"], cells.assign(first_runs=3), Measure("mcc"))
-    assert (draws.first, draws.runs, draws.deviation) == (3, 4, pytest.approx(0.1))
-    assert draws.half_width() == pytest.approx(t.ppf(0.975, 2) * 0.1 * math.sqrt(1 + 1 / 4))
-    # Another request has asked for four runs.
-    draws = draws_of(cells["value"], cells.assign(first_runs=[3, 3, 3, None]), Measure("mcc"))
-    assert (draws.first, draws.deviation) == (
-        None,
-        pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)),
-    )
 
 
 HOLDOUT = {"outer": {"kind": "holdout", "runs": 4, "sizes": {"wdbc": {"train": 379, "test": 190}}}}

@@ -5,7 +5,7 @@ import errno
 import os
 import re
 import resource
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -302,6 +302,13 @@ def test_a_whole_request_is_all_that_a_table_has(store: Store) -> None:
         assert again(store).commands("ci", "toy/one") == [command]
     store.add_cells("ci", "toy/one", cells(1) + K, "third", whole=True)
     assert store.cells("ci", "toy/one") == cells(1) + K
+
+
+def test_cells_of_an_earlier_version_have_further_values(store: Store) -> None:
+    (entry,) = cells(1)[:1]
+    record = {"command": "run", "cells": [[*asdict(entry).values(), 3]]}
+    store.append("table:ci/toy/one", record)
+    assert store.cells("ci", "toy/one") == [entry]
 
 
 def test_one_damaged_line_loses_no_cells(store: Store) -> None:

@@ -23,12 +23,12 @@ import elmbench
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
+from elmbench.workflow.budget import run_within_budget
 from elmbench.workflow.comparison import SVM_STEPS, Comparison, prepare_comparison
 from elmbench.workflow.comparison_page import importance_of, plan_importance, write_page
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.stages import run_within_budget
 
 pytestmark = pytest.mark.usefixtures("alone")
 X, y = load_iris(return_X_y=True)

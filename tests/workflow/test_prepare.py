@@ -3,7 +3,6 @@ own.
 """
 
 import io
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ from elmbench.work.plan import Request
 from elmbench.workflow import execute as execution
 from elmbench.workflow.execute import command_of
 from elmbench.workflow.prepare import PreparedRun, RunOptions, find_experiments, prepare
-from elmbench.workflow.stages import TwoStages
 from elmbench.workflow.user_specs import add_spec_dir, add_table
 
 
@@ -88,17 +86,6 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
     monkeypatch.setattr(execution, "execute", lambda run, *_: [runs.append(run)])
     execution.run("table4", profile="ci", models=["ELM"], results_dir=tmp_path)
     assert set(runs[0].limits.values()) == {Limits(memory=10**15)}
-
-
-def test_more_runs_of_a_model_are_chosen_as_the_first_ones(tmp_path: Path) -> None:
-    """A model that is added has all columns searched, also those with printed hyperparameters."""
-    request = Request(datasets=("wdbc",), models=("K-ELM", "svm"))
-    stages = TwoStages(options("table4", profile="fast", request=request), tmp_path)
-    ((_, plan),) = stages.plan(stages.datasets, {("kos-elm/table4", "wdbc", "K-ELM"): 5}).tables
-    assert Counter((cell.model, cell.select) for cell in plan.cells) == {
-        ("K-ELM", "nested"): 15,
-        ("svm", "nested"): 9,
-    }
 
 
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
