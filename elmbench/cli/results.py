@@ -243,12 +243,15 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that holds other files.")
+    ] = False,
 ) -> None:
-    """Build the site of all results."""
+    """Build the site of all results. Other files in its folder stay."""
     from elmbench.cli.progress import show_progress
     from elmbench.workflow.report import comparisons_in, report
 
-    page = report(state.results_dirs, out, show_progress)
+    page = report(state.results_dirs, out, show_progress, force=force)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
         state.say(

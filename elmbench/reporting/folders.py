@@ -23,8 +23,6 @@ TABLE_FILES = (
     PICTURE,
     "figure.csv",
 )
-#: The file that marks a folder as a site of elmbench, which may be replaced.
-SITE_MARK = ".elmbench-site"
 
 
 def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.files import read_json
 from elmbench.registry import registry
-from elmbench.reporting.folders import SITE_MARK, ResultsDirs
+from elmbench.reporting.folders import ResultsDirs
+from elmbench.reporting.site.folder import FIRST_PAGE, SiteFolder
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
 from elmbench.specs.files import spec_root
 from elmbench.specs.profiles import COMPARE
@@ -22,23 +22,26 @@ if TYPE_CHECKING:
     from elmbench.reporting.papers import PaperResults
 
 
-def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> Path:
+def report(
+    dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter, *, force: bool = False
+) -> Path:
     """Build the site from the results and return its first page.
 
     Nothing is written if the results, specifications and code are those of the last report.
-    `folder`: by default `site` in the user's folder.
+    `folder`: by default `site` in the user's folder. Its other files stay. `force`: accept a folder
+    without a site, and replace files of others that have the name of a page.
 
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
-    site = folder or dirs.user / "site"
+    site = SiteFolder(folder or dirs.user / "site", force)
     digest = _digest(dirs)
-    if not _is_current(site, digest):
+    if not site.is_current(digest):
+        site.check()
         # matplotlib and jinja2 take a second to import.
-        from elmbench.reporting.site.pages import refuse_other, write_site
+        from elmbench.reporting.site.pages import site_files
 
-        refuse_other(site)
-        write_site(gather(dirs, watch), site, {"digest": digest})
-    return site / "index.html"
+        site.replace(site_files(gather(dirs, watch)), digest)
+    return site.path / FIRST_PAGE
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
@@ -74,12 +77,6 @@ def comparisons_in(results_dir: Path) -> list[str]:
     return sorted(
         f"own/{path.parent.name}" for path in (results_dir / COMPARE / "own").glob("*/cells.csv")
     )
-
-
-def _is_current(site: Path, digest: str) -> bool:
-    """Return True if a site was built from the same inputs and is complete."""
-    mark = read_json(site / SITE_MARK)
-    return mark.get("digest") == digest and all((site / name).is_file() for name in mark["files"])
 
 
 def _digest(dirs: ResultsDirs) -> str:

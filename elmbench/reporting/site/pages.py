@@ -1,27 +1,18 @@
-"""The pages of the site, each a template filled with results, and their folder, replaced as a
-whole.
-"""
+"""The pages of the site, each a template filled with results."""
 
-import json
-import os
-import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench.errors import ElmbenchError
-from elmbench.files import WriteError
 from elmbench.layouts.table import COMPARED, SIGNS
 from elmbench.reporting.cells import csv
 from elmbench.reporting.figures import error_and_power, facts_sentence, verdict_counts
-from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
@@ -38,53 +29,9 @@ _SIGNS = SIGNS | {"not run": "○"}
 _MOST_COLUMNS = 16
 
 
-def refuse_other(folder: Path) -> None:
-    """Raise ElmbenchError if a folder holds something other than a site."""
-    is_site = folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
-    if folder.exists() and not is_site:
-        problem = f"{folder} holds something other than a site of elmbench"
-        expected = "a folder that is empty or not there, or an earlier site"
-        raise ElmbenchError(
-            problem, expected=expected, next_step="elmbench report --out ANOTHER-FOLDER"
-        )
-
-
-def write_site(
-    papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None
-) -> list[Path]:
-    """Write the site of these results into `folder`, in place of an old one; return its files.
-
-    `mark` has values for the file `SITE_MARK`, which also lists the files of the site. Raises
-    ElmbenchError if the folder holds something other than a site, and WriteError if it cannot be
-    written.
-    """
-    refuse_other(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # A reader never sees half of a site.
-        with TemporaryDirectory(
-            prefix=f".{folder.name}.", suffix=".part", dir=folder.parent
-        ) as scratch:
-            fresh = Path(scratch) / "new"
-            written = _write(papers, fresh)
-            (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
-            if folder.exists():
-                os.replace(folder, Path(scratch) / "old")
-            os.replace(fresh, folder)
-    except OSError as error:
-        problem, writable = (
-            f"cannot write {folder}: {error.strerror or error}",
-            "a folder that can be written",
-        )
-        raise WriteError(
-            problem, expected=writable, next_step="elmbench report --out DIR"
-        ) from error
-    return [folder / name for name in written]
-
-
-def _write(papers: list[PaperResults], folder: Path) -> list[str]:
-    """Write the pages, style and data of the site to a folder; return the names of the files."""
-    texts = dict(pages(papers))
+def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
+    """Return the pages, style and data of the site: texts, and paths of files to be copied."""
+    texts: dict[str, str] = dict(pages(papers))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
@@ -98,12 +45,7 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
             )
         if results.environment:
             copies[address(results, "environment.json")] = results.folder / "environment.json"
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
-    for name, path in copies.items():
-        shutil.copyfile(path, folder / name)
-    return [*texts, *copies]
+    return {**texts, **copies}
 
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:

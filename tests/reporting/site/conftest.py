@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.site.pages import write_site
+from elmbench.reporting.site.folder import SiteFolder
+from elmbench.reporting.site.pages import site_files
 from elmbench.workflow.report import gather
 
 RESULTS = Path(__file__).parents[3] / "results"
@@ -52,5 +53,5 @@ def results(tmp_path_factory: pytest.TempPathFactory, script: str) -> Path:
 def site(results: Path) -> Path:
     """The site of these results."""
     folder = results.parent / "out" / "site"
-    write_site(gather(ResultsDirs(results)), folder)
+    SiteFolder(folder).replace(site_files(gather(ResultsDirs(results))), "digest")
     return folder

@@ -1,0 +1,135 @@
+"""The folder of a site, which may hold other files: its manifest lists the files of the site."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError, amount
+from elmbench.files import WriteError, read_json, replace_file, sweep, write_atomically
+
+#: The file that lists the files of the site in its folder.
+MANIFEST = ".elmbench-site"
+FIRST_PAGE = "index.html"
+#: A file of a site; a manifest may come from anybody and must not lead out of its folder.
+_NAME = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)*")
+_NEXT = "elmbench report --out ANOTHER-FOLDER, or --force, which keeps its other files"
+
+
+@dataclass(frozen=True)
+class SiteFolder:
+    """The folder of a site.
+
+    `force`: accept a folder of other files, and replace those with the names of new ones.
+    """
+
+    path: Path
+    force: bool = False
+
+    def is_current(self, digest: str) -> bool:
+        """Return True if the site is complete and was made from content with this digest."""
+        names = self._names()
+        return (
+            bool(names)
+            and self._manifest().get("digest") == digest
+            and all((self.path / name).is_file() for name in names)
+        )
+
+    def check(self) -> None:
+        """Raise ElmbenchError if the folder holds files, but none of a site."""
+        for folder in {self.path, *((self.path / name).parent for name in self._names())}:
+            sweep(folder)
+        if self.path.exists() and not self.path.is_dir():
+            raise ElmbenchError(
+                f"{self.path} is not a folder",
+                expected="a folder, which need not exist",
+                next_step="elmbench report --out ANOTHER-FOLDER",
+            )
+        is_site = isinstance(self._manifest().get("files"), list)
+        if self.path.is_dir() and any(self.path.iterdir()) and not (is_site or self.force):
+            raise ElmbenchError(
+                f"{self.path} holds files, but no {MANIFEST} that lists those of a site",
+                expected="a folder that is empty or does not exist, or an earlier site",
+                next_step=_NEXT,
+            )
+
+    def replace(self, files: Mapping[str, str | Path], digest: str) -> list[Path]:
+        """Write a site in place of an earlier one, whose other files are deleted; return its files.
+
+        `files`: the text of each file, or the path of one to be copied. The first page is missing
+        while files are replaced, so an incomplete site does not look complete. Raises ElmbenchError
+        if a file of someone else has the name of a new one, and WriteError if the folder cannot be
+        written; the earlier site stays then.
+        """
+        self.check()
+        earlier = self._names()
+        self._check_names(set(files) - set(earlier))
+        try:
+            # An interrupted report is completed or deleted by the next one.
+            self._write_manifest([*earlier, *files])
+            with ExitStack() as stack:
+                # A stack replaces the last file first, so the first page comes last.
+                for name in sorted(files, key=lambda name: (name != FIRST_PAGE, "/" in name)):
+                    _write(files[name], stack.enter_context(replace_file(self.path / name)))
+                (self.path / FIRST_PAGE).unlink(missing_ok=True)
+                self._delete(name for name in earlier if name not in files)
+            self._write_manifest(files, digest)
+        except (OSError, WriteError) as error:
+            raise WriteError(
+                str(getattr(error, "found", f"cannot write {self.path}: {error}")),
+                expected="a folder that can be written, on a disk with room",
+                next_step="elmbench report --out ANOTHER-FOLDER",
+            ) from error
+        return [self.path / name for name in files]
+
+    def _manifest(self) -> dict[str, object]:
+        return read_json(self.path / MANIFEST)
+
+    def _names(self) -> list[str]:
+        """Return the files of the earlier site."""
+        names = self._manifest().get("files")
+        return [
+            name
+            for name in (names if isinstance(names, list) else ())
+            if isinstance(name, str) and _NAME.fullmatch(name)
+        ]
+
+    def _check_names(self, new: set[str]) -> None:
+        """Raise ElmbenchError if there are files with new names, which no earlier site wrote."""
+        others = sorted(name for name in new if os.path.lexists(self.path / name))
+        if others and not self.force:
+            raise ElmbenchError(
+                f"{self.path} holds {amount(len(others), 'file')} with the name of a new file of "
+                f"the site: {', '.join(others[:5])}",
+                expected="no file of your own under these names",
+                next_step="move or rename it, or --force to replace it",
+            )
+
+    def _write_manifest(self, names: Iterable[str], digest: str = "") -> None:
+        """Write the manifest; without a digest, the site is not current."""
+        content = {"digest": digest} if digest else {}
+        manifest = {**content, "files": list(dict.fromkeys(names))}
+        write_atomically(self.path / MANIFEST, json.dumps(manifest))
+
+    def _delete(self, names: Iterable[str]) -> None:
+        """Delete files of an earlier site, and folders that are empty without them."""
+        top = self.path.resolve()
+        for path in (self.path / name for name in names):
+            if not path.parent.resolve().is_relative_to(top):  # a link leads out of the folder
+                continue
+            if path.is_file() or path.is_symlink():
+                path.unlink()
+            if path.parent != self.path:
+                with suppress(OSError):  # it has other files
+                    path.parent.rmdir()
+
+
+def _write(content: str | Path, path: Path) -> None:
+    if isinstance(content, Path):
+        shutil.copyfile(content, path)
+    else:
+        path.write_bytes(content.encode())
