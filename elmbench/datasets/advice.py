@@ -1,7 +1,7 @@
 """Warnings about a user's rows, each with the next command."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from math import lgamma, log
 from shlex import quote
 from typing import Any
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
 from elmbench.datasets.values import unit_of
-from elmbench.errors import wording
+from elmbench.errors import amount, option, wording
+from elmbench.specs.datasets import RowColumns
 
 #: A column looks like a group if each of its values has one target, and chance would do so with at
 #: most this probability.
@@ -90,6 +91,56 @@ def warnings_of(
     if repeated:
         rows = f"{repeated} of {n} rows repeat{'s' * (repeated == 1)} another row"
         yield f"{rows}, and may be in training and test: remove duplicates"
+
+
+def split_warnings(
+    columns: Mapping[str, NDArray[Any]], n_train: int | None, names: RowColumns
+) -> Iterator[str]:
+    """Yield warnings if groups or times contradict a user's own test part or folds.
+
+    `columns`: the groups, times and folds by field of `Dataset`. `n_train`: the rows of the
+    training part, if there is a test part; `names`: of the columns.
+    """
+    numbers = columns.get("groups", columns.get("times"))
+    if numbers is None or (n_train is None and "folds" not in columns):
+        return
+    # `parts`: the number of the test part of each row; -1 for rows that are always training rows.
+    way, noun, parts = option("fold"), "test rows", columns.get("folds")
+    if n_train is not None:
+        way, noun = option("test"), "held-out rows"
+        parts = np.where(np.arange(len(numbers)) < n_train, -1, 0)
+    assert parts is not None
+    is_test = parts >= 0
+    if "groups" in columns:
+        groups = columns["groups"]
+        parts_of = np.unique(np.column_stack([groups, parts]), axis=0)[:, 0]
+        shared = np.intersect1d(groups[is_test], np.flatnonzero(np.bincount(parts_of) > 1))
+        if len(shared):
+            text = (
+                f"{len(shared)} of {amount(len(np.unique(groups[is_test])), 'group')} of "
+                f"{noun} (column {names.groups!r}) have training rows as well"
+            )
+            yield f"{text}: leave {way} or {option('groups')} out, or correct the parts"
+    if "times" in columns:
+        times = columns["times"]
+        early = int(np.sum(times[is_test] <= _last_times_of_others(times, parts)[is_test]))
+        if early:
+            text = (
+                f"{early} of {int(is_test.sum())} {noun} (column {names.ordered_by!r}) are not "
+                "later than all rows that their model learns"
+            )
+            yield f"{text}: leave {way} or {option('time-order')} out, or correct the parts"
+
+
+def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, for each row, the last time of the rows of other parts."""
+    numbers, part_of = np.unique(parts, return_inverse=True)
+    last = np.full(len(numbers), -1)
+    np.maximum.at(last, part_of, times)
+    latest, *others = np.argsort(-last, kind="stable")
+    of_others = np.full(len(numbers), last[latest])
+    of_others[latest] = last[others[0]] if others else -1
+    return np.asarray(of_others[part_of], dtype=np.int64)
 
 
 def _about_target(

@@ -63,6 +63,8 @@ class Dataset:
         Columns of category numbers, to be encoded on each fold.
     groups : ndarray of shape (n,) or None
         A number for each row, the same for rows of one group.
+    times : ndarray of shape (n,) or None
+        A number for each row that rises with its time, the same for rows of one time.
     folds : ndarray of shape (n,) or None
         The outer fold of each row, from 0; -1 for rows that are always training rows.
     weights : ndarray of shape (n,) or None
@@ -85,6 +87,7 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
+    times: NDArray[np.int64] | None = None
     folds: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     rows: NDArray[np.intp] | None = None

@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.advice import warnings_of
+from elmbench.datasets.advice import split_warnings, warnings_of
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.file import (
@@ -109,6 +109,9 @@ def describe(request: UserData) -> DatasetSpec:
                 f"{rows}: name a column of few different values, unless each row is to be left out "
                 "once"
             )
+    # A program gives no groups and times of its held-out rows.
+    if full.n_train is None or wording("shell", ""):
+        warnings += split_warnings(columns, full.n_train, request)
     if request.weights is not None:
         settings.append(f"fits are weighted by {request.weights}, metrics are not")
     dates = tuple(

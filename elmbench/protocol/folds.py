@@ -104,7 +104,8 @@ class FoldData:
     the data set; None for regression. `raw` (ndarray of shape (n_train, d) or None): the training
     rows if they are encoded and imputed on each fold; inner folds are prepared from them.
     `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
-    shape (n_train,) or None): the number of each training row's group, and its weight in a fit.
+    shape (n_train,) or None): the number of each training row's group, and its weight in a fit. `times`
+    (ndarray of shape (n_train,) or None): a number of each training row that rises with its time.
     `in_units`: returns targets or predictions, of shape (n,), in the units of the metrics.
     """
 
@@ -116,6 +117,7 @@ class FoldData:
     raw: NDArray[np.float64] | None = None
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
+    times: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
 
@@ -143,7 +145,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
         part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()
     }
     by_row: dict[str, Any] = {
-        name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")
+        name: getattr(data, name) for name in ("groups", "times", "folds", "weights", "rows")
     }
     columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
     return replace(data, X=data.X[numbers], y=data.y[numbers], splits=splits, **columns)
@@ -206,10 +208,17 @@ def fold_of(
             y[train if scale.fit_on == "train" else slice(None), np.newaxis]
         )
         y = scaler.transform(y[:, np.newaxis])[:, 0]
-    by_row: tuple[Any, ...] = data.X if data.is_raw else None, data.groups, data.weights
-    raw, groups, weights = (None if column is None else column[train] for column in by_row)
+    by_row = {
+        "raw": data.X if data.is_raw else None,
+        "groups": data.groups,
+        "times": data.times,
+        "weights": data.weights,
+    }
+    columns: dict[str, Any] = {
+        name: values[train] for name, values in by_row.items() if values is not None
+    }
     fold = FoldData(
-        X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights
+        X[train], y[train], X[test], y[test], labels_of(data), nominal=data.nominal, **columns
     )
     if scale is None or scale.metrics == "scaled":
         return fold

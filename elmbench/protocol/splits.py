@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.protocol import SIZED, Split
 
@@ -22,23 +23,62 @@ if TYPE_CHECKING:
 Indices = NDArray[np.intp]
 
 _SHOWN = 5  # rare classes that a remark names
+#: The first training part of ordered outer folds has at least this many different times, if there
+#: are enough, so that three inner folds can split it again.
+_FIRST_TIMES = 4
 
 
-def splitter(split: Split, seed: int) -> Any:
-    """Return scikit-learn's splitter into folds, which are shuffled unless the rows are ordered."""
-    from sklearn.model_selection import (
-        GroupKFold,
-        KFold,
-        StratifiedGroupKFold,
-        StratifiedKFold,
-        TimeSeriesSplit,
-    )
+def folds_of(
+    split: Split,
+    seed: int,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    groups: NDArray[Any] | None = None,
+    times: NDArray[Any] | None = None,
+) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of every fold; folds are shuffled unless they are ordered.
+
+    `groups`: for the kinds that keep groups together. `times`: ascending numbers, for ordered
+    folds; by default, all rows have different times.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     if split.kind == "ordered-kfold":
-        return TimeSeriesSplit(split.folds)
+        return ordered_folds(np.arange(len(y)) if times is None else times, split.folds)
     whole_groups = {"stratified-group-kfold": StratifiedGroupKFold, "group-kfold": GroupKFold}
     kinds = {"stratified-kfold": StratifiedKFold, "kfold": KFold, **whole_groups}
-    return kinds[split.kind](split.folds, shuffle=True, random_state=seed)
+    splitter = kinds[split.kind](split.folds, shuffle=True, random_state=seed)
+    return list(splitter.split(X, y, groups))
+
+
+def ordered_folds(
+    times: NDArray[Any], folds: int, first_times: int = 1
+) -> list[tuple[Indices, Indices]]:
+    """Return folds whose test rows are later than all of their training rows.
+
+    They are those of `TimeSeriesSplit`, but each begins at the nearest change of the ascending
+    `times`. `first_times`: the number of different times in the first training part, if there are
+    enough. Raises ElmbenchError if there are too few times for the folds.
+    """
+    n, changes = len(times), np.flatnonzero(np.diff(times)) + 1
+    if len(changes) < folds:
+        raise ElmbenchError(
+            f"the rows have {amount(len(changes) + 1, 'different time')}, too few for "
+            f"{folds} folds",
+            expected=f"at least {folds + 1}, since no fold begins within one time",
+            next_step="lower the number of folds",
+        )
+    starts: list[int] = []
+    least = min(first_times - 1, len(changes) - folds)
+    for later in range(folds, 0, -1):
+        start = n - later * (n // (folds + 1))
+        nearest = int(np.abs(changes - start).argmin())
+        position = min(max(nearest, least), len(changes) - later)
+        starts.append(int(changes[position]))
+        least = position + 1
+    rows = np.arange(n)
+    return [(rows[:start], rows[start:end]) for start, end in pairwise([*starts, n])]
 
 
 def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
@@ -57,16 +97,15 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
         from sklearn.model_selection import PredefinedSplit
 
         return list(PredefinedSplit(data.folds).split())
+    if split.kind == "ordered-kfold":
+        times = np.arange(len(data.y)) if data.times is None else data.times
+        return ordered_folds(times, split.folds, _FIRST_TIMES)
     if split.kind.endswith("kfold"):
+        seed = integer_seed("split", data.name, run)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # of rare classes: `rare_class_remark` names them
-            return list(
-                splitter(split, integer_seed("split", data.name, run)).split(
-                    data.X, data.y, data.groups
-                )
-            )
+            # of rare classes: `rare_class_remark` names them
+            warnings.simplefilter("ignore", UserWarning)
+            return folds_of(split, seed, data.X, data.y, groups=data.groups)
     if split.kind == "official":
         assert data.splits is not None
         return [(data.splits["train"], data.splits["test"])]
@@ -129,13 +168,24 @@ def check_splittable(data: Dataset, split: Split) -> None:
                 problem, expected=expected, next_step="correct the column, or name another one"
             )
     n_groups = 0 if data.groups is None else len(np.unique(data.groups))
-    check_counts(data.name, split, n, np.unique(data.y, return_counts=True)[1], n_groups)
+    n_times = None if data.times is None else len(np.unique(data.times))
+    class_sizes = np.unique(data.y, return_counts=True)[1]
+    check_counts(data.name, split, n, class_sizes, n_groups=n_groups, n_times=n_times)
 
 
 def check_counts(
-    name: str, split: Split, n: int, class_sizes: Collection[int], n_groups: int = 0
+    name: str,
+    split: Split,
+    n: int,
+    class_sizes: Collection[int],
+    *,
+    n_groups: int = 0,
+    n_times: int | None = None,
 ) -> None:
-    """Raise ElmbenchError if `n` rows, their classes or their groups are too few for a split."""
+    """Raise ElmbenchError if `n` rows, their classes, groups or times are too few for a split.
+
+    `n_times`: the number of different times; by default, that of the rows.
+    """
     kind, next_step, of_part = split.kind, "lower the number of folds", ""
     count, unit, minimum, purpose = (
         n,
@@ -155,13 +205,12 @@ def check_counts(
         return
     elif kind.endswith("group-kfold") and n_groups < minimum:
         count, unit, of_part = n_groups, "group", " of rows"
+    elif kind == "ordered-kfold" and n_times is not None:
+        count, unit, of_part = n_times, "different time", " of rows"
     elif kind.startswith("stratified-"):
         count, of_part = max(class_sizes), " in its largest class"
     if count < minimum:
-        problem = (
-            f"{name} has {count} {unit if count == 1 else unit + 's'}{of_part}, too few for "
-            f"{purpose}"
-        )
+        problem = f"{name} has {amount(count, unit)}{of_part}, too few for {purpose}"
         raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
 
 

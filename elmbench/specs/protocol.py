@@ -145,7 +145,8 @@ class Splitter(Spec):
 
     `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also preserves the
     proportions of classes as far as possible. `ordered-kfold` takes the rows in their order, and
-    tests each fold with a model that has learnt all rows before it.
+    tests each fold with a model that has learnt all rows before it; rows of one time stay
+    together.
     """
 
     kind: FoldKind

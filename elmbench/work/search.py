@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import FoldData, fold_data, prepared_inputs
-from elmbench.protocol.splits import Indices, splitter, stratified_rows
+from elmbench.protocol.splits import Indices, folds_of, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
 from elmbench.work.base import (
@@ -157,5 +157,6 @@ class Search(TrainingWork):
         rows = self.rows_of(data)
         X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
+        times = None if data.times is None else data.times[rows]
         seed = integer_seed("inner", self.data.name, self.outer_fold.run, self.outer_fold.fold)
-        return X, y, list(splitter(self.inner, seed).split(X, y, groups))
+        return X, y, folds_of(self.inner, seed, X, y, groups=groups, times=times)

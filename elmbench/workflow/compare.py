@@ -92,7 +92,8 @@ def compare(
     groups : array-like of shape (n_samples,), optional
         Rows of one group stay in one fold.
     time_order : array-like of shape (n_samples,), optional
-        Rows are learnt in this order and tested by what came before.
+        Rows are learnt in this order and tested by what came before. No fold begins among rows of
+        equal times.
     fold : array-like of shape (n_samples,), optional
         The outer fold of each row; -1 for rows that are always learnt.
     weights : array-like of shape (n_samples,), optional
@@ -101,7 +102,8 @@ def compare(
         Fill missing values in, by the training rows of each fold.
     test : tuple of (X, y), optional
         Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each
-        model is tested once.
+        model is tested once. They have neither groups nor times, so it is not checked that they
+        hold none of the groups of X, or are later.
     budget : str
         Time for all, such as "10min": cheap models come first. Models that do not fit are left out,
         and the notes of the table name them.

@@ -11,7 +11,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
-from elmbench.errors import ElmbenchError, option, unknown_name, wording
+from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.files import check_outputs
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
@@ -93,26 +93,32 @@ def prepare_comparison(
     )
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)
-        if spec.groups is not None:
-            _check_groups(load(spec), split)
-        else:
+        if spec.groups is None:
             classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
             check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
+        if spec.groups is not None or spec.ordered_by is not None:
+            _check_training_parts(load(spec), split)
     return prepare_tables(
         replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir
     )
 
 
-def _check_groups(data: Dataset, split: Split) -> None:
-    """Raise ElmbenchError unless there are enough groups for the outer and the inner folds."""
-    assert data.groups is not None
-    n_groups = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
-    if n_groups < INNER_FOLDS:
-        groups = f"{n_groups} group{'s' * (n_groups != 1)} of rows"
-        problem = f"{data.name}: a training part of {split.folds} folds has {groups}"
-        expected = f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds"
+def _check_training_parts(data: Dataset, split: Split) -> None:
+    """Raise ElmbenchError unless there are enough groups or times for the outer and the inner
+    folds.
+    """
+    units, unit, least = data.groups, "group", INNER_FOLDS
+    if units is None:
+        units, unit, least = data.times, "different time", INNER_FOLDS + 1
+    assert units is not None
+    n_units = min(len(np.unique(units[train])) for train, _ in outer_parts(data, split, run=0))
+    if n_units < least:
+        of_folds = f"a training part of {amount(split.folds, 'fold')}"
+        problem = f"{data.name}: {of_folds} has {amount(n_units, unit)} of rows"
         raise ElmbenchError(
-            problem, expected=expected, next_step="change the number of folds, or give more groups"
+            problem,
+            expected=f"at least {least}, for the {INNER_FOLDS} inner folds",
+            next_step=f"change the number of folds, or give more {unit}s",
         )
 
 

@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
-from elmbench.protocol.splits import Indices, order_rows, splitter
+from elmbench.protocol.splits import Indices, folds_of, order_rows
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
@@ -141,7 +141,7 @@ def fit_final(
             work.calibrate.folds
         )  # of rows in their order: `cross_val_predict` takes only partitions
         if work.calibrate.kind != "ordered-kfold":
-            folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
+            folds = folds_of(work.calibrate, 0, table.X, table.target, groups=groups)
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
         fit_params |= {"model__sample_weight": weights} if fit_params else {}
     X = sp.csr_matrix(table.X) if spec.sparse else table.frame()

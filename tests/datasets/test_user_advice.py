@@ -73,6 +73,47 @@ def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("part", "asked", "expected"),
+    [
+        ([0, 0, 1, 1, 2, 2], {"groups": "g"}, []),
+        ([-1, 0, 1, 1, 2, 2], {"groups": "g"}, ["1 of 3 groups of test rows (column 'g')"]),
+        ([-1, -1, 1, 0, 0, 1], {"groups": "g"}, ["2 of 2 groups of test rows (column 'g')"]),
+        ([0, 0, 0, 1, 1, 1], {"ordered_by": "t"}, ["60 of 120 test rows (column 't')"]),
+        ([-1, -1, 0, 1, 1, 1], {"ordered_by": "t"}, ["20 of 80 test rows (column 't')"]),
+    ],
+)
+def test_folds_that_contradict_groups_or_times(
+    tmp_path: Path, part: list[int], asked: dict[str, str], expected: list[str]
+) -> None:
+    frame = FRAME.assign(kind=LABELS, fold=np.repeat(part, N // 6))
+    frame["g"] = [f"g{row // (N // 3)}" for row in range(N)]
+    frame["t"] = DAYS.strftime("%Y-%m-%d")
+    asked = {"fold": "fold", "drop": ("t" if "groups" in asked else "g",), **asked}
+    texts = [text for text in warnings(tmp_path, frame, **asked) if "--fold" in text]
+    assert [text.partition(") ")[0] + ")" for text in texts] == expected
+    option = "--groups" if "groups" in asked else "--time-order"
+    assert all(
+        text.endswith(f"leave --fold or {option} out, or correct the parts") for text in texts
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("groups", "1 of 3 groups of held-out rows"), ("ordered_by", "5 of 25 held-out rows")],
+)
+def test_held_out_rows_that_contradict_groups_or_times(
+    tmp_path: Path, asked: str, expected: str
+) -> None:
+    frame = FRAME.assign(kind=LABELS, when=np.arange(N) // 10)
+    for first, found in ((100, []), (95, [f"{expected} (column 'when')"])):
+        frame.iloc[first:].to_csv(tmp_path / "later.csv", index=False)
+        test = str(tmp_path / "later.csv")
+        texts = warnings(tmp_path, frame.iloc[:first], test=test, **{asked: "when"})
+        held_out = [text for text in texts if "--test" in text]
+        assert [text.partition(") ")[0] + ")" for text in held_out] == found
+
+
 def test_rows_that_repeat(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"colour": ["red", "blue"] * (N // 2), "when": DAYS.astype(str), "kind": LABELS}

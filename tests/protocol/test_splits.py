@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_work import attempted, fold_data
 from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import TimeSeriesSplit
 from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
@@ -25,6 +26,7 @@ from elmbench.protocol.folds import scale_columns, split_of_rows
 from elmbench.protocol.splits import (
     check_splittable,
     order_rows,
+    ordered_folds,
     outer_parts,
     part_sizes,
     rare_class_remark,
@@ -38,6 +40,39 @@ def both(
 ) -> tuple[list[int], list[int]]:
     train, test = outer_parts(data, split, run)[0]
     return order_rows(train, order, data.name, run, 0).tolist(), test.tolist()
+
+
+@given(st.integers(2, 8), st.integers(9, 60))
+def test_ordered_folds_of_different_times_are_those_of_scikit_learn(folds: int, n: int) -> None:
+    expected = TimeSeriesSplit(folds).split(np.zeros(n))
+    for fold, parts in zip(ordered_folds(np.arange(n) * 3, folds), expected, strict=True):
+        np.testing.assert_array_equal(np.concatenate(fold), np.concatenate(parts))
+        assert len(fold[0]) == len(parts[0])
+
+
+@given(st.lists(st.integers(1, 9), min_size=3, max_size=12), st.integers(2, 6), st.integers(1, 4))
+def test_ordered_folds_begin_between_different_times(
+    counts: list[int], folds: int, first: int
+) -> None:
+    times = np.repeat(np.arange(len(counts)), counts)
+    if len(counts) <= folds:
+        with pytest.raises(ElmbenchError, match=f"{len(counts)} different times, too few"):
+            ordered_folds(times, folds, first)
+        return
+    parts = ordered_folds(times, folds, first)
+    assert len(parts) == folds
+    assert len(np.unique(times[parts[0][0]])) >= min(first, len(counts) - folds)
+    for train, test in parts:
+        assert times[train].max() < times[test].min()
+    tests = np.concatenate([test for _, test in parts])
+    np.testing.assert_array_equal(np.concatenate([parts[0][0], tests]), np.arange(len(times)))
+
+
+def test_an_ordered_fold_begins_at_the_nearest_change() -> None:
+    times = np.repeat([2019, 2020, 2021, 2022], [10, 14, 11, 13])
+    assert [len(train) for train, _ in ordered_folds(times, 3)] == [10, 24, 35]
+    assert [len(train) for train, _ in ordered_folds(times, 2)] == [10, 35]
+    assert [len(train) for train, _ in ordered_folds(times, 2, first_times=4)] == [24, 35]
 
 
 @pytest.mark.parametrize(

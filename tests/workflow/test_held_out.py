@@ -109,6 +109,35 @@ def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
     assert fit_final(run, results, "ridge").regressor_["model"].alpha == 0.001
 
 
+def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
+    frame = shop().drop(columns="when").assign(year=np.repeat(np.arange(2010, 2022), 10))
+    run = prepared(frame.sample(frac=1, random_state=0), "k-elm", ordered_by="year")
+    works = [work for work in run.works.values() if isinstance(work, Search)]
+    assert len(works) == 5
+    for work in works:
+        data = fold_data(work.outer_fold, None)
+        assert data.times is not None
+        _, _, inner = work.inner_folds(data)
+        for train, test in inner:
+            assert data.times[train].max() < data.times[test].min()
+    (results,) = execute(run)
+    tested = predictions(results).merge(
+        pd.read_csv("shop.csv")["year"], left_on="row", right_index=True
+    )
+    folds_of_years = tested.groupby("year")["fold"].nunique()
+    assert (folds_of_years == 1).all()
+    assert tested.groupby("fold")["year"].max().is_monotonic_increasing
+    for folds, problem in (
+        (12, "12 different times of rows, too few for 12 folds"),
+        (9, "a training part of 9 folds has 3 different times of rows"),
+    ):
+        data = UserData("shop.csv", "buys", ordered_by="year")
+        with pytest.raises(ElmbenchError, match=problem):
+            prepare_comparison(
+                Comparison((data,), folds=folds), RunOptions(), Path("elmbench-results")
+            )
+
+
 def test_folds_of_a_column_are_the_outer_folds() -> None:
     frame = shop()
     (results,) = execute(

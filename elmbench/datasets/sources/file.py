@@ -233,9 +233,12 @@ def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     return table.drop_columns([name]), table.column(name)
 
 
-def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Table, str]:
-    """Sort the rows by a column of numbers or dates; return them without that column, and its first
-    and last value.
+def _sort_by_column(
+    table: Table, name: str, day_first: bool | None
+) -> tuple[Table, NDArray[np.int64], str]:
+    """Sort the rows by a column of numbers or dates; return them without that column.
+
+    Also return a number for each row that rises with its value there, and the first and last value.
     """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
@@ -261,7 +264,9 @@ def _sort_by_column(table: Table, name: str, day_first: bool | None) -> tuple[Ta
     )
     # Test rows remain below training rows.
     part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
-    return table.rows(np.lexsort((values, part))), ends
+    order = np.lexsort((values, part))
+    times = np.unique(values[order], return_inverse=True)[1].astype(np.int64)
+    return table.rows(order), times, ends
 
 
 def expand_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
@@ -290,14 +295,15 @@ def expand_dates(table: Table, names: Collection[str], day_first: bool | None = 
 def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
 
-    Also return the columns of groups, folds and weights by the field of `Dataset`, and the first
-    and last value of the order. Groups are numbers, the same for rows of equal values. Folds are
-    numbered from 0 in the order of their values; -1 marks rows that are always training rows.
+    Also return the columns of times, groups, folds and weights by the field of `Dataset`, and the
+    first and last value of the order. Times and groups are numbers, the same for rows of equal
+    values. Folds are numbered from 0 in the order of their values; -1 marks rows that are always
+    training rows.
     """
     ends = ""
-    if spec.ordered_by is not None:
-        table, ends = _sort_by_column(table, spec.ordered_by, spec.day_first)
     columns: dict[str, Any] = {}
+    if spec.ordered_by is not None:
+        table, columns["times"], ends = _sort_by_column(table, spec.ordered_by, spec.day_first)
     for field, name in (("groups", spec.groups), ("folds", spec.fold), ("weights", spec.weights)):
         if name is None:
             continue
