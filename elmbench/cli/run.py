@@ -77,9 +77,6 @@ def run(
     limit: Annotated[
         str, Option(help="Limits of each search and fit, such as time=600s,memory=4GB.")
     ] = "",
-    clean_times: Annotated[
-        bool, Option("--clean-times", help="Repeat the final fits one by one.")
-    ] = False,
     dry_run: DryRun = False,
     retry: Retry = False,
     force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
@@ -118,7 +115,6 @@ def run(
             settings=settings if dry_run else replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
-            clean_times=clean_times,
         )
         prepared = prepare(options, state.results_dir)
         if dry_run:

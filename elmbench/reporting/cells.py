@@ -18,7 +18,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.metrics import COUNTS, REGISTRY, find_metric, metrics_taking
 from elmbench.protocol.stored import StoredPredictions, metric_columns
-from elmbench.running.store import CLEAN, Store
+from elmbench.running.store import Store
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
@@ -34,12 +34,10 @@ CAPPED = ("capped", "search_capped")
 WARNING = "warning"
 #: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
-#: 1 if the fit of a cell was timed alone.
-CLEAN_TIMES = "clean_times"
 #: Time limits that stopped a cell: its own, or that of the search before it.
 LIMITS = ("fit_limit", "search_limit")
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (*CAPPED, WARNING, REMARKS, CLEAN_TIMES, *LIMITS)
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, *LIMITS)
 #: All columns except measures.
 NO_METRICS = (
     *CELL_NAMES,
@@ -90,13 +88,7 @@ def cells_frame(
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
-    # Times that were all taken beside other work need no column.
-    empty = {CLEAN_TIMES: 0.0}
-    optional = [
-        name
-        for name in _OPTIONAL
-        if any(line.get(name) not in (None, empty.get(name)) for line in lines)
-    ]
+    optional = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
     columns = [
         *CELL_NAMES,
         "status",
@@ -150,7 +142,6 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         "reason": _FOLDERS.sub(".../", result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         REMARKS: cell.remarks or None,
-        CLEAN_TIMES: float(CLEAN in result) if "fit_seconds" in result else None,
     }
 
 

@@ -13,7 +13,7 @@ from elmbench.layouts.table import Note, gain
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.reporting import group_by
-from elmbench.reporting.cells import CAPPED, CLEAN_TIMES, REMARKS, WARNING
+from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -40,15 +40,6 @@ def table_notes(
     )
     yield from layout_of(resolved).notes(cells, resolved)
     yield from added_notes(cells, resolved)
-    if CLEAN_TIMES in cells:
-        timed = cells[CLEAN_TIMES].dropna()
-        clean, total = int(timed.sum()), len(timed)
-        share = "all" if clean == total else f"{clean} of {total}"
-        others = ", the others beside other work (see clean_times in cells.csv)" * (clean < total)
-        yield Note(
-            "clean-times",
-            f"times of fits: {share} measured one by one with nothing beside them{others}",
-        )
     yield from (Note("claim", claim.text) for claim in claims)
     if any(claim.is_decided for claim in claims):
         yield Note("claim", _UNCORRECTED)

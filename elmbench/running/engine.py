@@ -5,10 +5,10 @@ that will take.
 import heapq
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import chain
 from typing import Literal
@@ -18,7 +18,7 @@ from elmbench.running.attempt import attempt
 from elmbench.running.environment import describe_environment
 from elmbench.running.executors import Answer, Executor, Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.store import CLEAN, Store
+from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
 
@@ -161,14 +161,13 @@ class Run:
     executor: Executor | None = None
     until: float = math.inf
 
-    def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
+    def run(self, todo: list[str]) -> None:
         """Do the work of these keys and store its results.
 
-        `clean`: keys of fits to be timed one by one after all other work, unless the store has such
-        times. Raises KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises
+        Raises KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises
         WriteError if a result cannot be stored; the run stops.
         """
-        if not todo and not self._fits_to_time(clean):
+        if not todo:
             return
         environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
         self._environment = self.store.put_environment(environment)
@@ -177,49 +176,20 @@ class Run:
             if self.executor
             else LocalExecutor(self.settings) as executor
         ):
-            is_single = bool(clean) and executor.fixed and executor.workers == 1
-            self._do(executor, todo, clean if is_single else (), 1 if is_single else None)
-            if repeats := self._fits_to_time(clean):
-                self._do(executor, repeats, repeats, 1, only_ok=True)
+            self._do(executor, todo)
 
-    def _fits_to_time(self, fits: Iterable[str]) -> list[str]:
-        """Return the fits that ended ok, but ran beside other work."""
-        results = ((key, self.store.result(key)) for key in fits)
-        return [
-            key
-            for key, result in results
-            if result and result["status"] == "ok" and CLEAN not in result
-        ]
-
-    def _do(
-        self,
-        executor: Executor,
-        todo: list[str],
-        clean: Collection[str],
-        at_most: int | None,
-        only_ok: bool = False,
-    ) -> None:
-        """Do the work of these keys, at most so many pieces at a time; the times of the fits in
-        `clean` are clean.
-
-        `only_ok`: store no other result, because the one in the store is ok.
-        """
+    def _do(self, executor: Executor, todo: list[str]) -> None:
+        """Do the work of these keys."""
         # A single worker follows the order of the plan, because neighbours share their data.
-        in_order = (
-            at_most == 1 or (executor.fixed and executor.workers == 1) or self.until < math.inf
-        )
+        in_order = (executor.fixed and executor.workers == 1) or self.until < math.inf
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
         running: dict[Future[Answer], Work] = {}
-        clean = frozenset(clean)
 
         def finish(work: Work, answer: Answer) -> None:
             if answer.result["status"] == "timeout" and time.monotonic() >= self.until:
                 self.on_event(Event("end", work))  # stopped, and not at a limit of its own
                 return
-            if work.key in clean:
-                answer = replace(answer, result=answer.result | {CLEAN: True})
-            if not only_ok or answer.result["status"] == "ok":
-                self._put(work, answer)
+            self._put(work, answer)
             if not work.immediate:
                 self.estimates.note(work.key, answer.seconds)
             self.on_event(Event("end", work, answer.result))
@@ -227,7 +197,7 @@ class Run:
 
         try:
             while queue and (running or time.monotonic() < self.until):
-                width = at_most or max(executor.workers, 1)
+                width = max(executor.workers, 1)
                 while len(running) < width and time.monotonic() < self.until:
                     key = queue.pop()
                     if key is None:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 #: Format of the records. Increase it when this version cannot read the records of the version
 #: before, or the reverse.
 FORMAT = 2
-#: Key in the result of a fit that was timed alone.
-CLEAN = "clean"
 #: The beginning of the reason why work fails whose search has failed.
 SEARCH_FAILED = "the search before it: "
 _HASH = 64

@@ -22,7 +22,6 @@ from elmbench.running.engine import Event, OnEvent, Run
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
-from elmbench.work.fit import Fit
 from elmbench.work.plan import Request
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare
 from elmbench.workflow.user_specs import add_spec_dir
@@ -56,17 +55,8 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
     """Compute missing results and store them; no table is written. See `execute`."""
     settings, until = run.options.settings, run.options.until
     work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
-    cells = (
-        cell
-        for _, plan in run.tables
-        for cell in plan.cells
-        if run.options.clean_times and cell.key
-    )
     with closing(run.store):
-        work.run(
-            run.todo,
-            list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit))),
-        )
+        work.run(run.todo)
 
 
 def _write(run: PreparedRun) -> list[Results]:
@@ -104,7 +94,6 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
     flags = {
         "--with-baselines": request.with_baselines,
         "--other-data": request.other_data,
-        "--clean-times": options.clean_times,
     }
     words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
     words += [
@@ -167,7 +156,6 @@ def run(
     results_dir: Path | str = RESULTS_DIR,
     retry: bool = False,
     force: bool = False,
-    clean_times: bool = False,
     engine: str = "local",
     scheduler: str | None = None,
     on_event: Callable[[Event], None] = lambda event: None,
@@ -205,8 +193,6 @@ def run(
     results_dir : path, default="elmbench-results"
     retry, force : bool, default=False
         Retry failed cells, or recompute everything.
-    clean_times : bool, default=False
-        Time the chosen fits again, one by one, without other work.
     engine : {"local", "dask"}, default="local"
         The executor.
     scheduler : str, optional
@@ -241,7 +227,6 @@ def run(
             settings=replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
-            clean_times=clean_times,
         )
         (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
     return results

@@ -29,10 +29,9 @@ class RunOptions:
 
     `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment
     of this paper. `everything`: every experiment. `metrics`: shown beside the tables' own metrics.
-    `retry`, `force`: as for `pending`. `clean_times`: time the fits of the cells one by one.
-    `command`: the command that the tables name, if it is not `elmbench run`. `whole`: show only
-    these cells, and none of earlier requests. `until`: the time of `time.monotonic` at which the
-    run ends, even if work is left.
+    `retry`, `force`: as for `find_pending`. `command`: the command that the tables name, if it is
+    not `elmbench run`. `whole`: show only these cells, and none of earlier requests. `until`: the
+    time of `time.monotonic` at which the run ends, even if work is left.
     """
 
     experiments: tuple[str, ...] = ()
@@ -45,7 +44,6 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
     force: bool = False
-    clean_times: bool = False
     command: str = ""
     whole: bool = False
     until: float = math.inf

@@ -122,7 +122,7 @@ def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.M
     monkeypatch.setattr(prepare_module, "prepare", stop)
     words = """one two --paper p --profile ci -d a -d b -m x -m y --select oracle --select nested --runs 4
         --reading order=stored --metric f1,roc_auc --grid 'x: {C: [1]}' --with-baselines --other-data --jobs 2
-        --blas-threads 3 --limit time=5s --clean-times --retry --force --data-dir here"""
+        --blas-threads 3 --limit time=5s --retry --force --data-dir here"""
     elmbench("run", *shlex.split(words), code=2)
     options, _ = stop.call_args.args
     request = Request(
@@ -134,7 +134,7 @@ def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.M
         ("one", "two"), "p", profile="ci", readings={"order": "stored"}, metrics=("f1", "roc_auc"),
         request=request,
         settings=Settings(2, "here", (), 3, parse_limits("time=5s"), memory), retry=True,
-        force=True, clean_times=True,
+        force=True,
     )  # fmt: skip
 
 
@@ -385,12 +385,3 @@ def test_json_is_all_that_is_printed(elmbench: Callable, one: Path, worker: dict
     assert (line["published"], line["published_std"], line["std"]) == (0.92, 0.01, None)
     assert line["verdict"] == "too few runs"
     assert "published wdbc K-ELM mcc: a doubt" in entry["notes"]
-
-
-def test_clean_times_are_in_the_table_and_the_command(
-    elmbench: Callable, one: Path, worker: dict
-) -> None:
-    result = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")
-    assert "times of fits: all measured one by one" in " ".join(result.out.split())
-    assert set(pd.read_csv("elmbench-results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
-    assert "--clean-times" in Path("elmbench-results/ci/toy/one/table.md").read_text()

@@ -204,33 +204,6 @@ def test_a_folder_that_cannot_be_made(resolved: Resolved, store: Store, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("cells", "says"),
-    [
-        ((False, False), None),
-        ((False, True), "times of fits: 1 of 2 measured one by one with nothing beside them, the"),
-        ((True, True), "times of fits: all measured one by one with nothing beside them"),
-    ],
-)
-def test_a_table_says_which_times_are_clean(
-    toy: Toy, tmp_path: Path, cells: tuple[bool, ...], says: str | None
-) -> None:
-    store = Store(tmp_path)
-    for fold, clean in enumerate(cells):
-        result = {"measured": {"mcc": 0.9}, "fit_seconds": 0.5} | ({"clean": True} if clean else {})
-        keep_cells(store, {cell_in_store(f"k{fold}", fold=fold): result})
-    table = pd.read_csv(write_results(toy(), store, tmp_path).folder / "cells.csv")
-    assert ("clean_times" in table) == (says is not None)
-    if says is not None:
-        assert table["clean_times"].tolist() == [float(clean) for clean in cells]
-    notes = [
-        note.text
-        for note in read_results(toy(), tmp_path).table.notes
-        if note.kind == "clean-times"
-    ]
-    assert [says is not None and says in text for text in notes] == [True] * (says is not None)
-
-
-@pytest.mark.parametrize(
     ("column", "value", "says"),
     [
         ("run", "", "run is"),

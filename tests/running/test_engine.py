@@ -5,18 +5,17 @@ stops.
 import random
 import threading
 import time
-from collections import Counter
 from concurrent.futures import Future, wait
 from typing import Any
 
 import pytest
-from made_runs import InProcess, limits_of, run, run_of
+from made_runs import InProcess, limits_of, run
 from made_store import lose
 from made_work import Content, needs, units
 
 from elmbench.files import WriteError
 from elmbench.running.engine import Event, find_pending
-from elmbench.running.executors import Answer, Settings
+from elmbench.running.executors import Answer
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
@@ -121,75 +120,6 @@ def test_a_larger_limit_is_another_chance(
     cell = plan.cells[0].key
     store.put(plan.works[cell], {"reason": "", **result}, "e")
     assert find_pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
-
-
-# --- Clean times: fits of a parallel run are timed again one by one
-# --------------------------------------------------
-
-
-class Cluster(LocalExecutor):
-    """Workers that others may join."""
-
-    fixed = False
-
-
-def fits_of(plan: Plan) -> list[str]:
-    return [key for key, work in plan.works.items() if work.kind == "cell"]
-
-
-def run_clean(
-    plan: Plan, store: Store, settings: Settings, kind: type[LocalExecutor] = LocalExecutor
-) -> None:
-    limits = limits_of(plan)
-    todo = find_pending(plan.works, limits, store)
-    run_of(plan, store, settings, limits, executor=kind(settings)).run(todo, fits_of(plan))
-
-
-@pytest.mark.parametrize(
-    ("jobs", "kind", "times"), [(3, LocalExecutor, 2), (1, LocalExecutor, 1), (1, Cluster, 2)]
-)
-def test_fits_that_ran_beside_other_work_are_timed_again_one_by_one(
-    workers: InProcess, store: Store, plan: Plan, jobs: int, kind: type[LocalExecutor], times: int
-) -> None:
-    counts: Counter[str] = Counter()
-    alone: list[int] = []
-
-    def timed(unit: Content) -> dict[str, Any]:
-        key = str(sorted(unit.items(), key=str))
-        counts[key] += 1
-        if counts[key] == 2:
-            alone.append(workers.at_once)
-        time.sleep(0.005)
-        return OK | {"fit_seconds": float(counts[key])}
-
-    workers.answer = timed
-    settings = Settings(jobs=jobs)
-    run_clean(plan, store, settings, kind)
-    fits = fits_of(plan)
-    assert alone == [1] * len(fits) * (times - 1)
-    assert {store.result(key)["fit_seconds"] for key in fits} == {float(times)}
-    assert {key for key in plan.works if "clean" in store.result(key)} == set(fits)
-    # Once is enough.
-    workers.diary.clear()
-    run_clean(plan, store, settings, kind)
-    assert not workers.diary
-
-
-def test_fits_from_before_are_timed_again_unless_they_failed(
-    workers: InProcess, store: Store, plan: Plan
-) -> None:
-    bad, *others = fits_of(plan)
-    workers.answer = lambda unit: {
-        "status": "failed" if plan.works[bad].content() == unit else "ok",
-        "reason": "r",
-    }
-    run(plan, store, jobs=2)
-    workers.diary.clear()
-    # A result that is ok outlives a second fit that is not.
-    workers.answer = lambda unit: {"status": "timeout", "reason": "r"}
-    run_clean(plan, store, Settings(jobs=2))
-    assert sorted(key for key, _ in workers.diary) == sorted(others)
-    assert {store.result(key)["status"] for key in others} == {"ok"}
 
 
 # --- What stops a run
