@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Colours in the palette of a picture.
 _COLOURS = 256
+#: The label of a tick.
+_POWER_OF_TWO = re.compile(r"\$2\^\{-?\d+\}\$")
 _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
@@ -160,11 +163,18 @@ def finish(
 def figure_bytes(figure: Any, form: str = "png") -> bytes:
     """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its
     few colours.
+
+    A dollar sign in its texts is a dollar sign, except in ticks that are powers of two.
     """
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
     from PIL import Image
 
+    for text in figure.findobj(Text):
+        # The ticks of logarithmic axes have their texts, which are formulas, only when drawn.
+        if "$" in text.get_text() and not _POWER_OF_TWO.fullmatch(text.get_text()):
+            text.set_parse_math(False)
     buffer = io.BytesIO()
     if form != "png":
         figure.savefig(buffer, format=form)

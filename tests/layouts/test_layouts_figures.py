@@ -2,6 +2,7 @@
 over folds.
 """
 
+import re
 from io import StringIO
 from typing import Any
 
@@ -10,12 +11,13 @@ import pandas as pd
 import pytest
 from made_cells import cell, cell_of, predictions
 from made_figures import Toy, data_of, draw, figure_of
+from matplotlib import rc_context
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
-from elmbench.layouts.figures import figure_bytes, title_of
+from elmbench.layouts.figures import figure_bytes, new_figure, title_of
 from elmbench.work.plan import Plan
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -268,3 +270,25 @@ def test_nothing_is_drawn_where_nothing_has_ended(toy: Toy, changes: dict[str, A
     resolved = toy(**changes)
     assert figure_of(resolved, [cell(status="timeout", reason="> 5 s")]) is None
     assert figure_of(resolved, []) is None
+
+
+@pytest.mark.parametrize("form", ["png", "pdf", "svg"])
+def test_a_dollar_sign_in_a_name_is_literal(form: str) -> None:
+    name = "cost_$_per_$_sold"
+    figure, axes = new_figure(4, 4)
+    axes.plot([1, 1000], [1, 2], label=f"{name} line")
+    axes.set(xlabel=f"{name} x", ylabel=f"{name} y", title=f"{name} title", xscale="log")
+    axes.set_yticks([1, 2, 3], [f"{name} tick", "$2^{-3}$", "$$"])
+    axes.text(1, 1, f"{name} text")
+    axes.legend()
+    figure.legend(title=f"{name} legend")
+    figure.suptitle(f"{name} top")
+    with rc_context({"svg.fonttype": "none"}):
+        content = figure_bytes(figure, form)
+    if form == "svg":
+        text = content.decode()
+        kinds = ("line", "x", "y", "title", "tick", "text", "legend", "top")
+        assert all(f"{name} {kind}" in text for kind in kinds)
+        assert "$$" in text
+        texts = re.findall(r"<text[^>]*>(.*?)</text>", text, re.S)
+        assert not any("2^" in word or "mathdefault" in word for word in texts)
