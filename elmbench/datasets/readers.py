@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, few, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
+from elmbench.datasets.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -62,7 +63,7 @@ def read_table(
         if form == "npz":
             return read_arrays(content, str(path), sparse)
         readers = {
-            "csv": read_text, "xlsx": _read_workbook, "parquet": _read_parquet,
+            "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
             "arff": _read_arff, "sparse-arff": _read_sparse_arff,
         }  # fmt: skip
         return readers[form](content, path, choose, layout)
@@ -260,34 +261,3 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
         if nested
         else rows
     )
-
-
-def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
-    """Read the first sheet of an Excel workbook."""
-    import pandas as pd
-
-    try:
-        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
-            sheets = workbook.sheet_names
-            frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
-    except ImportError as error:
-        problem = f"{path}: openpyxl, which reads Excel files, is not installed"
-        next_step = "pip install 'elmbench[excel]', or save as CSV"
-        raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
-    if frame.empty:
-        raise bad_file(
-            path, f"is empty: {sheets[0]!r}, its first sheet, has no cells", "rows of data"
-        )
-    # Numbers are converted to text and read by the rules for text.
-    text = frame.to_csv(index=False, header=False).encode()
-    remark = f"only the first of {len(sheets)} sheets is read: {sheets[0]}"
-    others = f" ({remark})" * (len(sheets) > 1)
-    try:
-        table = read_text(
-            text, path, choose, layout.model_copy(update={"separator": ",", "decimal": ""})
-        )
-    except ElmbenchError as error:
-        error.found += others
-        raise
-    table = replace(table, separator="", origin=f"{path}{others}")
-    return table.add_remark(remark) if others else table

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.missing import present_words
 from elmbench.errors import ElmbenchError
 from elmbench.files import replace_file
 
@@ -268,7 +269,7 @@ def are_codes(values: NDArray[Any]) -> bool:
     """Return True for codes such as zip codes: words of equally many digits, some of which begin
     with 0.
     """
-    words = {*values} - {None} if values.dtype == object else set()
+    words = present_words(values) if values.dtype == object else set()
     return any(word.startswith("0") for word in words) and have_equal_digits(words)
 
 

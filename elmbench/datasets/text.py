@@ -1,18 +1,28 @@
 """Text tables of users: separator, encoding and header are detected unless they are given."""
 
+from __future__ import annotations
+
 import codecs
 import csv
 import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from elmbench.datasets.missing import MISSING, present_words
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of, unused_name
-from elmbench.datasets.values import MISSING, looks_numeric
+from elmbench.datasets.values import looks_numeric, may_have_thousands
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -78,26 +88,52 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     codes = (
         ()
         if is_public
-        else [name for name, values in columns if have_equal_digits({*values} - MISSING)]
+        else [name for name, values in columns if have_equal_digits(present_words(values))]
     )
     # Not by Arrow's reader or with Arrow's strings: that reader's threads outlive the interpreter,
     # and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
-        frame = pd.read_csv(
-            io.StringIO(text),
+        read: Callable[..., pd.DataFrame] = partial(  # type: ignore[assignment]
+            pd.read_csv,
             sep=separator,
             header=0 if header else None,
             names=names,
             index_col=False,
-            dtype=dict.fromkeys((*(words or ()), target, *codes), object),
             na_values=sorted(MISSING),
             keep_default_na=False,
             skipinitialspace=True,
             engine="c",
             low_memory=False,
         )
+        frame = read(
+            io.StringIO(text), dtype=dict.fromkeys((*(words or ()), target, *codes), object)
+        )
+        if not (is_public or layout.decimal):
+            # The decimal mark is detected later, from all columns.
+            candidates = [*_columns_of_thousands(frame, names, sample[bool(header) :])]
+            for name in candidates:
+                column = read(io.StringIO(text), dtype=object, usecols=[name])[name]
+                if may_have_thousands(column.dropna().unique()):
+                    frame[name] = column
+                    words = (*(words or ()), name)
         table = Table.of_frame(frame, target, str(path), words)
     return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
+
+
+def _columns_of_thousands(
+    frame: pd.DataFrame, names: list[str], sample: list[list[str]]
+) -> Iterator[str]:
+    """Yield the columns of floats whose decimal points may be separators of thousands."""
+    for position, name in enumerate(names):
+        values = frame[name]
+        if values.dtype != np.float64:
+            continue
+        pointed = [row[position] for row in sample if "." in row[position]]
+        size, thousands = abs(values), values * 1000
+        is_short = (size >= 1) & (size < 1000) & (abs(thousands - thousands.round()) < 1e-6)
+        is_possible = values.isna() | (values == values.round()) | is_short
+        if is_possible.all() and (not pointed or may_have_thousands(pointed)):
+            yield name
 
 
 def _decode(content: bytes) -> tuple[str, list[str]]:

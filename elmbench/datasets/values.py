@@ -17,25 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.missing import is_missing_word, present_words
 from elmbench.datasets.table import Table, category_word, few, is_number, label_word, to_frame
 from elmbench.errors import ElmbenchError, wording
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Words for a missing value in any column: those of pandas but "None", which may be a category, and
-#: "?".
-MISSING = {
-    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan",
-    "NULL", "null",
-    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-}  # fmt: skip
-#: Further words for a missing value, in lower case; in columns of numbers and of dates only.
-_MISSING_NUMBER = {
-    "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing",
-    "unknown", "(null)",
-    "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
-}  # fmt: skip
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
 #: A target with at most this many distinct numbers may hold labels, and any other word is then a
@@ -58,6 +46,10 @@ _NUMBERS = {
 _PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
 #: A number with a unit: a sign, such as % or $, or a word, such as kg.
 _WITH_UNIT = re.compile(r"[+-]?([$€£¥₹]?)\s?[+-]?\d[\d.,]*\s?(\D*)")
+#: The beginning of a number of four digits or more without a separator of thousands.
+_UNGROUPED = re.compile(r"[+-]?\d{4}")
+#: A number whose point may separate thousands.
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 Dates = NDArray[np.datetime64]
 #: Formats beside ISO 8601. In dates with points the day comes first in every country.
 _DATES = (
@@ -76,9 +68,10 @@ def looks_numeric(word: str) -> bool:
     return any(pattern.fullmatch(_stripped(word)) for pattern in _NUMBERS.values())
 
 
-def is_missing_word(word: str) -> bool:
-    """Return True if a word of a column of numbers or dates stands for a missing value."""
-    return word.strip().lower() in _MISSING_NUMBER
+def may_have_thousands(words: Iterable[str]) -> bool:
+    """Return True if all points of a column of numbers may separate thousands, and there is one."""
+    pointed = {word for word in words if "." in word and not is_missing_word(word)}
+    return bool(pointed) and all(map(_GROUPED.fullmatch, map(_stripped, pointed)))
 
 
 def unit_of(values: NDArray[Any]) -> str:
@@ -95,45 +88,77 @@ def unit_of(values: NDArray[Any]) -> str:
 def with_numbers(table: Table, decimal: str = "") -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. Raises ElmbenchError if most
-    but not all values of a column are numbers, or the decimal mark is ambiguous.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns. Raises
+    ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
+    ambiguous.
     """
     columns: dict[str, NDArray[Any]] = {}
     for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
         sample = _sample(values) if values.dtype == object and name not in table.words else []
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
+    texts = {name: _numeric_words(values) for name, values in columns.items()}
+    decimal = decimal or _decimal_of(table, texts)
     if not columns:
-        return table
-    decimal = decimal or _decimal_of(table, columns)
-    if decimal == ",":
-        table = table.add_remark("numbers have a decimal comma")
+        return replace(table, decimal=decimal)
     numbers: dict[str, list[Any]] = {}
     target = table.target
     for name, values in columns.items():
-        parsed: dict[Any, Any] = {word: _parse(word, decimal) for word in {*values}}
+        parsed: dict[Any, Any] = {word: _parse(word, decimal or ".") for word in {*values}}
         odd = [row for row, word in enumerate(values) if parsed[word] is None]
         if odd and (name in table.nominal or len(parsed) > _FEW):
-            raise _not_all_numbers(table, name, odd)
+            raise _not_all_numbers(table, name, odd, decimal)
         if name in table.nominal:
             numbers[name] = [parsed[word] for word in values]
         elif not odd:  # or else labels stay as they are
             words = {
-                word: word if is_number(word) else repr(number)
+                word: word if _is_plain(word, decimal) else repr(number)
                 for word, number in parsed.items()
                 if word
             }
             target = np.array(
                 [None if math.isnan(parsed[word]) else words[word] for word in values], dtype=object
             )
-    return replace(table.with_numbers(numbers), target=target, decimal=decimal)
+    remarks = _remarks_on_marks(texts.values(), decimal)
+    table = replace(table.with_numbers(numbers), target=target, decimal=decimal)
+    return table.add_remark(*remarks)
 
 
-def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: str) -> pd.DataFrame:
+def _numeric_words(values: NDArray[Any]) -> list[str]:
+    """Return the distinct numbers of a column of words, as they are written, in their order."""
+    present = present_words(values)
+    words = dict.fromkeys(_stripped(word) for word in values if word in present)
+    return [*filter(looks_numeric, words)]
+
+
+def _is_plain(word: str, decimal: str) -> bool:
+    """Return True if Python reads a number as it is meant."""
+    return is_number(word) and not (decimal == "," and "." in word)
+
+
+def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[str]:
+    """Yield a remark on the decimal mark and on the separator of thousands, if they are special."""
+    other = "." if decimal == "," else ","
+    titles = {".": "point", ",": "comma"}
+    text = f"numbers have a decimal {titles[decimal or '.']}"
+    if any(other in word for words in columns for word in words):
+        yield f"{text}, and a {titles[other]} separates thousands"
+    elif decimal == ",":
+        yield text
+
+
+def as_read(
+    X: Any,
+    numbers: Collection[str],
+    words: Collection[str],
+    decimal: str = "",
+    codes: Collection[str] = (),
+) -> pd.DataFrame:
     """Return rows as a data frame of floats and words, as if it had been read from a file.
 
-    `decimal`: the decimal mark of numbers that are text. Raises ValueError if a column is missing,
-    or one of numbers holds anything else.
+    `decimal`: the decimal mark of numbers that are text; a point if empty. `codes`: the columns of
+    words in which words such as `unknown` are missing values. Raises ValueError if a column is
+    missing, or one of numbers holds anything else.
     """
     import pandas as pd
 
@@ -146,7 +171,10 @@ def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: s
             .astype(object)
             .map(lambda value: category_word(label_word(value)), na_action="ignore")
         )
-        frame[name] = spelled.where(frame[name].notna(), np.nan)
+        present = frame[name].notna()
+        if name in codes:
+            present &= ~spelled.map(is_missing_word, na_action="ignore").astype(bool)
+        frame[name] = spelled.where(present, np.nan)
     for name in numbers:
         values = frame[name]
         if not pd.api.types.is_numeric_dtype(values):
@@ -156,7 +184,7 @@ def as_read(X: Any, numbers: Collection[str], words: Collection[str], decimal: s
                 .where(values.notna(), None)
                 .to_numpy()
             )
-            parsed = [_parse(word, decimal) for word in text]
+            parsed = [_parse(word, decimal or ".") for word in text]
             if None in parsed:
                 raise ValueError(
                     f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number"
@@ -172,26 +200,28 @@ def _sample(values: NDArray[Any]) -> list[str]:
     return [word for word in texts[:: 1 + len(texts) // _SAMPLE] if not is_missing_word(word)]
 
 
-def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
-    """Return the decimal mark of the numbers in one file that were read as words."""
-    pairs = [
-        (name, word)
-        for name, values in columns.items()
-        for word in _sample(values)
-        if looks_numeric(word)
-    ]
+def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
+    """Return the decimal mark of one file, whose columns hold these numbers as words; empty if no
+    number has one.
+
+    A number decides if only one mark can read it. The other mark then separates thousands, which
+    must be evident. Without a decision, a comma-separated file, and a file that is not text, has a
+    decimal point.
+    """
+    pairs = [(name, word) for name, words in columns.items() for word in words]
     comma, point = (
         next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,"
     )
-    ambiguous = next(
-        (pair for pair in pairs if "," in pair[1] and _parse(pair[1], ".") != _parse(pair[1], ",")),
-        None,
-    )
-    if ambiguous and point is None and table.separator:
-        fractions = np.argwhere(np.isfinite(table.X) & (np.round(table.X) != table.X))
-        point = next(
-            ((table.names[column], str(table.X[row, column])) for row, column in fractions), None
-        )
+    point = point or _first_fraction(table)
+    ambiguous = {
+        mark: next((pair for pair in pairs if mark in pair[1] and _is_ambiguous(pair[1])), None)
+        for mark in ".,"
+    }
+    is_decided = bool(comma or point)
+    if comma and not point:
+        point = _doubtful_thousands(columns, ".")
+    elif point and not comma and table.separator not in ("", ","):
+        comma = _doubtful_thousands(columns, ",")
     if comma and point:
         examples = ", and ".join(
             f"the column {name!r} holds {word!r}" for name, word in (comma, point)
@@ -204,14 +234,53 @@ def _decimal_of(table: Table, columns: Mapping[str, NDArray[Any]]) -> str:
         raise ElmbenchError(
             f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step
         )
-    if ambiguous and not (comma or point) and table.separator not in ("", ","):
-        name, word = ambiguous
-        numbers = f"{word.replace(',', '')} or {word.replace(',', '.')}"
+    pair = ambiguous["."] or ambiguous[","]
+    if pair and not is_decided and table.separator not in ("", ","):
+        name, word = pair
+        mark = "." if "." in word else ","
+        numbers = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
         problem = f"{table.origin}: {word!r} in the column {name!r} may be {numbers}"
-        expected = "a number that decides, such as 0,5"
+        expected = "a number that decides, such as 0,5 or 0.5"
         next_step = wording("--decimal , or --decimal .", "convert the column to floats")
         raise ElmbenchError(problem, expected=expected, next_step=next_step)
-    return "," if comma else "."
+    if comma:
+        return ","
+    return "." if point or pair else ""
+
+
+def _is_ambiguous(word: str) -> bool:
+    """Return True if both decimal marks can read a number, as different values."""
+    numbers = {_parse(word, mark) for mark in ".,"}
+    return len(numbers) == 2 and None not in numbers
+
+
+def _first_fraction(table: Table) -> tuple[str, str] | None:
+    """Return the first number with a decimal point that was read from a text, and its column."""
+    if not table.separator or not isinstance(table.X, np.ndarray):
+        return None
+    for index, name in enumerate(table.names):
+        values = table.X[:, index]
+        fractions = values[np.isfinite(values) & (values != np.round(values))]
+        if len(fractions):
+            return name, str(fractions[0])
+    return None
+
+
+def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> tuple[str, str] | None:
+    """Return the first number in which a mark may separate thousands or decimals, and its column.
+
+    It separates thousands if every number of the column from 1000 on has it, and some number would
+    not have it with three decimals: one below 1000, or one of two marks.
+    """
+    for name, words in columns.items():
+        marked = [word for word in words if mark in word and _is_ambiguous(word)]
+        if not marked:
+            continue
+        rest = [word for word in words if mark not in word]
+        is_grouped = not any(_UNGROUPED.match(word) for word in rest)
+        if not is_grouped or not (rest or any(word.count(mark) > 1 for word in words)):
+            return name, marked[0]
+    return None
 
 
 def _stripped(word: str) -> str:
@@ -226,19 +295,29 @@ def _parse(word: str | None, decimal: str) -> float | None:
     return float(text.translate(_PLAIN[decimal])) if _NUMBERS[decimal].fullmatch(text) else None
 
 
-def _not_all_numbers(table: Table, name: str, odd: list[int]) -> ElmbenchError:
+def _not_all_numbers(table: Table, name: str, odd: list[int], decimal: str) -> ElmbenchError:
     """Return the error for a column of numbers in which some rows hold words."""
     kind, values = (
         ("column", table.nominal[name]) if name in table.nominal else ("target", table.target)
     )
-    value = f"{values[odd[0]]!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
-    options = f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
-    ways = "; " + wording(options, "astype(str).astype('category') if they are categories")
+    word = values[odd[0]]
+    value = f"{word!r}" + (f" (and {len(odd) - 1} more)" if len(odd) > 1 else "")
+    steps = ["correct the data"]
+    expected = "a number, or a usual word for a missing value such as NA"
+    if looks_numeric(word):
+        other = "." if decimal == "," else ","
+        expected = f"a number with the decimal mark {decimal or '.'}"
+        steps.append(wording(f"--decimal {other}", "convert the column to floats"))
+    if kind == "column":
+        options = (
+            f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
+        )
+        steps.append(wording(options, "astype(str).astype('category') if they are categories"))
     return ElmbenchError(
         f"{table.origin}: the {kind} {name!r} is mostly numbers, "
         f"but row {odd[0] + 1} holds {value}",
-        expected="a number, or a usual word for a missing value such as NA",
-        next_step=f"correct the data{ways * (kind == 'column')}",
+        expected=expected,
+        next_step="; ".join(steps),
     )
 
 

@@ -13,7 +13,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from elmbench.datasets.sources.file import FileSource, header_of, read_user_file, take_row_columns
+from elmbench.datasets.sources.file import (
+    FileSource,
+    code_columns,
+    header_of,
+    read_user_file,
+    take_row_columns,
+)
 from elmbench.datasets.table import Table, few, label_word, label_words
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, first_line
@@ -185,7 +191,12 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
         words = [name for name in table.nominal if name not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
-        kinds = {"numbers": numbers, "words": words, "decimal": table.decimal or "."}
+        kinds = {
+            "numbers": numbers,
+            "words": words,
+            "decimal": table.decimal,
+            "codes": code_columns(table, getattr(source, "words", ())),
+        }
         steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
         pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
     if spec.task == "classification":
@@ -226,7 +237,8 @@ def predict_file(
     of each class too.
 
     Also return a remark on each column with categories that the training rows lack. `separator`,
-    `decimal`: marks of a text table; detected if empty.
+    `decimal`: marks of a text table; by default, the separator is detected and the decimal mark is
+    that of the training rows.
 
     Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the
     file is missing or has unusable values.
@@ -241,6 +253,7 @@ def predict_file(
         estimator = joblib.load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
+        kinds = steps["values"].kw_args if names else {}
         columns = (
             {name: list(inputs) for name, _, inputs in steps["inputs"].transformers}
             if names
@@ -272,7 +285,7 @@ def predict_file(
         path=str(file),
         words=(*columns.get("words", ()), *columns.get("dates", ())),
         separator=separator,
-        decimal=decimal,
+        decimal=decimal or kinds.get("decimal", ""),
         header=header_of(names),
     )
     table = read_user_file(source, features=names, has_target=False)
@@ -285,7 +298,7 @@ def predict_file(
         if names:
             # The last features of sparse rows may be zero in all rows.
             frame = table.frame().reindex(columns=names, fill_value=0.0)
-            X: Any = as_read(frame, columns["numbers"], columns["words"], table.decimal or ".")
+            X: Any = as_read(frame, **kinds)
             remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)

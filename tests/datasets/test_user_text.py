@@ -3,6 +3,7 @@ them.
 """
 
 import builtins
+import re
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,23 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
         assert (
             "codes with leading zeros are categories, not numbers: code" in spec.notes
         ) == are_codes
+
+
+@pytest.mark.parametrize("word", ["", "NA", "-", "--", "unknown", "None", "n.a.", "?", "missing"])
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
+    tmp_path: Path, word: str, name: str
+) -> None:
+    frame = FRAME[["a", "kind"]].assign(zip=["01234", "10115", word] * 20)
+    test = write(tmp_path, frame.iloc[2:], "test.csv")
+    spec = described(tmp_path, frame, "kind", name=name, impute=True, test=test)
+    data = load(spec)
+    assert data.nominal == (1,)
+    np.testing.assert_array_equal(np.isnan(data.X[:N, 1]), np.arange(N) % 3 == 2)
+    np.testing.assert_array_equal(data.X[N:, 1], data.X[2:N, 1])
+    declared = load(described(tmp_path, frame, "kind", name=name, words=("zip",), impute=True))
+    n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
+    assert np.isnan(declared.X[:, 1]).sum() == n_missing
 
 
 def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
@@ -452,6 +470,106 @@ def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> N
     assert (
         loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0] == 1
     )  # as in the other file
+
+
+def spelled(values: list[float], decimal: str, thousands: str) -> list[str]:
+    """Return numbers as words, the whole ones with separators of thousands."""
+    words = [f"{value:,}" for value in values]
+    marks = str.maketrans({",": thousands, ".": decimal})
+    return [word.translate(marks) for word in words]
+
+
+@pytest.mark.parametrize("target", ["a", "kind"])
+@pytest.mark.parametrize("option", ["given", "detected"])
+@pytest.mark.parametrize("marks", [",.", ".,"])
+def test_one_decimal_mark_is_of_features_and_target(
+    tmp_path: Path, marks: str, option: str, target: str
+) -> None:
+    decimal, thousands = marks
+    prices = [957306, 219436, 74168, 1272321, 980, 1000] * 10
+    sizes = [8.6, 7.8, 4.75, 120.5, 7.5, 10.0] * 10
+    frame = pd.DataFrame(
+        {"a": spelled(prices, decimal, thousands), "kind": spelled(sizes, decimal, thousands)}
+    )
+    options = {"decimal": decimal} if option == "given" else {}
+    text = frame.to_csv(index=False, sep=";")
+    spec = described(tmp_path, text, target, task="regression", **options)
+    data = load(spec)
+    columns = {"a": prices, "kind": sizes}
+    np.testing.assert_array_equal(data.y, columns[target])
+    np.testing.assert_array_equal(data.X[:, 0], columns["kind" if target == "a" else "a"])
+    point, comma = ("point", "comma") if decimal == "." else ("comma", "point")
+    assert f"numbers have a decimal {point}, and a {comma} separates thousands" in spec.notes
+
+
+@pytest.mark.parametrize("target", ["a", "kind"])
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("mark", ".,")
+@pytest.mark.parametrize("words", [["1?867", "258", "22?666"], ["1?867", "4?455"]])
+def test_a_mark_of_decimals_or_thousands_is_refused(
+    tmp_path: Path, words: list[str], mark: str, separator: str, target: str
+) -> None:
+    words = [word.replace("?", mark) for word in words]
+    text = text_of((words * N)[:N], separator)
+    problem = f"'1{re.escape(mark)}867' in the column 'a' may be 1867 or 1\\.867"
+    with pytest.raises(ElmbenchError, match=problem) as caught:
+        described(tmp_path, text, target)
+    assert caught.value.next_step == "--decimal , or --decimal ."
+    for decimal in ",.":
+        table = read_user_file(
+            FileSource(kind="file", path=str(tmp_path / "x.csv"), target=target, decimal=decimal)
+        )
+        values = table.target if target == "a" else table.X[:, 0]
+        assert float(values[0]) == (1.867 if decimal == mark else 1867.0)
+
+
+@pytest.mark.parametrize(
+    ("decides", "words"),
+    [
+        ("0,5", ["1.867", "4.455"]),  # may have three decimals
+        ("0.5", ["1,867", "4,455"]),
+        ("0,5", ["1.867", "2500", "30"]),  # not all thousands are separated
+        ("0.5", ["1,867", "2500", "30"]),
+    ],
+)
+def test_thousands_that_are_not_evident_are_refused(
+    tmp_path: Path, decides: str, words: list[str]
+) -> None:
+    text = text_of((words * N)[:N], ";", [decides, "7"] * (N // 2))
+    with pytest.raises(ElmbenchError, match=f"holds '{re.escape(words[0])}'") as caught:
+        described(tmp_path, text)
+    assert caught.value.expected == "one decimal mark"
+    plain = [float(word.replace(".", "").replace(",", "")) for word in words]
+    data = loaded(tmp_path, text, decimal=decides[1])
+    np.testing.assert_array_equal(data.X[: len(words), 0], plain)
+
+
+def test_points_of_a_comma_separated_file_are_decimal_unless_a_number_decides(
+    tmp_path: Path,
+) -> None:
+    words = ["1.867", "258", "22.666"] * 20
+    assert loaded(tmp_path, text_of(words)).X[0, 0] == 1.867
+    decided = text_of(words, more=["1.272.321", "7", "8"] * 20)
+    np.testing.assert_array_equal(loaded(tmp_path, decided).X[0], [1867, 1272321])
+
+
+def test_a_late_number_shows_that_points_are_decimal(tmp_path: Path) -> None:
+    """It is not among the rows that the separator is detected from."""
+    words = ["1.867", "258"] * 600 + ["0.5"]
+    text = "a;kind\n" + "".join(
+        f"{word};{'no' if i % 2 else 'yes'}\n" for i, word in enumerate(words)
+    )
+    np.testing.assert_array_equal(loaded(tmp_path, text).X[:, 0], [*map(float, words)])
+
+
+def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
+    """Only its words have some."""
+    prices = [957.306, 219.436, 74.168] * 20
+    frame = pd.DataFrame({"a": prices, "b": ["8,6", "7", "1,25"] * 20, "c": prices})
+    frame.to_excel(tmp_path / "x.xlsx", index=False)
+    data = load(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
+    np.testing.assert_array_equal(data.y, prices)
+    np.testing.assert_array_equal(data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20]))
 
 
 def test_two_decimal_marks_are_refused(tmp_path: Path) -> None:

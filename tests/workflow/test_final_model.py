@@ -237,6 +237,46 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     )
 
 
+def saved_from_a_file(rows: pd.DataFrame, *words: str) -> None:
+    """Write best.joblib, a ridge regression of the last column of semicolon-separated rows."""
+    rows.to_csv("train.csv", index=False, sep=";")
+    command = [sys.executable, "-m", "elmbench", "compare", "train.csv", "-m", "ridge"]
+    command += ["--grid", "ridge: {C: [1]}", "--folds", "2", "--save", "best.joblib", *words]
+    subprocess.run(command, capture_output=True, check=True)
+
+
+@pytest.mark.parametrize(("decimal", "thousands"), [",.", ".,"])
+def test_new_rows_have_the_decimal_mark_of_the_training_rows(decimal: str, thousands: str) -> None:
+    random = np.random.default_rng(0)
+    rents, sizes = random.integers(100, 9000, 60), random.normal(80, 10, 60).round(2)
+    marks = str.maketrans({",": thousands, ".": decimal})
+    train = pd.DataFrame({"rent": rents, "size": sizes, "price": rents * 2 + sizes})
+    words = train.map("{:,}".format).map(lambda word: word.translate(marks))
+    saved_from_a_file(words)
+    plain = pd.DataFrame({"rent": [2033, 4500], "size": [80, 1050]})
+    new = plain.map("{:,}".format).map(lambda word: word.translate(marks))
+    new.to_csv("new.csv", index=False, sep=";")
+    model = joblib.load("best.joblib")
+    np.testing.assert_array_equal(predicted(), model.predict(plain))
+    np.testing.assert_array_equal(model.predict(new), model.predict(plain))
+    plain.assign(size=[f"80{thousands}5", "79"]).to_csv("new.csv", index=False, sep=";")
+    with pytest.raises(ElmbenchError, match=r"row 1 holds '80.5'") as caught:
+        predicted()
+    assert str(caught.value.next_step).startswith(f"correct the data; --decimal {thousands}")
+
+
+def test_a_missing_code_of_new_rows_is_imputed_as_in_training() -> None:
+    zips = ["01234", "10115", "00501"]
+    train = pd.DataFrame({"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20})
+    train.loc[::5, "zip"] = "unknown"
+    saved_from_a_file(train, "--impute")
+    new = pd.DataFrame({"zip": ["unknown", "-", ""], "a": 3})
+    new.to_csv("new.csv", index=False)
+    values = predicted()
+    assert len({*values}) == 1
+    assert values == joblib.load("best.joblib").predict(new.assign(zip=np.nan)).tolist()
+
+
 @pytest.mark.parametrize("labels", [("2", "10"), (True, False)])
 def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
     labels: tuple[Any, Any],

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.missing import without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
@@ -127,13 +128,10 @@ def read_user_file(
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
-    codes = [
-        name
-        for name, column in table.nominal.items()
-        if name not in table.words and are_codes(column)
-    ]
+    codes = code_columns(table, table.words)
     if codes:
-        table = table.add_remark(
+        columns = {name: without_missing_words(table.nominal[name]) for name in codes}
+        table = replace(table, nominal=table.nominal | columns).add_remark(
             f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
         )
     table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
@@ -143,6 +141,13 @@ def read_user_file(
             f"rows without a target, left out: {missing.sum()} of {len(missing)}"
         )
     return _append_test_part(table, source, spec) if source.test else table
+
+
+def code_columns(table: Table, declared: Collection[str]) -> list[str]:
+    """Return the columns of codes that are not among the declared columns of categories."""
+    return [
+        name for name, words in table.nominal.items() if name not in declared and are_codes(words)
+    ]
 
 
 def header_of(names: Collection[str]) -> bool | None:
@@ -156,7 +161,7 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     """Return the training rows followed by the rows of the test file, with the same columns."""
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
-    decimal = "," if train.decimal == "," else source.decimal
+    decimal = train.decimal or source.decimal
     words = tuple(train.nominal)
     changes = {
         "path": source.test,
@@ -167,6 +172,9 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         "decimal": decimal,
     }
     test = read_user_file(source.model_copy(update=changes | {"header": header}), spec, train.names)
+    codes = {name: test.nominal[name] for name in code_columns(train, source.words)}
+    columns = {name: without_missing_words(words) for name, words in codes.items()}
+    test = replace(test, nominal=test.nominal | columns)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
