@@ -89,7 +89,7 @@ class Identity:
 def identify(
     spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False
 ) -> Identity:
-    """Return the checksum and remarks of a data set; its rows are read only the first time."""
+    """Return the checksum and remarks of a data set; its rows are parsed only the first time."""
     source, request = find_source(spec, data_dir), Request(spec, run)
     if spec.redraw and source.generated:
         return Identity(source.checksum(request))
@@ -98,16 +98,20 @@ def identify(
         "loader": LOADER_VERSION,
         "packages": [version(name) for name in _PACKAGES],
         "spec": spec.model_dump(mode="json", exclude=unused),
-        "source": source.checksum(request),
         "other_data": other_data,
     }
-    state = hash_of(content)
+    state = hash_of(content | {"source": source.checksum(request)})
     path = cache_folder() / "checksums.json"
     entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
     match read_json(path).get(entry_name):
         case [str(old_state), str(checksum), [*remarks]] if old_state == state:
             return Identity(checksum, tuple(map(str, remarks)))
     data = load_compared(source, request, other_data)
+    if hash_of(content | {"source": source.checksum(request)}) != state:
+        problem = f"the file of {spec.title} has changed while it was read"
+        raise ElmbenchError(
+            problem, expected="a file that stays as it is", next_step="run the command again"
+        )
     entries = read_json(path) | {entry_name: [state, data.checksum, data.remarks]}
     with suppress(WriteError):  # a cache that cannot be written costs time only
         write_atomically(path, json.dumps(entries, indent=1))

@@ -223,11 +223,13 @@ def test_a_file_that_changed_is_loaded_again(
     )
     assert len(changed) == times.st_size
     file.write_text(changed)
+    # As `cp -p`, `rsync -t` and `touch -r` do.
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     second = identify(WDBC, file.parent)
     assert second.checksum == load(WDBC, file.parent).checksum != first.checksum
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
     assert identify(WDBC, file.parent) == second
-    assert loaded == ["wdbc"] * 3
+    assert loaded == ["wdbc"] * 2
     file.write_text("\n".join(wdbc_lines[:-1]))
     with pytest.raises(ElmbenchError, match="568 rows"):
         identify(WDBC, file.parent)
@@ -235,6 +237,20 @@ def test_a_file_that_changed_is_loaded_again(
         len(json.loads((Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text()))
         == 1
     )
+
+
+def test_a_file_that_changes_while_it_is_read_has_no_checksum(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_and_change(*request: Any) -> Any:
+        data = load_compared(*request)
+        file.write_text(file.read_text().replace("17.990000", "17.990001"))
+        return data
+
+    monkeypatch.setattr(module, "load_compared", load_and_change)
+    with pytest.raises(ElmbenchError, match="has changed while it was read"):
+        identify(WDBC, file.parent)
+    assert not (Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").exists()
 
 
 @pytest.mark.parametrize("what", ["spec", "loader", "packages"])

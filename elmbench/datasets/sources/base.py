@@ -74,11 +74,15 @@ class Source(SourceSpec):
         return ()
 
     def checksum(self, request: Request) -> str:
-        """Return a hash of everything that the rows depend on, without reading them."""
-        files: list[tuple[str, int, int]] = []
+        """Return a hash of everything that the rows depend on, without parsing them.
+
+        The files count with their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the
+        time of a file that has changed.
+        """
+        files: list[tuple[str, str]] = []
         for path in self.files(request):
             with suppress(OSError):  # reading the file says what is wrong
-                files.append((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns))
+                files.append((str(path.resolve()), file_sha256(path)))
         # The rows of a plug-in's kind depend on its code, which may change from one run to the
         # next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
