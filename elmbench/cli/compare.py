@@ -76,7 +76,7 @@ def compare(
     impute: Annotated[
         bool, Option("--impute", help="Impute missing values from the training rows.")
     ] = False,
-    name: Annotated[str, Option(help="Name of the results folder; default: the data's.")] = "",
+    name: Annotated[str, Option(help="Name of the results; default: the data's.")] = "",
     jobs: Jobs = 1,
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
     budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
@@ -120,7 +120,6 @@ def compare(
             executor.warm()
         from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
-        from elmbench.specs.profiles import replaced_files
         from elmbench.workflow.comparison import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
@@ -167,11 +166,6 @@ def compare(
                 state.say(
                     *(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark)
                 )
-            for file in replaced_files(resolved, state.results_dir):
-                problem = (
-                    f"{resolved.file.id} holds the tables of {file}, which this comparison replaces"
-                )
-                state.say(f"{problem}; to keep both: elmbench compare FILE ... --name NAME")
         if dry_run:
             show_plan(prepared)
             state.say(*(f"not written in a dry run: {path}" for path in files))

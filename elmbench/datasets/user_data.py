@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.advice import split_warnings, warnings_of
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.sources.base import fetch_job
+from elmbench.datasets.sources.base import fetch_job, hashes_of
 from elmbench.datasets.sources.file import (
     FileSource,
     expand_dates,
@@ -94,6 +94,8 @@ def describe(request: UserData) -> DatasetSpec:
     if request.test:
         options["test"] = str(local_file(request.test)[0])
     source = FileSource(kind="file", path=str(path), target=target, **options)
+    files = filter(None, (source.path, source.test))
+    hashes = tuple(digest for _, digest in hashes_of(map(Path, files)))
     full, columns, ends = take_row_columns(read_user_file(source, request), request)
     settings = [f"sorted by {request.ordered_by}, {ends}"] if ends else []
     if full.n_train is not None:
@@ -159,6 +161,7 @@ def describe(request: UserData) -> DatasetSpec:
         "target": table.target_name or target,
         "drop": (*request.drop, *names),
         "dates": dates,
+        "sha256": hashes,
     }
     return DatasetSpec(
         **request.model_dump(include=set(RowColumns.model_fields)),

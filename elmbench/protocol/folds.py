@@ -31,7 +31,9 @@ class DatasetRef:
 
     `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0
     if the data are the same in every run. `rows`: the number of rows that a profile keeps; None for
-    all. `spec`: the entry in `datasets.yaml`; None if a stored result is only read.
+    all. `spec`: the entry in `datasets.yaml`; None if a stored result is only read. The caches of
+    rows distinguish it: other files with the same checksum may differ in their labels, in the names
+    of their columns or in the order of their rows.
     """
 
     name: str
@@ -39,7 +41,7 @@ class DatasetRef:
     run: int = 0
     options: dict[str, float] = field(default_factory=dict, hash=False)
     rows: int | None = None
-    spec: DatasetSpec | None = field(default=None, compare=False, repr=False, metadata=OMITTED)
+    spec: DatasetSpec | None = field(default=None, hash=False, repr=False, metadata=OMITTED)
 
     @property
     def n_rows(self) -> int:

@@ -36,6 +36,9 @@ WARNING = "warning"
 REMARKS = "data"
 #: Time limits that stopped a cell: its own, or that of the search before it.
 LIMITS = ("fit_limit", "search_limit")
+#: The key of the record of a cell in the store: two commands may compare the same data under the
+#: same name at the same time, by other folds or searches. Only comparisons have it.
+KEY = "key"
 #: Columns that `cells.csv` has if they hold something.
 _OPTIONAL = (*CAPPED, WARNING, REMARKS, *LIMITS)
 #: All columns except measures.
@@ -49,13 +52,14 @@ NO_METRICS = (
     "condition",
     *TIMES,
     *_OPTIONAL,
+    KEY,
 )
 _USER_WARNING = "UserWarning: "
 #: The folders of an absolute path.
 _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
-_TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
+_TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params", KEY]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
@@ -100,6 +104,7 @@ def cells_frame(
         "condition",
         "n_test",
         *optional,
+        *([KEY] if resolved.profile == COMPARE else []),
     ]
     frame = pd.DataFrame(lines, columns=columns)
     return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
@@ -142,6 +147,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         "reason": _FOLDERS.sub(".../", result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         REMARKS: cell.remarks or None,
+        KEY: cell.key,
     }
 
 

@@ -21,9 +21,11 @@ from elmbench.metrics import find_metric
 from elmbench.reporting import figures as published
 from elmbench.reporting.cells import (
     CELL_NAMES,
+    KEY,
     REMARKS,
     TIMES,
     cells_frame,
+    csv,
     provenance,
     read_cells,
     write_frame,
@@ -40,6 +42,12 @@ from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import MARKS, WIDTH, as_text, table_text
 from elmbench.running.store import Store
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
+from elmbench.work.plan import Cell
+
+#: The cells of a table, from which most of its other files follow.
+CELLS = "cells.csv"
+#: The permutation importance of the columns of a comparison.
+IMPORTANCE = "importance.csv"
 
 
 @dataclass(frozen=True)
@@ -167,17 +175,28 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
-def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
+def write_results(
+    resolved: Resolved,
+    store: Store,
+    results_dir: Path,
+    *,
+    planned: list[Cell] | None = None,
+    commands: list[str] | None = None,
+) -> Results:
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the
     store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
-    `claims.csv`, if the paper has claims about the table. Raises WriteError if the folder cannot be
-    written.
+    `claims.csv`, if the paper has claims about the table. `planned`, `commands`: the cells of the
+    table, and the commands that requested them; by default, all in the store. Raises WriteError if
+    the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
-    planned = store.cells(resolved.profile, experiment)
+    if planned is None:
+        planned = store.cells(resolved.profile, experiment)
+    if commands is None:
+        commands = store.commands(resolved.profile, experiment)
     known = {name for name in {cell.dataset for cell in planned} if _is_known(name, resolved)}
     planned = [
         cell for cell in planned if cell.dataset in known
@@ -187,8 +206,11 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     values = [measure.column for measure in layout.values(resolved, extra)]
     cells = cells_frame(planned, store, values, resolved)
     results = Results(folder, cells, resolved)
-    commands = store.commands(resolved.profile, experiment)
-    write_frame(cells, folder / "cells.csv")
+    is_same = has_cells(folder, cells)
+    write_frame(cells, folder / CELLS)
+    if not is_same:
+        # It belongs to the cells that have been replaced.
+        (folder / IMPORTANCE).unlink(missing_ok=True)
     if resolved.profile == COMPARE:
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
@@ -204,6 +226,12 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     return results
 
 
+def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
+    """Return True if the folder of a table has exactly these cells."""
+    path = folder / CELLS
+    return path.is_file() and path.read_bytes() == csv(cells).encode()
+
+
 def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
@@ -212,7 +240,7 @@ def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] =
     there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
-    cells, left_out = read_cells(folder / "cells.csv"), ""
+    cells, left_out = read_cells(folder / CELLS), ""
     if unknown := [name for name in cells["dataset"].unique() if not _is_known(name, resolved)]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
         left_out = (
@@ -256,9 +284,15 @@ def _stored_metrics(
 ) -> pd.DataFrame:
     """Return metrics of the stored predictions of cells, a column each."""
     store, profile, experiment = Store(results_dir), resolved.profile, resolved.file.id
-    stored = cells_frame(
-        store.cells(profile, experiment) if names else [], store, [*names], resolved
-    )
+    if not names:
+        planned = []
+    elif KEY in cells:
+        # The last command that requested cells may not be the one that wrote these.
+        lines = cells.loc[cells[KEY] != "", [*CELL_NAMES, KEY]].assign(family="").astype(object)
+        planned = [Cell(*line) for line in lines.itertuples(index=False)]
+    else:
+        planned = store.cells(profile, experiment)
+    stored = cells_frame(planned, store, [*names], resolved)
     metrics = cells[CELL_NAMES].merge(
         stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin"
     )

@@ -219,10 +219,14 @@ class Store:
 
     # --- Tables
 
-    def cells(self, profile: str, experiment: str) -> list[Cell]:
-        """Return every cell that was requested of a table under a profile and is not stale."""
+    def cells(self, profile: str, experiment: str, latest: Iterable[Cell] = ()) -> list[Cell]:
+        """Return every cell that was requested of a table under a profile and is not stale.
+
+        `latest`: cells that count as the last request, even if other processes have requested some
+        since.
+        """
         cells: dict[tuple[Any, ...], Cell] = {}
-        for request, _ in self.requests(profile, experiment):
+        for request in (*(cells for cells, _ in self.requests(profile, experiment)), latest):
             cells = _merge(cells, request)
         return list(cells.values())
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.papers import Paper
@@ -28,6 +29,9 @@ class ExperimentFile:
     paper: Paper
     #: All tables of the paper; empty for a user's own table.
     tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
+    #: A user's data sets: those of a comparison, or of the `datasets.yaml` of the user's table. They
+    #: come before all others of the same name.
+    datasets: tuple[DatasetSpec, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def spec(self) -> Experiment:
@@ -201,14 +205,15 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     return {table.id: table for table in tables}
 
 
-def read_own_table(path: Path) -> ExperimentFile:
-    """Return a user's table, which belongs to no paper; by default, its id is `own/` and its
-    name.
+def read_own_table(path: Path, datasets: tuple[DatasetSpec, ...] = ()) -> ExperimentFile:
+    """Return a user's table, which belongs to no paper, with the user's data sets; by default, its
+    id is `own/` and its name.
     """
     content = _merge_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
-    file = ExperimentFile(path, content, Paper.none(str(content["id"]).partition("/")[0]))
+    paper = Paper.none(str(content["id"]).partition("/")[0])
+    file = ExperimentFile(path, content, paper, datasets=datasets)
     check_table(file)
     return file
 

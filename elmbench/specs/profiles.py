@@ -5,6 +5,7 @@ their results.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import starmap
 from pathlib import Path
@@ -13,12 +14,8 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import read_json
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
-from elmbench.specs.datasets import (
-    DatasetSpec,
-    add_dataset_specs,
-    load_dataset_specs,
-    parse_dataset_specs,
-)
+from elmbench.specs.comparison_ids import is_id_of, name_in_id
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs, parse_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import thin
@@ -26,13 +23,14 @@ from elmbench.specs.papers import ChosenReading, Paper
 from elmbench.specs.protocol import OuterOverride
 from elmbench.specs.published import ALL, PublishedValue
 
-#: The profile of comparisons: their results are in `<results-dir>/compare/own/<name>`.
+#: The profile of comparisons: their results are in `<results-dir>/compare/own/<name>-<digest>`.
 COMPARE = "compare"
 
 
 def command_for(profile: str, experiment: str) -> str:
     """Return the command that computes a table or a comparison."""
-    compare = f"elmbench compare FILE ... --name {experiment.removeprefix('own/')}"
+    name = name_in_id(experiment).removeprefix("own/")
+    compare = f"elmbench compare FILE ... --name {name}"
     return compare if profile == COMPARE else f"elmbench run {experiment} --profile {profile}"
 
 
@@ -60,7 +58,7 @@ class Resolved:
             (*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins)
         )
         try:
-            return {name: load_dataset_specs().find(name) for name in names}
+            return {name: self._find_dataset(name) for name in names}
         except ElmbenchError as error:
             error.add_source(self.file.path)
             raise
@@ -69,7 +67,16 @@ class Resolved:
         """Return a data set, which may be one that the table only had when its results were
         computed.
         """
-        return self.datasets.get(name) or load_dataset_specs().find(name)
+        return self.datasets.get(name) or self._find_dataset(name)
+
+    def _find_dataset(self, name: str) -> DatasetSpec:
+        """Return the data set of a name or alias: the user's that came with the table, or else one
+        of `load_dataset_specs`.
+        """
+        for spec in self.file.datasets:
+            if name in (spec.name, *spec.aliases):
+                return spec
+        return load_dataset_specs().find(name)
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
@@ -95,9 +102,8 @@ class Resolved:
         """Return figures with the suite's names of their data sets; those of a data set also with
         its stand-ins.
         """
-        find = load_dataset_specs().find
         pairs = [
-            (ALL if figure.dataset == ALL else find(figure.dataset).name, figure)
+            (ALL if figure.dataset == ALL else self._find_dataset(figure.dataset).name, figure)
             for figure in figures
         ]
         return pairs + [
@@ -214,9 +220,16 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     )
 
 
-def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
-    """Return the experiment of a comparison whose profile has these `settings`."""
-    file = ExperimentFile(source, content, Paper.none("own"))
+def comparison_of(
+    content: dict[str, Any],
+    settings: dict[str, Any],
+    specs: Iterable[DatasetSpec],
+    source: Path,
+) -> Resolved:
+    """Return the experiment of a comparison of these data sets, whose profile has these
+    `settings`.
+    """
+    file = ExperimentFile(source, content, Paper.none("own"), datasets=tuple(specs))
     return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))
 
 
@@ -232,7 +245,7 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
     """Return a table, by its id or alias, under a profile, or the comparison `own/<name>` in a
-    results folder.
+    results folder (see `recorded_comparison`).
     """
     if name.startswith("own/") and name not in load_catalogue():
         return recorded_comparison(name, results_dir)
@@ -240,35 +253,50 @@ def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` in a results folder, and add its data sets to the
-    suite.
+    """Return the comparison `own/<name>` in a results folder; the digest at the end of its name may
+    be left out if no other comparison has the rest.
     """
     folder = results_dir / COMPARE
-    path = folder / name / "environment.json"
+    records = {
+        f"own/{path.parent.name}": path
+        for path in sorted(folder.glob("own/*/environment.json"))
+        if _record(path)
+    }
+    if not records:
+        problem, compare = (
+            f"{results_dir} holds no comparison {name!r}",
+            f"elmbench compare FILE --name {name[4:]}",
+        )
+        raise ElmbenchError(
+            problem, expected="one that `elmbench compare` wrote", next_step=compare
+        )
+    ids = [id for id in records if is_id_of(name, id)]
+    if not ids:
+        raise unknown_name("comparison", name, [*records], "elmbench compare FILE --name NAME")
+    if len(ids) > 1:
+        raise _ambiguous(name, {id: records[id] for id in ids})
+    path = records[ids[0]]
     record = _record(path)
-    if not record:
-        names = [
-            f"own/{path.parent.name}" for path in sorted(folder.glob("own/*/environment.json"))
-        ]
-        if not names:
-            problem, compare = (
-                f"{results_dir} holds no comparison {name!r}",
-                f"elmbench compare FILE --name {name[4:]}",
-            )
-            raise ElmbenchError(
-                problem, expected="one that `elmbench compare` wrote", next_step=compare
-            )
-        raise unknown_name("comparison", name, names, "elmbench compare FILE --name NAME")
-    add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
-    return comparison_of(record["content"], record["settings"], path)
+    specs = parse_dataset_specs(record["data"], str(path)).values()
+    return comparison_of(record["content"], record["settings"], specs, path)
 
 
-def replaced_files(resolved: Resolved, results_dir: Path) -> list[str]:
-    """Return the user's files in a comparison's results folder that the comparison itself does not
-    have.
+def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
+    """Build the error for a name that several comparisons share; the last one to be written comes
+    first.
     """
-    earlier = _record(results_dir / COMPARE / resolved.file.id / "environment.json")
-    return sorted(_data_files(earlier) - _data_files(comparison_record(resolved)["spec"]))
+    times = {id: path.stat().st_mtime for id, path in records.items()}
+    latest_first = sorted(records, key=lambda id: times[id], reverse=True)
+    descriptions = []
+    for id in latest_first:
+        files = ", ".join(sorted(_data_files(_record(records[id]))))
+        written = datetime.fromtimestamp(times[id]).strftime("%Y-%m-%d %H:%M:%S")
+        descriptions.append(f"{id} ({files}, written {written})")
+    return ElmbenchError(
+        f"{name!r} is the name of {len(records)} comparisons of different data",
+        expected=f"one of {'; '.join(descriptions)}",
+        next_step=f"elmbench table {latest_first[0]}",
+    )
 
 
 def _record(path: Path) -> dict[str, Any]:

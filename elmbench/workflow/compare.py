@@ -186,9 +186,8 @@ def compare(
         weights=column.get("weights"),
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    title = f"{stem}-{digest[:8]}"
     comparison = Comparison(
-        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, title
+        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, stem
     )
     settings = Settings(
         jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit)

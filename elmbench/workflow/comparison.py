@@ -9,6 +9,7 @@ import numpy as np
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
+from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
@@ -16,12 +17,12 @@ from elmbench.files import check_outputs
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
-from elmbench.protocol.folds import load_rows
 from elmbench.protocol.splits import check_counts, check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.reporting.folders import TABLE_FILES, results_folder
 from elmbench.running.planning import extra_column
-from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
+from elmbench.specs.comparison_ids import comparison_id
+from elmbench.specs.datasets import DatasetSpec, is_of_suite
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
@@ -56,8 +57,8 @@ class Comparison:
     `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an
     experiment file writes them. `metrics`: in front of `METRICS`; the first that fits the task
     chooses hyperparameters. `folds`, `runs`: outer folds, by default `FOLDS`, and repetitions of
-    them. `limit`: of each search and fit. `name`: of the results folder; by default the names of
-    the data. `left_out`: models that are not run, with the reasons.
+    them. `limit`: of each search and fit. `name`: of the results folder, before a digest of the
+    data; by default the names of the data. `left_out`: models that are not run, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -75,8 +76,6 @@ def prepare_comparison(
     comparison: Comparison, options: RunOptions, results_dir: Path
 ) -> PreparedRun:
     """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
-    # another comparison may have these rows with other labels, or in another order
-    load_rows.cache_clear()
     specs: list[DatasetSpec] = []
     for spec in map(describe, comparison.data):
         # The names differ from each other and from all data sets of the suite.
@@ -84,7 +83,6 @@ def prepare_comparison(
         specs.append(
             spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
         )
-    add_dataset_specs(specs)
     resolved = experiment_of(comparison, specs)
     folder = results_folder(results_dir, COMPARE, resolved.file.id)
     check_outputs(
@@ -126,8 +124,9 @@ def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resol
     """Return the experiment of a comparison of these data sets."""
     names = [spec.name for spec in specs]
     of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
+    name = short_slug(comparison.name) if comparison.name else of_data
     content = {
-        "id": f"own/{short_slug(comparison.name) if comparison.name else of_data}",
+        "id": comparison_id(name, _digest(specs)),
         "title": ", ".join(spec.title for spec in specs),
         "label": "Comparison",
         "datasets": names,
@@ -137,9 +136,26 @@ def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resol
         "limit": comparison.limit or LIMIT,
     }
     many = any(spec.shape.instances > MANY_ROWS for spec in specs)
-    return comparison_of(
-        content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare")
-    )
+    settings = {"tune-rows": TUNE_ROWS} if many else {}
+    return comparison_of(content, settings, specs, Path("elmbench compare"))
+
+
+def _digest(specs: Iterable[DatasetSpec]) -> str:
+    """Return what distinguishes data sets in the id of a comparison: their rows, and how they are
+    read, wherever their files lie.
+    """
+    others = {"name", "title", "notes", "citation", "sources"}
+    content = [
+        [
+            spec.model_dump(mode="json", exclude=others, exclude_defaults=True),
+            *(
+                source.model_dump(mode="json", exclude={"path", "test"}, exclude_defaults=True)
+                for source in spec.sources
+            ),
+        ]
+        for spec in specs
+    ]
+    return hash_of(content)
 
 
 def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from elmbench.files import write_atomically
 from elmbench.layouts.comparison import ranking
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.out_of_fold import predictions_frame
-from elmbench.reporting.results import Results
+from elmbench.reporting.results import IMPORTANCE, Results, has_cells
 from elmbench.reporting.site.pages import comparison_html
 from elmbench.work.fit import Fit
 from elmbench.work.importance import Importance
@@ -74,10 +74,13 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
 
 
 def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
-    """Write the page of a comparison, and `importance.csv` beside its tables."""
+    """Write the page of a comparison, and `importance.csv` beside its tables, unless another
+    command has replaced these.
+    """
     losses = importance_of(importance)
-    if len(losses):
-        write_frame(losses, results.folder / "importance.csv")
+    with run.store.writing_tables():
+        if len(losses) and has_cells(results.folder, results.cells):
+            write_frame(losses, results.folder / IMPORTANCE)
     ((resolved, plan),) = run.tables
     write_atomically(
         path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses)

@@ -22,7 +22,7 @@ from elmbench.running.engine import Event, OnEvent, Run
 from elmbench.running.executors import Executor, Settings, executor_of
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Request
+from elmbench.work.plan import Plan, Request
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare
 from elmbench.workflow.user_specs import add_spec_dir
 
@@ -39,9 +39,12 @@ def execute(
     results folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
     for resolved, plan in run.tables:
-        command = run.options.command or command_of(resolved, run.options)
         run.store.add_cells(
-            resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole
+            resolved.profile,
+            resolved.file.id,
+            plan.cells,
+            _command(run, resolved),
+            whole=run.options.whole,
         )
     try:
         compute(run, on_event, executor)
@@ -63,7 +66,27 @@ def _write(run: PreparedRun) -> list[Results]:
     """Write the tables."""
     # Concurrent runs take turns, so that the last one's tables contain the results of all.
     with run.store.writing_tables():
-        return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
+        return [_write_table(run, resolved, plan) for resolved, plan in run.tables]
+
+
+def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
+    """Write a table of a run: the cells of its plan, whatever other processes have requested since.
+
+    Unless the run is `whole`, the table also has the cells of earlier requests.
+    """
+    store, table = run.store, (resolved.profile, resolved.file.id)
+    if run.options.whole:
+        planned = plan.cells
+        commands = [_command(run, resolved)]
+    else:
+        planned = store.cells(*table, latest=plan.cells)
+        commands = store.commands(*table)
+    return write_results(resolved, store, run.results_dir, planned=planned, commands=commands)
+
+
+def _command(run: PreparedRun, resolved: Resolved) -> str:
+    """Return the command that a table of a run names."""
+    return run.options.command or command_of(resolved, run.options)
 
 
 def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from elmbench.files import counting_order
 from elmbench.running.store import Store
+from elmbench.specs.comparison_ids import is_id_of
 
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
@@ -20,15 +21,11 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     cells without such cells, whose durations are not counted. `command`: the last one that ran the
     table.
     """
-    if experiment is not None and experiment not in {name for name, _ in store.tables()}:
-        # Reading all experiment files takes a while.
-        from elmbench.specs.catalogue import find_experiment
-
-        experiment = find_experiment(experiment).id
+    tables = sorted(store.tables(), key=lambda table: counting_order(" ".join(table)))
+    if experiment is not None:
+        tables = _named(experiment, tables)
     lines = []
-    for name, profile in sorted(store.tables(), key=lambda table: counting_order(" ".join(table))):
-        if experiment not in (None, name):
-            continue
+    for name, profile in tables:
         ended: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
         durations: defaultdict[Any, list[float]] = defaultdict(list)
@@ -72,3 +69,16 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
                 | {"unknown": sorted({model for _, model, _ in missing.keys() - durations.keys()})}
             )
     return lines
+
+
+def _named(experiment: str, tables: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the tables with an id or alias, or all comparisons with this name before their
+    digests.
+    """
+    if named := [table for table in tables if is_id_of(experiment, table[0])]:
+        return named
+    # Reading all experiment files takes a while.
+    from elmbench.specs.catalogue import find_experiment
+
+    id = find_experiment(experiment).id
+    return [table for table in tables if table[0] == id]

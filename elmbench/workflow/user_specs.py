@@ -1,5 +1,6 @@
 """A user's data sets and tables, from YAML files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,12 @@ from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
-from elmbench.specs.datasets import RowColumns, add_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets import (
+    DatasetSpec,
+    RowColumns,
+    add_dataset_specs,
+    parse_dataset_specs,
+)
 from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.files import parse_spec, read_yaml
 
@@ -22,9 +28,7 @@ def add_table(path: Path) -> ExperimentFile:
     the table.
     """
     path = path.expanduser().resolve()
-    if (path.parent / _DATASETS).is_file():
-        _add_datasets(path.parent / _DATASETS)
-    file = read_own_table(path)
+    file = read_own_table(path, _add_datasets(path.parent / _DATASETS))
     add_experiments([file])
     return file
 
@@ -48,18 +52,26 @@ def add_spec_dir(folder: Path) -> None:
             "experiments/<paper>/"
         )
         raise ElmbenchError(problem, expected=expected, next_step="correct the name of the folder")
-    if datasets.is_file():
-        _add_datasets(datasets)
+    specs = _add_datasets(datasets)
+    of_papers = load_catalogue(folder).values() if papers else ()
     add_experiments(
-        [*(load_catalogue(folder).values() if papers else ()), *map(read_own_table, tables)]
+        [
+            *(replace(file, datasets=specs) for file in of_papers),
+            *(read_own_table(path, specs) for path in tables),
+        ]
     )
 
 
-def _add_datasets(path: Path) -> None:
+def _add_datasets(path: Path) -> tuple[DatasetSpec, ...]:
+    """Add the data sets of a file, which may be missing, to the suite; return them."""
+    if not path.is_file():
+        return ()
     content = read_yaml(path)
     if isinstance(content, dict):
         content = {name: _complete_entry(name, path, entry) for name, entry in content.items()}
-    add_dataset_specs(parse_dataset_specs(content, str(path)).values())
+    specs = tuple(parse_dataset_specs(content, str(path)).values())
+    add_dataset_specs(specs)
+    return specs
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:

@@ -41,7 +41,9 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     ).replace("  ", " ")
     assert "Comparison: shop.csv" in result.out
     assert "published" not in result.out
-    cells = pd.read_csv("elmbench-results/compare/own/shop/cells.csv")
+    (folder,) = Path("elmbench-results/compare/own").iterdir()
+    assert folder.name.startswith("shop-")
+    cells = pd.read_csv(folder / "cells.csv")
     assert set(cells["model"]) == {"elm", "k-elm", "ridge", "dummy"}
     assert len(cells) == 12
     assert max(map(len, result.out.splitlines())) <= 80
@@ -54,22 +56,33 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     assert again.count("classification, 2 classes") == 1
     alone = elmbench("table", "own/shop", "--statistics", code=2)
     assert alone.err.endswith("Next: elmbench compare FILE ... --name shop\n")
-    assert "own/shop" in elmbench("status").out
-    assert (
-        elmbench("table", "own/shop", "--update").out
-        == "written to elmbench-results/compare/own/shop\n"
-    )
+    assert f"own/{folder.name}" in elmbench("status").out
+    assert elmbench("status", "own/shop").out == elmbench("status").out
+    for name in ("own/shop", f"own/{folder.name}"):
+        assert elmbench("table", name, "--update").out == f"written to {folder}\n"
 
 
-def test_a_file_of_the_same_name_in_another_folder(
+def test_different_data_never_share_a_folder_of_results(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:
+    """Files of one name, and one file that is read in two ways; equal rows share their results."""
     Path("may").mkdir()
-    moved = shutil.copy(shop, "may")
-    calls = [(shop,), (shop,), (moved, "--name", "may"), (moved,)]
-    *others, last = (elmbench("compare", *words, "-m", "dummy").out for words in calls)
-    assert "this comparison replaces" not in " ".join(others)
-    assert f"own/shop holds the tables of {shop.resolve()}, which this comparison replaces" in last
+    may = Path("may/shop.csv")
+    may.write_text(shop.read_text().replace("green", "black"))
+    calls = [(shop,), (may,), (shop, "--drop", "day"), (shop, "-t", "colour"), (shop,)]
+    for words in (*calls, (may, "--name", "may"), (shop, "--name", "may")):
+        elmbench("compare", *words, "-m", "dummy", "--folds", "3")
+    folders = sorted(Path("elmbench-results/compare/own").iterdir())
+    assert [folder.name.rpartition("-")[0] for folder in folders] == ["may"] * 2 + ["shop"] * 4
+    for folder in folders:
+        assert "dummy" in elmbench("table", f"own/{folder.name}").out
+    error = " ".join(elmbench("table", "own/shop", code=2).err.split())
+    assert "'own/shop' is the name of 4 comparisons of different data" in error
+    assert all(f"own/{folder.name} (" in error for folder in folders[2:])
+    assert str(may.resolve()) in error
+    shutil.copytree("may", "june")
+    elmbench("compare", "june/shop.csv", "-m", "dummy", "--folds", "3")
+    assert sorted(Path("elmbench-results/compare/own").iterdir()) == folders
 
 
 def test_several_data_sets_are_compared_by_ranks_without_the_dummy(

@@ -311,6 +311,15 @@ def test_cells_of_an_earlier_version_have_further_values(store: Store) -> None:
     assert store.cells("ci", "toy/one") == [entry]
 
 
+def test_the_cells_of_a_run_count_as_the_last_ones_for_its_own_table(store: Store) -> None:
+    store.add_cells("ci", "toy/one", K, "before")
+    store.add_cells("ci", "toy/one", cells(2), "mine")
+    # Another process runs the same entry with another grid meanwhile.
+    store.add_cells("ci", "toy/one", cells(3, family="f2"), "another")
+    assert store.cells("ci", "toy/one", latest=cells(2)) == K + cells(2)
+    assert store.cells("ci", "toy/one") == K + cells(3, family="f2")
+
+
 def test_one_damaged_line_loses_no_cells(store: Store) -> None:
     store.add_cells("ci", "toy/one", cells(1), "run")
     store.add_cells("ci", "toy/one", K, "another")

@@ -154,6 +154,48 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
         recorded_comparison("own/other", Path("results"))
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ({"models": ("ridge",)}, {"models": ("k-elm",)}),
+        ({"folds": 3}, {"folds": 4}),
+        ({"metrics": ("mcc",)}, {"metrics": ("f1",)}),
+    ],
+)
+def test_a_comparison_shows_and_writes_its_own_cells_beside_another_one(
+    one: dict[str, Any], two: dict[str, Any]
+) -> None:
+    """Both are of the same data, in the same folder; the files are those of the last one to end."""
+    shop(missing=False).to_csv("shop.csv", index=False)
+    first, second = (prepared(UserData("shop.csv", "buys"), **request) for request in (one, two))
+    others: list[Any] = []
+
+    def run_second(event: Any) -> None:
+        if not others:
+            others.append(event)
+            others.extend(execute(second))
+
+    (results,) = execute(first, run_second)
+    (other,) = others[1:]
+    assert results.folder == other.folder
+    for run, shown in ((first, results), (second, other)):
+        ((_, plan),) = run.tables
+        entries = {(cell.model, cell.fold) for cell in plan.cells}
+        assert {*zip(shown.cells["model"], shown.cells["fold"], strict=True)} == entries
+        assert [*shown.cells["key"]] != [*results.cells["key"]] or shown is results
+    resolved = recorded_comparison(results.resolved.file.id, Path("elmbench-results"))
+    assert resolved.spec == results.resolved.spec
+    again = read_results(resolved, Path("elmbench-results"), ["balanced_accuracy"])
+    assert [*again.cells["key"]] == [*results.cells["key"]]
+    predictions = pd.read_csv(results.folder / "predictions.csv")
+    assert predictions.groupby(["model", "fold"]).ngroups == len(results.cells)
+    right = predictions["true"] == predictions["predicted"]
+    recalls = right.groupby([predictions[name] for name in ("model", "fold", "true")]).mean()
+    expected = recalls.groupby(["model", "fold"]).mean()
+    shown = again.cells.set_index(["model", "fold"])["balanced_accuracy"]
+    np.testing.assert_allclose(shown[expected.index].astype(float), expected, atol=1e-12)
+
+
 def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
     X, y = make_classification(60, 4, random_state=0)
     y[:2] = 2
@@ -200,7 +242,7 @@ def test_regression_and_classification_side_by_side() -> None:
         "regression",
         "classification",
     ]
-    assert resolved.file.id == "own/one-two"
+    assert resolved.file.id.startswith("own/one-two-")
     (results,) = execute(run)
     assert "3 outer folds (kfold, stratified-kfold)" in results.text
     ranks = results.summary[

@@ -79,10 +79,7 @@ class Source(SourceSpec):
         The files count with their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the
         time of a file that has changed.
         """
-        files: list[tuple[str, str]] = []
-        for path in self.files(request):
-            with suppress(OSError):  # reading the file says what is wrong
-                files.append((str(path.resolve()), file_sha256(path)))
+        files = [(str(path.resolve()), digest) for path, digest in hashes_of(self.files(request))]
         # The rows of a plug-in's kind depend on its code, which may change from one run to the
         # next.
         code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
@@ -288,6 +285,16 @@ def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
                 expected=f"the file that was fetched, with a SHA-256 that begins with {expected}",
                 next_step=f"elmbench data fetch {spec.name}",
             )
+
+
+def hashes_of(paths: Iterable[Path]) -> list[tuple[Path, str]]:
+    """Return the readable regular files among some paths, each with its SHA-256."""
+    hashes = []
+    for path in paths:
+        with suppress(OSError):  # reading the rows says what is wrong
+            if path.is_file():
+                hashes.append((path, file_sha256(path)))
+    return hashes
 
 
 def file_sha256(path: Path) -> str:

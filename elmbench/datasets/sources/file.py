@@ -19,7 +19,7 @@ from elmbench.datasets.missing import without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
-from elmbench.datasets.sources.base import Request, Source, State
+from elmbench.datasets.sources.base import Request, Source, State, hash_of, hashes_of
 from elmbench.datasets.table import (
     Table,
     are_codes,
@@ -49,13 +49,15 @@ class FileSource(Source, FileOptions):
     not features, `words` columns of categories even if they look like numbers, `dates` columns of
     dates, which become features. `separator`, `decimal` and `header` describe a text table; they
     are detected unless they are given. `drop_missing_target` leaves out rows without a target.
-    `test` is another file with the official test rows.
+    `test` is another file with the official test rows. `sha256` has the hashes of the file and of
+    the test file that are meant; files with another content are rejected.
     """
 
     kind: Literal["file"]
     path: str
     target: str | int = "target"
     dates: tuple[str, ...] = ()
+    sha256: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -66,6 +68,15 @@ class FileSource(Source, FileOptions):
 
     def files(self, request: Request) -> tuple[Path, ...]:
         return tuple(map(Path, filter(None, (self.path, self.test))))
+
+    def checksum(self, request: Request) -> str:
+        hashes = hashes_of(self.files(request))
+        if self.sha256 and self.sha256 != tuple(digest for _, digest in hashes):
+            problem = f"{self.path} has changed since its rows were described"
+            raise ElmbenchError(
+                problem, expected="a file that stays as it is", next_step="run the command again"
+            )
+        return hash_of([self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]])
 
     def load(self, request: Request) -> Table:
         return expand_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
