@@ -13,13 +13,11 @@ from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
-from elmbench.files import check_outputs
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import check_counts, check_splittable, outer_parts
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
-from elmbench.reporting.folders import TABLE_FILES, results_folder
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparison_ids import comparison_id
 from elmbench.specs.datasets import DatasetSpec, is_of_suite
@@ -84,11 +82,6 @@ def prepare_comparison(
             spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
         )
     resolved = experiment_of(comparison, specs)
-    folder = results_folder(results_dir, COMPARE, resolved.file.id)
-    check_outputs(
-        [(option("name"), folder / name) for name in TABLE_FILES],
-        [path for data in comparison.data for path in (data.location, data.test)],
-    )
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)
         if spec.groups is None:

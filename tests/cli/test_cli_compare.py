@@ -214,15 +214,14 @@ def test_a_table_of_an_earlier_comparison_is_not_replaced_by_the_tables_of_its_c
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:
     elmbench("compare", shop, "-t", "buys", "-m", "ridge", "--runs", "4")
-    folder = Path("elmbench-results/compare/own/shop")
+    (folder,) = Path("elmbench-results/compare/own").iterdir()
     names = {path.name for path in folder.iterdir()}
     assert names <= set(TABLE_FILES)
     content = (folder / "cells.csv").read_bytes()
     words = ("compare", folder / "cells.csv", "-t", "model", "-m", "ridge", "--name")
-    error = elmbench(*words, "shop", code=2).err
-    assert "--name would write elmbench-results/compare/own/shop/cells.csv, which is" in error
+    elmbench(*words, "shop")
     assert (folder / "cells.csv").read_bytes() == content
-    diagram = ("table", "own/shop", "--diagram", folder / "figure.png")
+    diagram = ("table", f"own/{folder.name}", "--diagram", folder / "figure.png")
     assert "--diagram would write" in elmbench(*diagram, code=2).err
 
 
