@@ -29,6 +29,18 @@ def machine_memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
+def available_memory() -> int:
+    """Return the memory in bytes that this process may use: that of the machine, or less in a
+    container or a batch job.
+    """
+    memory = machine_memory()
+    if sys.platform == "linux":
+        from elmbench.running import linux
+
+        return min(memory, linux.memory_limit() or memory)
+    return memory
+
+
 def descendant_ids(process: int) -> list[int]:
     """Return the ids of the descendants of a process, without psutil if possible, which looks at
     every process.

@@ -11,7 +11,7 @@ from elmbench.layouts import add_metrics
 from elmbench.running.engine import Estimates, find_pending
 from elmbench.running.executors import Settings
 from elmbench.running.planning import make_plan
-from elmbench.running.processes import machine_memory
+from elmbench.running.processes import available_memory
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.limits import Limits, parse_limits
@@ -70,7 +70,7 @@ class PreparedRun:
 
     def __post_init__(self) -> None:
         settings = self.options.settings
-        share = Limits(memory=settings.memory or machine_memory() // settings.jobs)
+        share = Limits(memory=settings.memory or available_memory() // settings.jobs)
         self.works: dict[str, Work] = {}
         self.limits: dict[str, Limits] = {}
         for resolved, plan in self.tables:

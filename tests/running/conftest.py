@@ -11,7 +11,7 @@ from toy_plans import plan_table, plan_toy
 
 from elmbench.registry.plugins import load_plugin
 from elmbench.running.executors import Executor, Settings, executor_of
-from elmbench.running.processes import machine_memory
+from elmbench.running.processes import available_memory
 from elmbench.running.store import Store
 from elmbench.work.base import Work
 from elmbench.work.plan import Plan
@@ -48,7 +48,7 @@ def cluster(log: Path) -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            memory_limit=machine_memory() // WORKERS, silence_logs="CRITICAL",
+            memory_limit=available_memory() // WORKERS, silence_logs="CRITICAL",
             env={"TEST_LOG": str(log)},
         ) as cluster,
     ):  # fmt: skip

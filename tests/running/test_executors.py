@@ -14,7 +14,7 @@ from made_work import untimed
 
 from elmbench.running.attempt import attempt
 from elmbench.running.executors import ENGINES, Executor
-from elmbench.running.processes import MARK, machine_memory
+from elmbench.running.processes import MARK, available_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
@@ -33,7 +33,7 @@ class TestTheSeam:
     def test_it_has_its_workers_and_their_memory(self, executor: Executor) -> None:
         assert executor.workers == WORKERS
         # By default, a worker has its share of this machine.
-        assert executor.memory is None or 0 < executor.memory * WORKERS <= machine_memory()
+        assert executor.memory is None or 0 < executor.memory * WORKERS <= available_memory()
 
     def test_the_results_are_those_of_this_process(
         self, executor: Executor, plan_toy: Callable[..., Plan], experiment: dict[str, Any]

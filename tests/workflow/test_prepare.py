@@ -17,7 +17,7 @@ from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.running.executors import Settings
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.processes import machine_memory
+from elmbench.running.processes import available_memory
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
@@ -68,7 +68,7 @@ def test_limits_of_the_run_come_before_those_of_the_experiment(tmp_path: Path) -
     assert limits("rkelm/table3", limits=Limits(seconds=60)) == {Limits(60, 4 * 10**9)}
     assert limits("rkelm/table3", limits=Limits(memory=10**9)) == {Limits(memory=10**9)}
     # Workers share the machine.
-    assert limits("table4", jobs=4) == {Limits(memory=machine_memory() // 4)}
+    assert limits("table4", jobs=4) == {Limits(memory=available_memory() // 4)}
 
 
 def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(

@@ -27,7 +27,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors import Answer, Executor, Settings, Task
 from elmbench.running.executors.sandbox import Sandbox, task_of
-from elmbench.running.processes import machine_memory
+from elmbench.running.processes import available_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work, key_of
 
@@ -100,7 +100,8 @@ class DaskExecutor(Executor):
         """
         workers = self._ask("scheduler_info")["workers"].values()
         shares = (
-            (worker["memory_limit"] or machine_memory()) // worker["nthreads"] for worker in workers
+            (worker["memory_limit"] or available_memory()) // worker["nthreads"]
+            for worker in workers
         )
         return max(shares, default=None)
 
@@ -207,7 +208,7 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
     share = Limits(
-        memory=(worker.memory_manager.memory_limit or machine_memory()) // worker.state.nthreads
+        memory=(worker.memory_manager.memory_limit or available_memory()) // worker.state.nthreads
     )
     environment = _environment(settings.blas_threads)
     _become_parent()
