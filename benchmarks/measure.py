@@ -2,8 +2,9 @@
 
 import gc
 import math
-import resource
+import os
 import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,8 +28,8 @@ EQUAL = 1e-8
 
 def cpu_seconds() -> float:
     """Return the processor time of this process and of its ended children so far."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    children = os.times()
+    return time.process_time() + children.children_user + children.children_system
 
 
 def time_call(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from platforms import UNIX_PROCESSES
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import (
@@ -41,6 +42,7 @@ def test_writing_leaves_nothing_else_behind_and_honours_the_umask(
     assert path.stat().st_mode & 0o777 == mode
 
 
+@UNIX_PROCESSES
 @pytest.mark.parametrize("moment", [0.002, 0.01, 0.02, 0.04, 0.05])
 def test_a_kill_in_the_middle_of_writing_leaves_the_old_or_the_new(
     tmp_path: Path, moment: float

@@ -39,6 +39,9 @@ FORMAT = 2
 #: The beginning of the reason why work fails whose search has failed.
 SEARCH_FAILED = "the search before it: "
 _HASH = 64
+#: Flags of a log file of this process. Without the last one, which only Windows has, line ends
+#: change.
+_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 #: Name of a file, with its number and the format.
 _FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
 
@@ -158,9 +161,7 @@ class Store:
         path = self.folder / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(
-                path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666
-            )
+            self._descriptor = os.open(path, _FLAGS, 0o666)
         except OSError as error:
             raise cannot_write(path, error) from error
         self._path = path

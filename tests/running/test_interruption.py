@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from made_store import lines_of
 from made_work import metrics_of
+from platforms import UNIX_PROCESSES
 
 from elmbench.files import write_atomically
 from elmbench.registry.plugins import load_plugin
@@ -26,6 +27,7 @@ from elmbench.running.store import Store
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
 
+pytestmark = UNIX_PROCESSES
 RUNS, CELLS = 4, 12
 MODEL = """
 import hashlib, os, time

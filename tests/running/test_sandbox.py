@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 from made_runs import PLUGIN, Fits, run_in
+from platforms import UNIX_PROCESSES
 
 from elmbench.running.executors import Settings
 from elmbench.running.executors import sandbox as sandbox_module
@@ -24,6 +25,7 @@ from elmbench.running.executors.sandbox import Sandbox, task_of
 from elmbench.running.processes import MARK, end_marked, lives
 from elmbench.specs.limits import Limits
 
+pytestmark = UNIX_PROCESSES
 TIMED_OUT = {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
 
 

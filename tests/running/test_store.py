@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import re
-import resource
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
+from platforms import UNIX_PROCESSES
 from random_examples import examples
 
 from elmbench.errors import ElmbenchWarning
@@ -133,6 +133,7 @@ def test_damage_that_comes_while_the_store_is_open(store: Store) -> None:
     assert reader.result(KEY) is None
 
 
+@UNIX_PROCESSES
 def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
     """Five processes add results and cells at the same time."""
     assert store.cells("ci", "toy/one") == []
@@ -201,10 +202,12 @@ def test_a_write_that_fails_leaves_what_was_there(
     assert again(store).n_damaged == 0
 
 
+@UNIX_PROCESSES
 def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
     """A limit on the size of files stands for the full disk: the write fails half-way, and the half
     is taken back.
     """
+    resource = pytest.importorskip("resource")
     message = tmp_path / "message"
 
     def write_more() -> None:
