@@ -8,8 +8,6 @@ import bz2
 import gzip
 import io
 import lzma
-import re
-from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -19,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.arff_files import read_arff, read_sparse_arff
 from elmbench.datasets.table import Table, few, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
 from elmbench.datasets.workbooks import read_workbook
@@ -28,7 +27,6 @@ from elmbench.specs.datasets.sources import FileOptions
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_ARFF_DATE = re.compile(r"^(\s*@attribute\s+('.*?'|\".*?\"|\S+))\s+date\b.*$", re.I | re.M)
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
 
@@ -64,7 +62,7 @@ def read_table(
             return read_arrays(content, str(path), sparse)
         readers = {
             "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
-            "arff": _read_arff, "sparse-arff": _read_sparse_arff,
+            "arff": read_arff, "sparse-arff": read_sparse_arff,
         }  # fmt: skip
         return readers[form](content, path, choose, layout)
     except ElmbenchError:
@@ -181,49 +179,6 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
     if not X.has_canonical_format:
         raise ValueError("a row of its sparse matrix has two values of one feature")
     return X
-
-
-def _read_arff(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
-    import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
-    import pandas as pd
-
-    # liac-arff reads no dates; as words, they are detected as in other files.
-    parsed = arff.loads(_ARFF_DATE.sub(r"\1 STRING", content.decode("utf-8")))
-    names = [str(name) for name, _ in parsed["attributes"]]
-    target = target_of(names, choose, path)
-    kinds = {
-        str(name): "category" if isinstance(kind, list) else np.float64
-        for name, kind in parsed["attributes"]
-        if isinstance(kind, list) or kind.upper() in ("NUMERIC", "REAL", "INTEGER")
-    }
-    frame = pd.DataFrame(parsed["data"], columns=names, dtype=object).astype(kinds)
-    return Table.of_frame(frame, target, str(path), None if layout is PUBLIC else layout.words)
-
-
-def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOptions) -> Table:
-    """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
-    import arff
-
-    values, columns, starts = array("d"), array("q"), array("q", [0])
-    parsed = arff.load(
-        io.StringIO(content.decode("utf-8")), return_type=arff.LOD_GEN, encode_nominal=True
-    )
-    for row in parsed["data"]:  # not as coordinates: a last row without entries would be lost
-        columns.extend(row.keys())
-        values.extend(float(value) for value in row.values())
-        starts.append(len(columns))
-    names = [str(name) for name, _ in parsed["attributes"]]
-    shape = (len(starts) - 1, len(names))
-    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
-    X.check_format(full_check=True)
-    target = choose(names)
-    if not target:
-        return Table(X, tuple(names), np.full(X.shape[0], None), str(path))
-    y: NDArray[Any] = X[:, [names.index(target)]].toarray().ravel()
-    kind = dict(parsed["attributes"])[target]
-    if isinstance(kind, list):
-        y = np.array([kind[int(code)] for code in y], dtype=object)
-    return Table(X, tuple(names), y, str(path)).drop_columns([target])
 
 
 def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:

@@ -220,6 +220,12 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
         raise ElmbenchError(
             problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)"
         )
+    check_names(names, path)
+    return choose(names)
+
+
+def check_names(names: Sequence[str], path: Path) -> None:
+    """Raise ElmbenchError if two columns have the same name."""
     if len(set(names)) < len(names):
         name = next(name for position, name in enumerate(names) if name in names[:position])
         first, second = [
@@ -228,7 +234,6 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
         problem = f"{path}: the column {name!r} appears twice (columns {first} and {second})"
         next_step = f"rename or remove one of the two in {path.name}"
         raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
-    return choose(names)
 
 
 def unused_name(name: str, names: Collection[str]) -> str:

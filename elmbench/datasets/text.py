@@ -45,7 +45,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     """
     import pandas as pd
 
-    text, notes = _decode(content)
+    text, notes = decode(content)
     separator, text = _separator_of(
         text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator
     )
@@ -136,7 +136,7 @@ def _columns_of_thousands(
             yield name
 
 
-def _decode(content: bytes) -> tuple[str, list[str]]:
+def decode(content: bytes) -> tuple[str, list[str]]:
     """Return the text of a file, and a note if it is not UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []

@@ -213,7 +213,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "an empty list of words": (
         "arff",
         lambda: b"@relation a\n@attribute b {}\n@data\n1\n",
-        "parser fails",
+        "line 2 is not ARFF",
     ),
     "lists": (
         "parquet",

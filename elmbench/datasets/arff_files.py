@@ -1,0 +1,155 @@
+"""ARFF files, dense and sparse: liac-arff parses them.
+
+Before that, the forms that Weka reads and liac-arff does not are rewritten line by line: columns
+get plain names, `integer` and `real [0, 1]` are numeric, dates are strings, and comments at the end
+of a line, weights of rows and tabs between values are removed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.datasets.table import Table, check_names, target_of
+from elmbench.datasets.text import PUBLIC, ChooseTarget, decode
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets.sources import FileOptions
+
+_QUOTED = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{]+)\s*(.*)", re.I)
+_NUMERIC = re.compile(r"(numeric|real|integer)\s*(\[.*\])?", re.I)
+_DATE = re.compile(r"date\b.*", re.I)
+#: A comment, and the quoted values that may hold its mark.
+_COMMENT = re.compile(rf"({_QUOTED})|(?:^|\s)%.*")
+_TABS = re.compile(rf"({_QUOTED})|[ ]*\t\s*")
+_WEIGHT = re.compile(r"\s*,\s*\{\s*([0-9.eE+-]+)\s*\}$")
+#: The most characters of a line that an error shows.
+_SHOWN = 60
+
+
+@dataclass
+class _Arff:
+    """The lines of a file in the forms that liac-arff reads."""
+
+    text: str
+    #: The names of the columns.
+    names: list[str] = field(default_factory=list)
+    has_weights: bool = False
+    #: The last line that was read, as it is in the file, and its number from 1.
+    line: str = ""
+    number: int = 0
+    has_data: bool = False
+    has_ended: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the file, rewritten."""
+        for line in io.StringIO(self.text, newline=None):
+            self.line = line.strip()
+            self.number += 1
+            rest = self.line
+            if "%" in rest:
+                rest = _COMMENT.sub(lambda match: match[1] or "", rest).strip()
+            if self.has_data:
+                yield self._row(rest)
+            else:
+                self.has_data = rest.lower() == "@data"
+                yield self._declaration(rest)
+        self.has_ended = True
+
+    def _declaration(self, line: str) -> str:
+        attribute = _ATTRIBUTE.fullmatch(line)
+        if attribute is None:
+            return line.replace("\t", " ")
+        name, kind = attribute.groups()
+        self.names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
+        if _NUMERIC.fullmatch(kind):
+            kind = "NUMERIC"
+        elif _DATE.fullmatch(kind):
+            kind = "STRING"  # as words, dates are detected as in other files
+        return f"@ATTRIBUTE a{len(self.names)} {kind}"
+
+    def _row(self, line: str) -> str:
+        if "\t" in line:
+            separator = "" if "," in _TABS.sub("", line) else ","
+            line = _TABS.sub(lambda match: match[1] or separator, line)
+        if line.endswith("}") and _WEIGHT.search(line):
+            self.has_weights = True
+            line = _WEIGHT.sub("", line)
+        return line
+
+
+def read_arff(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+    """Read an ARFF file into dense rows; raise ElmbenchError for a line that is not ARFF."""
+    import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
+    import pandas as pd
+
+    text, notes = decode(content)
+    file = _Arff(text)
+    try:
+        parsed = arff.load(file.lines())
+    except Exception as error:  # liac-arff may fail in any way on a line
+        raise _bad_line(path, file) from error
+    names = file.names
+    target = target_of(names, choose, path)
+    kinds = {
+        name: "category" if isinstance(kind, list) else np.float64
+        for name, (_, kind) in zip(names, parsed["attributes"], strict=True)
+        if isinstance(kind, list) or kind == "NUMERIC"
+    }
+    frame = pd.DataFrame(parsed["data"], columns=names, dtype=object).astype(kinds)
+    table = Table.of_frame(frame, target, str(path), None if layout is PUBLIC else layout.words)
+    if file.has_weights:
+        notes.append("weights of rows are not read: a column of them can be named by --weights")
+    return table.add_remark(*notes)
+
+
+def read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOptions) -> Table:
+    """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
+    import arff
+
+    values, columns, starts = array("d"), array("q"), array("q", [0])
+    file = _Arff(decode(content)[0])
+    try:
+        parsed = arff.load(file.lines(), return_type=arff.LOD_GEN, encode_nominal=True)
+        for row in parsed["data"]:  # not as coordinates: a last row without entries would be lost
+            columns.extend(row.keys())
+            values.extend(float(value) for value in row.values())
+            starts.append(len(columns))
+    except Exception as error:
+        raise _bad_line(path, file) from error
+    names = file.names
+    shape = (len(starts) - 1, len(names))
+    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
+    X.check_format(full_check=True)
+    check_names(names, path)
+    target = choose(names)
+    if not target:
+        return Table(X, tuple(names), np.full(X.shape[0], None), str(path))
+    y: NDArray[Any] = X[:, [names.index(target)]].toarray().ravel()
+    kind = parsed["attributes"][names.index(target)][1]
+    if isinstance(kind, list):
+        y = np.array([kind[int(code)] for code in y], dtype=object)
+    return Table(X, tuple(names), y, str(path)).drop_columns([target])
+
+
+def _bad_line(path: Path, file: _Arff) -> ElmbenchError:
+    """Return the error for the line of a file at which its parser stopped."""
+    if file.has_ended and not file.has_data:
+        problem = "it has no line @data"
+    else:
+        line = file.line if len(file.line) <= _SHOWN else f"{file.line[:_SHOWN]}..."
+        problem = f"line {file.number} is not ARFF: {line!r}"
+    return ElmbenchError(
+        f"{path} cannot be read: {problem}",
+        expected="@relation NAME, lines of @attribute NAME TYPE, @data, and rows of as many values",
+        next_step=f"correct {path.name}, or save it as CSV",
+    )
