@@ -14,7 +14,7 @@ _MODULES = {
     "load_dataset": "elmbench.datasets.load",
     "run": "elmbench.workflow.execute",
     "compare": "elmbench.workflow.compare",
-    "read_results": "elmbench.reporting.saved",
+    "read_results": "elmbench.workflow.saved",
     "make_model": "elmbench.registry",
     "list_models": "elmbench.registry",
 }

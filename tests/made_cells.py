@@ -19,7 +19,7 @@ from elmbench.protocol.stored import _pack
 from elmbench.reporting.cells import CELL_NAMES, LIMITS, TIMES, write_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.results import Results, results_of_table
 from elmbench.reporting.summary import MeasuredCells, optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.running.store import Store
@@ -39,7 +39,7 @@ RESULTS = Path(elmbench.__file__).parents[1] / "results"
 def committed(name: str) -> Results:
     """The committed results of a table, by `profile/paper/table`."""
     profile, id = name.split("/", 1)
-    return read_results(resolve(find_experiment(id), profile), RESULTS)
+    return results_of_table(resolve(find_experiment(id), profile), RESULTS)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def results_of(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) ->
         frame(resolved, lines),
         results_folder(folder, resolved.profile, resolved.file.id) / "cells.csv",
     )
-    return read_results(resolved, folder)
+    return results_of_table(resolved, folder)
 
 
 def entry(

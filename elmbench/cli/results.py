@@ -119,7 +119,7 @@ def table(
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.reporting.folders import TABLE_FILES, results_folder
-    from elmbench.reporting.results import read_results, records
+    from elmbench.reporting.results import records, results_of_table
     from elmbench.specs.profiles import find_resolved
 
     if update:
@@ -147,7 +147,7 @@ def table(
         folder = results_folder(dirs.find(*key), *key)
         inputs = [resolved.file.path, *(folder / name for name in TABLE_FILES)]
         check_outputs([("--diagram", diagram)], inputs)
-    results = read_results(resolved, dirs.find(*key), options.split_words(metric))
+    results = results_of_table(resolved, dirs.find(*key), options.split_words(metric))
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics
 

@@ -221,9 +221,9 @@ def _show(results: Sequence[Results]) -> None:
         # `compare` has printed the remarks on its data.
         data = ["data"] if result.resolved.profile == COMPARE and not state.silent else []
         state.console.print(result.renderable(state.width, ["claim", *data]))
-        if result.claims:
+        if result.claim_outcomes:
             table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-            state.say(f"tested claims of the paper: {len(result.claims)}; next: {table}")
+            state.say(f"tested claims of the paper: {len(result.claim_outcomes)}; next: {table}")
         state.say(f"written to {result.folder}")
 
 

@@ -246,22 +246,15 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
     write_atomically(path, csv(frame))
 
 
-def read_frame(path: Path, text: Iterable[str], whole: Iterable[str]) -> pd.DataFrame:
-    """Return a file of results. Columns in `text` are text, empty if missing; those in `whole` are
-    whole numbers.
-    """
-    types = dict.fromkeys(text, "str") | dict.fromkeys(whole, "Int64")
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
-    return frame.fillna({name: "" for name in text if name in frame.columns})
-
-
 def read_cells(path: Path) -> pd.DataFrame:
     """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not
     such a table.
     """
     expected = "a table that elmbench wrote"
     try:
-        frame = read_frame(path, _TEXT, _WHOLE)
+        types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+        frame = frame.fillna({name: "" for name in _TEXT if name in frame})
         if (damage := _damage(frame)) is None:
             return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
         problem = f"{path}: {damage}"

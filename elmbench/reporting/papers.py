@@ -20,7 +20,7 @@ from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm, res
 from elmbench.reporting.figures import ComparedFigure, facts_sentence, missing_runs, verdict_counts
 from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.readings import compare_readings
-from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.results import Results, results_of_table
 from elmbench.reporting.summary import COLUMNS, FIGURE, drop_stand_ins
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
@@ -70,7 +70,7 @@ class TableResults:
         """True if both selections were run under the default readings."""
         first = self.results[0]
         # A table of times has the cells of a table of metrics.
-        return len(first.default_gains) > 0 and any(
+        return len(first.default_optimism) > 0 and any(
             column.name == "optimism" for column in first.table.columns
         )
 
@@ -271,7 +271,7 @@ class PaperResults:
         A claim counts under the first profile that has what its test needs: another one may lack
         data sets or runs.
         """
-        outcomes = (outcome for results in self.results for outcome in results.claims)
+        outcomes = (outcome for results in self.results for outcome in results.claim_outcomes)
         claims = group_by(
             outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json())
         )
@@ -303,7 +303,8 @@ def read_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResult
     profile first.
     """
     return TableResults(
-        file, tuple(read_results(resolve(file, name), folder) for name, folder in folders.items())
+        file,
+        tuple(results_of_table(resolve(file, name), folder) for name, folder in folders.items()),
     )
 
 

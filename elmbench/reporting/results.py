@@ -58,10 +58,8 @@ class Results:
     ----------
     folder : path
         The folder of their files.
-    cells, summary, gains : DataFrame
-        The lines of `cells.csv`, `summary.csv` and `optimism.csv`.
-    claims : list of ClaimOutcome
-        The outcome of each claim of the paper about the table.
+    cells, summary, claims, optimism : DataFrame
+        The lines of `cells.csv`, `summary.csv`, `claims.csv` and `optimism.csv`.
     """
 
     folder: Path
@@ -83,21 +81,28 @@ class Results:
         return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
 
     @cached_property
-    def gains(self) -> pd.DataFrame:
+    def optimism(self) -> pd.DataFrame:
         return optimism(self.cells, self.resolved)
 
     @property
-    def default_gains(self) -> pd.DataFrame:
-        """The gains under the default readings."""
-        return self.gains[self.gains["reading"] == ""]
+    def default_optimism(self) -> pd.DataFrame:
+        """The optimism under the default readings."""
+        return self.optimism[self.optimism["reading"] == ""]
 
     @cached_property
-    def claims(self) -> list[ClaimOutcome]:
+    def claim_outcomes(self) -> list[ClaimOutcome]:
+        """The outcome of each claim of the paper about the table."""
         return list(check_claims(self.summary, self.measured))
+
+    @property
+    def claims(self) -> pd.DataFrame:
+        return claims_frame(self.claim_outcomes)
 
     @cached_property
     def table(self) -> ResultTable:
-        table = build_table(self.summary, self.cells, self.gains, self.claims, self.resolved)
+        table = build_table(
+            self.summary, self.cells, self.optimism, self.claim_outcomes, self.resolved
+        )
         return (
             replace(table, notes=(Note("data", self.left_out), *table.notes))
             if self.left_out
@@ -232,7 +237,7 @@ def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
     return path.is_file() and path.read_bytes() == csv(cells).encode()
 
 
-def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
+def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
     `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
@@ -274,7 +279,7 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     The files that come from the store stay: the cells, `environment.json` and a figure of the
     outputs of models.
     """
-    results = read_results(resolved, results_dir)
+    results = results_of_table(resolved, results_dir)
     _write_table(results, results.commands)
     return results
 
@@ -317,10 +322,10 @@ def _write_table(
     """
     folder, layout = results.folder, layout_of(results.resolved)
     write_frame(results.summary, folder / "summary.csv")
-    if len(results.gains):
-        write_frame(results.gains, folder / "optimism.csv")
-    if results.claims:
-        write_frame(claims_frame(results.claims), folder / "claims.csv")
+    if len(results.optimism):
+        write_frame(results.optimism, folder / "optimism.csv")
+    if results.claim_outcomes:
+        write_frame(results.claims, folder / "claims.csv")
     if outputs is not None or not layout.draws_from_store:
         picture = folder / PICTURE
         figure = layout.figure(results.cells, outputs or (), results.resolved)

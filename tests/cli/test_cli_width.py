@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from elmbench.cli.render import lines_text
-from elmbench.reporting.results import read_results
+from elmbench.reporting.results import results_of_table
 from elmbench.reporting.tables import grids_of
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -53,7 +53,7 @@ def test_no_heading_is_broken(
     monkeypatch.setenv("COLUMNS", str(columns))
     result = elmbench("table", table, "--results-dir", RESULTS)
     assert width(result.out) <= columns
-    results = read_results(resolve(find_experiment(table), "fast"), RESULTS)
+    results = results_of_table(resolve(find_experiment(table), "fast"), RESULTS)
     grids = [
         grid for section in results.table.sections for grid in grids_of(section, results.resolved)
     ]

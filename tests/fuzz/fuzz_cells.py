@@ -12,7 +12,7 @@ from elmbench.layouts import layout_of
 from elmbench.reporting.baseline import compare_with_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import ResultsDirs, results_folder
-from elmbench.reporting.results import Results, read_results, records
+from elmbench.reporting.results import Results, records, results_of_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
@@ -47,7 +47,7 @@ def feed_cells(content: bytes, folder: Path) -> None:
         resolved = resolved_table(name)
         check_baselines([name], folder)
         check_published([name], "ci", ResultsDirs(folder))
-        show(read_results(resolved, folder))
+        show(results_of_table(resolved, folder))
     except ElmbenchError:
         whole = path.with_name("whole.csv")
         whole.write_text(baselines()[name])

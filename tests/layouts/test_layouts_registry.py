@@ -22,7 +22,7 @@ from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Line
 from elmbench.registry import plugins
 from elmbench.reporting.cells import csv
-from elmbench.reporting.results import read_results, write_results
+from elmbench.reporting.results import results_of_table, write_results
 from elmbench.reporting.summary import MeasuredCells, summarise
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
@@ -168,7 +168,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
     }
     (shown,) = rows_of(section)
     assert (shown["model"], shown["value"]) == ("<ELM>", "1.5")
-    assert read_results(made_up, tmp_path).table == results.table
+    assert results_of_table(made_up, tmp_path).table == results.table
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
     assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()

@@ -16,7 +16,7 @@ from elmbench.metrics import REGISTRY, Metric
 from elmbench.models import KELMClassifier
 from elmbench.reporting.baseline import compare_with_baseline, update_baseline
 from elmbench.reporting.cells import read_cells, write_frame
-from elmbench.reporting.results import read_results, write_results
+from elmbench.reporting.results import results_of_table, write_results
 from elmbench.running.store import Store
 from elmbench.work.scoring import GridProblem, grid_scores
 
@@ -61,7 +61,7 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
     toy: Toy, store: Store, tmp_path: Path
 ) -> None:
     write_results(toy(), store, tmp_path)
-    results = read_results(toy(), tmp_path, ["specificity"])
+    results = results_of_table(toy(), tmp_path, ["specificity"])
     assert means(results, "specificity") == pytest.approx({"ELM": 0.8, "K-ELM": 1.0})
     assert "specificity" in results.text
 
@@ -74,7 +74,7 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
     side_by_side = toy(layout="comparison", protocol={"metrics": ["recall"]})
     by_recall = write_results(side_by_side, store, tmp_path)
     assert means(by_recall, "rank") == {"ELM": 1, "K-ELM": 2}
-    by_added = read_results(side_by_side, tmp_path, ["specificity"])
+    by_added = results_of_table(side_by_side, tmp_path, ["specificity"])
     assert means(by_added, "rank") == {"ELM": 2, "K-ELM": 1}
     assert "best specificity first, hyperparameters chosen by recall" in by_added.text
     assert [line.split()[:2] for line in by_added.text.splitlines() if "  K-ELM" in line or "  ELM" in line][:2] == [
@@ -108,7 +108,7 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     """
     folder = write_results(toy(), store, tmp_path).folder
     files = {path: path.read_bytes() for path in folder.iterdir()}
-    results = read_results(
+    results = results_of_table(
         toy(), tmp_path, ["balanced_accuracy", "roc_auc", "neg_brier_score", "jaccard"]
     )
     assert means(results, "balanced_accuracy") == pytest.approx(
@@ -130,12 +130,12 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
 
     (tmp_path / ".store").rename(tmp_path / "elsewhere")
-    accuracy = means(read_results(toy(), tmp_path, ["accuracy"]), "accuracy")
+    accuracy = means(results_of_table(toy(), tmp_path, ["accuracy"]), "accuracy")
     assert accuracy == pytest.approx({"ELM": 0.75, "K-ELM": 0.75})
     with pytest.raises(
         ElmbenchError, match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8"
     ) as error:
-        read_results(toy(), tmp_path, ["roc_auc"])
+        results_of_table(toy(), tmp_path, ["roc_auc"])
     assert str(error.value.next_step).startswith("elmbench run toy/one --profile paper")
 
 
@@ -154,7 +154,7 @@ def test_a_metric_that_a_table_cannot_show(
 ) -> None:
     write_results(toy(layout=layout), store, tmp_path)
     with pytest.raises(ElmbenchError, match=message):
-        read_results(toy(layout=layout), tmp_path, [metric])
+        results_of_table(toy(layout=layout), tmp_path, [metric])
 
 
 def test_cells_of_other_tasks_need_no_predictions(toy: Toy, store: Store, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_cells_of_other_tasks_need_no_predictions(toy: Toy, store: Store, tmp_pa
         {cell_in_store("values", dataset="calhousing"): {"measured": {"nrmse": 0.5}, "n_units": 3}},
     )
     write_results(resolved, store, tmp_path)
-    results = read_results(resolved, tmp_path, ["f1_macro"])
+    results = results_of_table(resolved, tmp_path, ["f1_macro"])
     assert means(results, "f1_macro")["ELM"] == pytest.approx(
         sk.f1_score(TRUE, SAID["ELM"], average="macro")
     )

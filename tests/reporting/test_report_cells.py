@@ -5,16 +5,14 @@ frames.
 import itertools
 import math
 import random
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import RESULTS, Toy, cell, cell_in_store, keep, value_columns
+from made_cells import Toy, cell, cell_in_store, keep, value_columns
 
-import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.running.store import Store
@@ -212,72 +210,3 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ElmbenchError, match="does not exist"):
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
-
-
-def assert_written(frame: pd.DataFrame, path: Path) -> None:
-    texts = frame.astype(object).where(frame.notna(), "").map(str)
-    assert texts.to_dict("records") == pd.read_csv(path, dtype=str, keep_default_na=False).to_dict(
-        "records"
-    ), path
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Path:
-    for table in ("fast/kos-elm/table4", "paper/eem/table4"):
-        shutil.copytree(RESULTS / table, tmp_path / "results" / table)
-    hidden = tmp_path / "results" / ".store" / "fast" / "x" / "y"
-    hidden.mkdir(parents=True)
-    (hidden / "cells.csv").write_text("no table of results\n")
-    return tmp_path / "results"
-
-
-def test_each_frame_is_the_file_that_was_written(two: Path) -> None:
-    result = elmbench.read_results(two)
-    assert list(result) == ["fast/kos-elm/table4", "paper/eem/table4"]
-    for name, table in result.items():
-        for frame, file in ((table.summary, "summary.csv"), (table.claims, "claims.csv")):
-            assert_written(frame, two / name / file)
-        pd.testing.assert_frame_equal(table.cells, read_cells(two / name / "cells.csv"))
-    assert_written(result["paper/eem/table4"].optimism, two / "paper/eem/table4/optimism.csv")
-    assert result["fast/kos-elm/table4"].optimism.empty
-    assert result["fast/kos-elm/table4"].figure is None
-    assert result["fast/kos-elm/table4"].environment["experiment"] == "kos-elm/table4"
-    # Words are words where all are missing.
-    summary = result["fast/kos-elm/table4"].summary
-    assert set(summary[summary["metric"] == "fit_seconds"]["verdict"]) == {""}
-    assert str(summary["runs_to_tell"].dtype) == "Int64"
-
-
-def test_all_tables_are_one_frame_with_their_place(two: Path) -> None:
-    result = elmbench.read_results(two)
-    assert list(result.summary.columns[:4]) == ["profile", "paper", "table", "dataset"]
-    for name, frame in (
-        ("cells", result.cells),
-        ("summary", result.summary),
-        ("claims", result.claims),
-    ):
-        assert len(frame) == sum(len(getattr(table, name)) for table in result.values()), name
-    group = result.summary.query("profile == 'paper' and paper == 'eem'")
-    pd.testing.assert_series_equal(
-        group["mean"].reset_index(drop=True),
-        result["paper/eem/table4"].summary["mean"],
-        check_names=False,
-    )
-    assert set(result.optimism["paper"]) == {"eem"}
-
-
-@pytest.mark.parametrize("part", ["fast", "fast/kos-elm", "fast/kos-elm/table4"])
-def test_a_part_of_the_results_is_named_as_in_the_whole(two: Path, part: str) -> None:
-    assert list(elmbench.read_results(two / part)) == ["fast/kos-elm/table4"]
-
-
-def test_what_is_not_there_is_said(tmp_path: Path, two: Path) -> None:
-    for path in (tmp_path / "elsewhere", two / "fast/kos-elm/table4/cells.csv"):
-        with pytest.raises(ElmbenchError, match="is not a folder"):
-            elmbench.read_results(path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ElmbenchError, match="holds no table"):
-        elmbench.read_results(tmp_path / "empty")
-    (two / "fast/kos-elm/table4/summary.csv").write_bytes(b"")
-    with pytest.raises(ElmbenchError, match=r"cannot read .*summary\.csv"):
-        _ = elmbench.read_results(two).summary

@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import WriteError
 from elmbench.layouts import base
 from elmbench.layouts.precision_recall import PrecisionRecall
-from elmbench.reporting.results import read_results, write_results
+from elmbench.reporting.results import results_of_table, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 
@@ -76,7 +76,7 @@ def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
     with pytest.warns(
         ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"
     ):
-        results = read_results(resolved, tmp_path)
+        results = results_of_table(resolved, tmp_path)
     assert {*results.cells["model"]} == {"ELM"}
     assert "cells of nosuch" in results.table.notes[0].text
 
@@ -139,14 +139,14 @@ def test_results_are_read_from_cells_and_not_from_the_store(
     written = write_results(resolved, store, tmp_path)
     fill(store, mcc=0.1)
     path = written.folder / "cells.csv"
-    again = read_results(resolved, tmp_path)
+    again = results_of_table(resolved, tmp_path)
     pd.testing.assert_frame_equal(again.summary, written.summary)
     assert again.table == written.table
     path.write_text(path.read_text().replace(",0.9,", ",0.8,"))
-    assert read_results(resolved, tmp_path).summary["mean"].iloc[0] == pytest.approx(0.8)
+    assert results_of_table(resolved, tmp_path).summary["mean"].iloc[0] == pytest.approx(0.8)
     path.unlink()
     with pytest.raises(ElmbenchError, match="does not exist"):
-        read_results(resolved, tmp_path)
+        results_of_table(resolved, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -223,5 +223,5 @@ def test_an_error_names_the_damage(
     frame.loc[0, column] = value
     frame.to_csv(path, index=False)
     with pytest.raises(ElmbenchError, match=says) as caught:
-        read_results(resolved, tmp_path)
+        results_of_table(resolved, tmp_path)
     assert str(path) in str(caught.value)

@@ -19,7 +19,7 @@ from elmbench.layouts import add_metrics, layout_of
 from elmbench.layouts.comparison import share_of_test_rows
 from elmbench.protocol.folds import fold_data
 from elmbench.protocol.splits import outer_parts
-from elmbench.reporting.results import read_results
+from elmbench.reporting.results import results_of_table
 from elmbench.specs import datasets
 from elmbench.specs.profiles import recorded_comparison
 from elmbench.work.base import Context
@@ -142,7 +142,7 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     name = f"own/{results.folder.name}"
     resolved = recorded_comparison(name, Path("results"))
     assert resolved.spec == results.resolved.spec
-    again = read_results(resolved, Path("results"), ["log_loss", "roc_auc"])
+    again = results_of_table(resolved, Path("results"), ["log_loss", "roc_auc"])
     ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
     assert ranks.to_dict() == {"knn": 1}
     assert again.text.index("  dummy ") < again.text.index("  knn *")
@@ -185,7 +185,7 @@ def test_a_comparison_shows_and_writes_its_own_cells_beside_another_one(
         assert [*shown.cells["key"]] != [*results.cells["key"]] or shown is results
     resolved = recorded_comparison(results.resolved.file.id, Path("elmbench-results"))
     assert resolved.spec == results.resolved.spec
-    again = read_results(resolved, Path("elmbench-results"), ["balanced_accuracy"])
+    again = results_of_table(resolved, Path("elmbench-results"), ["balanced_accuracy"])
     assert [*again.cells["key"]] == [*results.cells["key"]]
     predictions = pd.read_csv(results.folder / "predictions.csv")
     assert predictions.groupby(["model", "fold"]).ngroups == len(results.cells)

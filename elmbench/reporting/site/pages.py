@@ -136,7 +136,7 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     """Return the optimism of each model on each data set."""
     frames = []
     for resolved, gains in (
-        (table.results[0].resolved, table.results[0].default_gains) for table in tables
+        (table.results[0].resolved, table.results[0].default_optimism) for table in tables
     ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
         frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
