@@ -12,6 +12,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -20,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
+from elmbench.files import write_atomically
 from elmbench.registry.built_in import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
@@ -30,8 +32,16 @@ _KINDS = {
     "SOURCES": "kind of source",
 }
 
-#: Objects that plug-in files have declared, by kind and name, and the file of each.
-_declared: dict[tuple[str, str], tuple[Any, Path]] = {}
+#: Objects by kind and name, and the plug-in file of each.
+Declared = dict[tuple[str, str], tuple[Any, Path]]
+#: The objects of the plug-in files of this process.
+_declared: Declared = {}
+#: Those of the plug-in files of a comparison, which other threads do not see.
+_declared_here: ContextVar[Declared | None] = ContextVar("declared_here", default=None)
+
+
+def _all_declared() -> Declared:
+    return _declared | (_declared_here.get() or {})
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
@@ -39,7 +49,9 @@ def plugin_objects(kind: str) -> dict[str, Any]:
     `SOURCES`, by name.
     """
     return {
-        name: value for (value_kind, name), (value, _) in _declared.items() if value_kind == kind
+        name: value
+        for (value_kind, name), (value, _) in _all_declared().items()
+        if value_kind == kind
     }
 
 
@@ -173,14 +185,20 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
 
 
 @contextmanager
-def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
-    """Load plug-in files, and remove their objects at the end."""
-    files = [load_plugin(path) for path in paths]
+def loaded_plugins(files: Iterable[str | Path]) -> Iterator[tuple[Path, ...]]:
+    """Load plug-in files for this thread, and forget their objects at the end; yield their absolute
+    paths.
+    """
+    paths = []
+    token = _declared_here.set(dict(_declared_here.get() or {}))
     try:
-        yield
+        for file in files:
+            path, objects = _read_plugin(file)
+            _declared_here.set((_declared_here.get() or {}) | objects)
+            paths.append(path)
+        yield tuple(paths)
     finally:
-        for key in [key for key, (_, declared_in) in _declared.items() if declared_in in files]:
-            del _declared[key]
+        _declared_here.reset(token)
 
 
 def load_plugin(file: str | Path) -> Path:
@@ -190,6 +208,13 @@ def load_plugin(file: str | Path) -> Path:
     table, `WORK` classes of kinds of work, `SOURCES` classes of kinds of source. A name that
     another plug-in has taken is an error.
     """
+    path, objects = _read_plugin(file)
+    _declared.update(objects)
+    return path
+
+
+def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
+    """Run a plug-in file; return its absolute path and its objects. See `load_plugin`."""
     path = Path(file).expanduser().resolve()
     try:
         content = path.read_bytes()
@@ -220,13 +245,15 @@ def load_plugin(file: str | Path) -> Path:
         )
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
+    declared: Declared = {}
+    others = _all_declared()
     for kind, name, loaded in (
         (kind, name, items[name]) for kind, items in dictionaries.items() for name in items
     ):
         if not isinstance(name, str) or not name or ":" in name:
             problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
             raise _declaration_error(problem, "a word without ':'")
-        owner = _declared.get((kind, name), (None, path))[1]
+        owner = others.get((kind, name), (None, path))[1]
         if owner != path:
             problem = (
                 f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in "
@@ -244,8 +271,8 @@ def load_plugin(file: str | Path) -> Path:
             raise _declaration_error(
                 f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
             )
-        _declared[kind, name] = loaded, path
-    return path
+        declared[kind, name] = loaded, path
+    return path, declared
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
@@ -272,14 +299,15 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
     code = _code_of(str(value) for _, value, _ in pickletools.genops(content))
     digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
     pickled = folder / f"estimators-{digest}.pkl"
-    pickled.write_bytes(content)
     path = pickled.with_suffix(".py")
-    path.write_text(
+    # Another comparison of the same data may read or write them at the same time.
+    write_atomically(pickled, content)
+    write_atomically(
+        path,
         f"import sys\nfrom pathlib import Path\nimport cloudpickle\n"
         f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
         f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\nELMBENCH_VERSION = "
         f"{digest!r}\n",
-        encoding="utf-8",
     )
     return path
 

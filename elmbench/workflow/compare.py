@@ -21,7 +21,7 @@ from elmbench.datasets.user_data import UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
 from elmbench.registry import registry
-from elmbench.registry.plugins import load_plugin, loaded_plugins, write_plugin
+from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
@@ -169,9 +169,6 @@ def compare(
         # Their groups and weights are not used, but both files have the same columns.
         first = {name: values[:1] * len(test[1]) for name, values in extra.items()}
         held_out = str(write_arrays(test[0], test[1], folder, f"{stem}-test", first, column["y"]))
-    names, estimators = named_models(models)
-    files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
-    paths = [load_plugin(path) for path in plugins]
     rows = UserData(
         str(path),
         column["y"],
@@ -186,23 +183,31 @@ def compare(
         weights=column.get("weights"),
     )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    comparison = Comparison(
-        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, stem
-    )
-    settings = Settings(
-        jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit)
-    )
-    options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
-    with loaded_plugins(files):
-        if budget:
-            run = run_within_budget(
-                comparison, options, results_dir, budget, lambda run: compute(run, on_event, None)
-            )
-        else:
-            run = prepare_comparison(comparison, options, results_dir)
-        (results,) = execute(run, on_event)
+    with loaded_plugins(plugins) as paths:
+        names, estimators = named_models(models)
+        comparison = Comparison(
+            (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, stem
+        )
+        files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
+        all_files = (*paths, *files)
+        settings = Settings(
+            jobs, None, tuple(map(str, all_files)), blas_threads, parse_limits(limit)
+        )
+        options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
+        with loaded_plugins(files):
+            if budget:
+                run = run_within_budget(
+                    comparison,
+                    options,
+                    results_dir,
+                    budget,
+                    lambda run: compute(run, on_event, None),
+                )
+            else:
+                run = prepare_comparison(comparison, options, results_dir)
+            (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
-    return ComparisonResults(**shared, run=run, plugins=files, targets=np.asarray(y))
+    return ComparisonResults(**shared, run=run, plugins=all_files, targets=np.asarray(y))
 
 
 def _rows(X: Any) -> Any:

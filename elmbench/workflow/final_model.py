@@ -27,6 +27,7 @@ from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
 from elmbench.protocol.splits import Indices, folds_of, order_rows
+from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
@@ -45,7 +46,7 @@ class ComparisonResults(Results):
     ----------
     run : PreparedRun
     plugins : tuple of path
-        Plug-in files of the compared estimators.
+        Plug-in files of the comparison, and of its estimators.
     targets : ndarray
         The targets, as they were given.
     """
@@ -120,6 +121,13 @@ def fit_final(
         )
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
+    version = model_version(find_model(work.model.name), spec.task)
+    if version != work.model.version:
+        raise ElmbenchError(
+            f"the model {column} has changed since the comparison: it is {version}",
+            expected=work.model.version,
+            next_step="compare again",
+        )
     fold, data = work.outer_fold, load_rows(work.outer_fold.dataset, None)
     rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
     # A sequential model learns them as in the cells: a file sorted by its target would make another

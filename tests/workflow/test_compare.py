@@ -3,7 +3,9 @@ page on one.
 """
 
 import re
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,12 @@ from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.workflow.budget import run_within_budget
-from elmbench.workflow.comparison import SVM_STEPS, Comparison, prepare_comparison
+from elmbench.workflow.comparison import (
+    SVM_STEPS,
+    Comparison,
+    experiment_of,
+    prepare_comparison,
+)
 from elmbench.workflow.comparison_page import importance_of, plan_importance, write_page
 from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.final_model import ComparisonResults
@@ -283,6 +290,99 @@ def test_no_frame_is_written_over_another() -> None:
     folders = [run.folder for run in runs]
     assert len(set(folders)) == 2
     assert all(folder.is_relative_to("here") for folder in folders)
+
+
+CONSTANT = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class Constant(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[{index}], len(X))
+
+MODELS = {{"constant": Constant}}
+"""
+
+
+def request(kind: str) -> dict[str, Any]:
+    """Arguments of one of two comparisons that agree in all names."""
+    words = np.where(X[:, 0] > 5.8, "large", "small")
+    Path(kind).mkdir(exist_ok=True)
+    plugin = Path(kind, "mine.py")
+    plugin.write_text(CONSTANT.format(index=0 if kind == "one" else -1))
+    return {
+        "labels": {"y": y if kind == "one" else words},
+        "task": {"y": y if kind == "one" else X[:, 0] + X[:, 2]},
+        "order of rows": {"X": X[:: 1 if kind == "one" else -1], "y": y[:: 1 if kind == "one" else -1]},
+        "folds": {"folds": 3 if kind == "one" else 4},
+        "metric": {"metric": "mcc" if kind == "one" else "f1_macro"},
+        "weights": {"weights": None if kind == "one" else np.arange(150) % 3 + 1.0},
+        "estimator": {
+            "models": [("tree", DecisionTreeClassifier(max_depth=1 if kind == "one" else 5))]
+        },
+        "plug-in": {"y": words, "models": ["constant"], "plugins": [plugin]},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["labels", "task", "order of rows", "folds", "metric", "weights", "estimator", "plug-in"],
+)
+@pytest.mark.parametrize("moment", ["plan", "work"])
+def test_a_comparison_in_one_thread_knows_nothing_of_one_in_another(
+    what: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one begins and ends while the first one is planned, or at work."""
+
+    def compared(kind: str, **options: Any) -> ComparisonResults:
+        arguments: dict[str, Any] = {"X": X, "y": y, "models": ["ridge"], "folds": 3}
+        return elmbench.compare(**arguments | request(kind)[what] | options)
+
+    alone = [compared(kind, results_dir=f"alone {kind}") for kind in ("one", "two")]
+    assert not alone[0].cells.equals(alone[1].cells)
+    others: list[ComparisonResults] = []
+
+    def run_second(at: str) -> None:
+        if at == moment and not others:
+            with ThreadPoolExecutor(1) as pool:
+                second = pool.submit(compared, "two", results_dir="together")
+                others.append(second.result())
+
+    def plan(*arguments: Any) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            run_second("plan")
+        return experiment_of(*arguments)
+
+    monkeypatch.setattr("elmbench.workflow.comparison.experiment_of", plan)
+    first = compared("one", results_dir="together", on_event=lambda event: run_second("work"))
+    together = [first, *others]
+    for before, after in zip(alone, together, strict=True):
+        times = ["fit_seconds", "search_seconds", "predict_seconds"]
+        pd.testing.assert_frame_equal(
+            before.cells.drop(columns=times), after.cells.drop(columns=times)
+        )
+        assert before.folder.name == after.folder.name
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(before.best_estimator().predict(X)),
+            pd.DataFrame(after.best_estimator().predict(X)),
+        )
+    # The files are those of the last one that wrote them.
+    lines = pd.read_csv(together[0].folder / "predictions.csv")
+    expected = pd.read_csv(alone[0].folder / "predictions.csv")
+    pd.testing.assert_frame_equal(lines, expected)
+
+
+def test_no_model_is_kept_that_has_changed_since_the_comparison() -> None:
+    options = request("one")["plug-in"]
+    results = elmbench.compare(X, folds=3, **options)
+    request("two")
+    options["plugins"][0].write_text(CONSTANT.format(index=-1))
+    with pytest.raises(ElmbenchError, match="the model constant has changed since the comparison"):
+        results.best_estimator("constant")
 
 
 def test_held_out_rows_and_a_budget() -> None:

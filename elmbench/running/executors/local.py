@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from elmbench.running.executors import Answer, Executor, Settings
@@ -36,7 +37,8 @@ class LocalExecutor(Executor):
         self._pool.submit(self._idle[-1].warm)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
-        return self._pool.submit(self._run, work, inputs, limits)
+        # The thread of the pool sees the plug-ins of the comparison.
+        return self._pool.submit(copy_context().run, self._run, work, inputs, limits)
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Answer:
         """Do some work in an idle sandbox."""
