@@ -56,11 +56,18 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all, text in UTF-8 with its own line ends; a missing folder is
-    created.
-    """
+    """Write a file whole or not at all, text by `encode_text`; a missing folder is created."""
     with replace_file(path) as partial:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.write_bytes(encode_text(content) if isinstance(content, str) else content)
+
+
+def encode_text(text: str) -> bytes:
+    """Return a text in UTF-8, with its own line ends.
+
+    Names of files may have bytes that are not UTF-8, which Python reads as surrogates; they become
+    escapes.
+    """
+    return text.encode("utf-8", "backslashreplace")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
-from elmbench.files import read_json, write_atomically
+from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.layouts import add_metrics, layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import Note, ResultTable
@@ -234,7 +234,7 @@ def write_results(
 def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
     """Return True if the folder of a table has exactly these cells."""
     path = folder / CELLS
-    return path.is_file() and path.read_bytes() == csv(cells).encode()
+    return path.is_file() and path.read_bytes() == encode_text(csv(cells))
 
 
 def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,5 +97,5 @@ def _digest(dirs: ResultsDirs) -> str:
     digest = hashlib.sha256(json.dumps([str(dirs), models]).encode())
     for path in sorted(set(paths)):
         if path.is_file():
-            digest.update(f"{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,22 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
     assert type(joblib.load("best.joblib")["model"]).__name__ == "ELMClassifier"
     assert "- shop: same mean accuracy: elm, ridge; ties are ordered by the better mcc" in out
     assert out.index("elm * 0.9") < out.index("ridge * 0.9")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_of_files_that_are_not_utf_8(elmbench: Callable, worker: dict, shop: Path) -> None:
+    data, model, page = (
+        os.fsdecode(b"caf\xe9") + ending for ending in (".csv", ".joblib", ".html")
+    )
+    shutil.copy(shop, data)
+    words = ("compare", data, "-t", "buys", "-m", "ridge", "--folds", "2")
+    elmbench(*words, "--save", model, "--html", page)
+    (table,) = Path("elmbench-results/compare").rglob("table.md")
+    assert r"# Comparison: caf\udce9.csv" in table.read_text("utf-8")
+    assert r"caf\udce9.csv" in Path(page).read_text("utf-8")
+    assert elmbench("predict", model, data).out.count("\n") == 61
+    assert "to run" not in elmbench(*words).out
+    assert len(elmbench("--json", *words).json) == 1
 
 
 def test_a_saved_model_comes_with_a_command_that_can_be_pasted(

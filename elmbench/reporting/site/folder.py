@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmbench.errors import ElmbenchError, amount
-from elmbench.files import WriteError, read_json, replace_file, sweep, write_atomically
+from elmbench.files import (
+    WriteError,
+    encode_text,
+    read_json,
+    replace_file,
+    sweep,
+    write_atomically,
+)
 
 #: The file that lists the files of the site in its folder.
 MANIFEST = ".elmbench-site"
@@ -132,4 +139,4 @@ def _write(content: str | Path, path: Path) -> None:
     if isinstance(content, Path):
         shutil.copyfile(content, path)
     else:
-        path.write_bytes(content.encode())
+        path.write_bytes(encode_text(content))
