@@ -14,7 +14,7 @@ import elmbench
 PACKAGE = Path(elmbench.__file__).parent
 #: A room imports from those before it.
 ROOMS = [
-    "errors", "lazy", "files", "numerics", "metrics", "models", "registry", "specs", "datasets",
+    "errors", "lazy", "terminal", "files", "numerics", "metrics", "models", "registry", "specs", "datasets",
     "protocol", "work",
     "layouts", "running", "reporting", "workflow", "cli",
 ]  # fmt: skip

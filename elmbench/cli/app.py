@@ -12,15 +12,16 @@ import traceback
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any, cast
 
 import typer
 from typer import Option
 from typer.core import TyperGroup
 
 import elmbench
-from elmbench.cli.options import escape_bidi, state
+from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
+from elmbench.terminal import EscapedStream
 
 
 class _Group(TyperGroup):
@@ -181,6 +182,13 @@ def main(arguments: list[str] | None = None) -> None:
         shlex.join(word for word in front if word not in flags),
         tuple(command.commands),
     )
+    stdout, stderr = (cast("IO[str]", EscapedStream(one)) for one in (sys.stdout, sys.stderr))
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        _run(command, words)
+
+
+def _run(command: Any, words: list[str]) -> None:
+    """Run a command, and print the message of an error that the user can act on."""
     try:
         try:
             command(args=words, prog_name="elmbench")
@@ -200,7 +208,7 @@ def main(arguments: list[str] | None = None) -> None:
                 expected="files and folders that you may use, on disks with room",
                 next_step="change that, or name others; --debug shows where it happened",
             )
-        print(escape_bidi(f"error: {state.complete(str(error))}"), file=sys.stderr)
+        print(f"error: {state.complete(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
@@ -24,7 +23,7 @@ from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
 from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.reporting.writers import FORMATS
-from elmbench.reporting.writers.text import blocks, lines_text
+from elmbench.reporting.writers.text import Text, blocks, lines_text
 from elmbench.specs.profiles import command_for
 
 #: Headings that would be too wide.
@@ -85,7 +84,7 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         notes = tuple(Note("statistics", f"{c.source}: {c.differences}") for c in comparisons)
         whole = replace(results.table, columns=columns, sections=sections, notes=notes)
         frame = pd.concat([c.frame.assign(source=c.source) for c in comparisons])
-        state.console.file.write(format_table(form, whole, frame, results.commands))
+        state.write(format_table(form, whole, frame, results.commands))
         return
     parts: list[RenderableType] = []
     for comparison in comparisons:

@@ -244,10 +244,9 @@ def predict(
 
     predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
     for remark in () if state.quiet else remarks:
-        typer.echo(
-            f"{data}: {remark}", err=True
-        )  # also with --json: no line of the output can hold it
+        # Also with --json: no line of the output can hold it.
+        print(f"{data}: {remark}", file=sys.stderr)
     if state.as_json:
         state.emit(predictions.to_dict("records"))
     else:
-        typer.echo(predictions.to_csv(index=False, lineterminator="\n"), nl=False)
+        state.write(predictions.to_csv(index=False, lineterminator="\n"))

@@ -12,21 +12,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from elmbench.files import RESULTS_DIR
 from elmbench.lazy import load
+from elmbench.terminal import unescaped
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from elmbench.reporting.folders import ResultsDirs
-
-
-#: As in the names of columns that a file may have.
-_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass
@@ -65,12 +62,11 @@ class State:
     @property
     def console(self) -> Console:
         """The standard output; it is 80 columns wide if it is not a terminal."""
-        if self._console is None:
-            from rich.console import Console
+        if self._console is None or self._console.file is not unescaped(sys.stdout):
+            from elmbench.cli.console import EscapingConsole
 
             width = None if os.isatty(1) or "COLUMNS" in os.environ else 80
-            output = cast("IO[str]", _Output())
-            self._console = Console(file=output, width=width, highlight=False, soft_wrap=False)
+            self._console = EscapingConsole(sys.stdout, width)
         return self._console
 
     @property
@@ -112,38 +108,26 @@ class State:
                 )
             )
         elif text is not None:
-            self.console.print(text, markup=not isinstance(text, str))
+            self.console.print(text)
 
     def say(self, *lines: str) -> None:
         """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or
         `--json`.
         """
         for line in map(self.complete, () if self.silent else lines):
-            self.console.print(line, markup=False, soft_wrap="elmbench " in line)
+            self.console.print(line, soft_wrap="elmbench " in line)
 
     def remark(self, text: str) -> None:
         """Print a line for people on standard error, apart from what may go to a file; not with
         `-q` or `--json`.
         """
         if not self.silent:
-            print(escape_bidi(self.complete(text)), file=sys.stderr)
+            print(self.complete(text), file=sys.stderr)
 
-
-def escape_bidi(text: str) -> str:
-    """Return a text with escapes in place of bidirectional characters, which reorder what a
-    terminal shows.
-    """
-    return _BIDI.sub(lambda match: ascii(match[0])[1:-1], text)
-
-
-class _Output:
-    """The standard output, without bidirectional characters."""
-
-    def write(self, text: str) -> int:
-        return sys.stdout.write(escape_bidi(text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(sys.stdout, name)
+    def write(self, text: str) -> None:
+        """Print a text for other programs, such as CSV: unchanged, except on a terminal."""
+        stream = sys.stdout if sys.stdout.isatty() else unescaped(sys.stdout)
+        stream.write(text)
 
 
 #: The one state of the process.

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from elmbench.cli.options import state
+from elmbench.terminal import escape
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
@@ -30,10 +31,11 @@ class RunProgress:
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        console = Console(stderr=True)
+        from elmbench.cli.console import EscapingConsole
+
+        console = EscapingConsole(sys.stderr)
         self.quiet = quiet or not run.todo
         self.executor = executor
         work = [key for key in run.todo if not run.works[key].immediate]
@@ -121,7 +123,7 @@ class RunProgress:
             print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
             self._next_text = now + _LINE_EVERY
         else:
-            self._bar.update(self._task, description=f"{text}: {event.work.label}")
+            self._bar.update(self._task, description=escape(f"{text}: {event.work.label}"))
             # In runs of very many cells, texts take a tenth of the time at most.
             self._next_text = now + 10 * (time.monotonic() - now)
 
@@ -130,10 +132,11 @@ def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
     """Return tables that show on a terminal, while they are iterated over, how many are done and
     the time left.
     """
-    from rich.console import Console
     from rich.progress import track
 
-    console = Console(stderr=True)
+    from elmbench.cli.console import EscapingConsole
+
+    console = EscapingConsole(sys.stderr)
     is_hidden = state.silent or len(tables) < 2 or not console.is_interactive
     return track(tables, "tables", console=console, transient=True, disable=is_hidden)
 

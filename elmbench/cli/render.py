@@ -7,11 +7,10 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
-from rich.text import Text
 
 from elmbench.cli.options import state
 from elmbench.cli.progress import duration
-from elmbench.reporting.writers.text import lines_text
+from elmbench.reporting.writers.text import Text, lines_text
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Scale

@@ -161,7 +161,7 @@ def table(
         from elmbench.cli.checks import format_table
 
         text = format_table(form, results.table, results.summary, results.commands, results.picture)
-        state.console.file.write(text)
+        state.write(text)
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
 

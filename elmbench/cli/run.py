@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -172,10 +173,10 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
             f"{amount(executor.workers, 'worker')}{stored}"
         )
     if damaged := counts["to_run"] and prepared.store.n_damaged:
-        typer.echo(
+        print(
             f"{prepared.store.root} has {amount(damaged, 'damaged record')}; "
             "their work is repeated",
-            err=True,
+            file=sys.stderr,
         )
     handlers = {
         number: signal.signal(number, signal.default_int_handler)
@@ -190,7 +191,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
             if force
             else "the same command resumes"
         )
-        typer.echo(f"interrupted: finished work is stored. Next: {step}", err=True)
+        print(f"interrupted: finished work is stored. Next: {step}", file=sys.stderr)
         raise typer.Exit(130) from None
     finally:
         for number, handler in handlers.items():
@@ -233,13 +234,13 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
     failed, traces = failed_cells(prepared)
     if failed:
         for trace in traces if state.debug else ():
-            typer.echo(trace, err=True)
+            print(trace, file=sys.stderr)
         debug = "" if state.debug or not traces else ", --debug the traceback"
         text = (
             f"{amount(failed, 'cell')} failed: `elmbench status` shows the reasons{debug}; --retry "
             "runs them again"
         )
-        typer.echo(state.complete(text), err=True)
+        print(state.complete(text), file=sys.stderr)
         raise typer.Exit(1)
 
 

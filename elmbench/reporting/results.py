@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.files import encode_text, read_json, write_atomically
@@ -39,7 +38,7 @@ from elmbench.reporting.summary import FIGURE, MeasuredCells, drop_stand_ins, op
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
-from elmbench.reporting.writers.text import MARKS, WIDTH, as_text, table_text
+from elmbench.reporting.writers.text import MARKS, WIDTH, Text, as_text, table_text
 from elmbench.running.store import Store
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 from elmbench.work.plan import Cell

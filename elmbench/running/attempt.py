@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,13 +13,12 @@ from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import BUILT_IN, find_model, model_version
 from elmbench.running.store import SEARCH_FAILED
+from elmbench.terminal import escape
 from elmbench.work.base import Context, ModelRef, Result, Work
 from elmbench.work.fit import warm_up
 
 #: The statuses that work may end with by itself. Time limits are the sandbox's.
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
-#: Surrogates, control and bidirectional characters.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def preload(work: Work, context: Context) -> None:
@@ -116,7 +114,7 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
 
 
 def printable(text: str, longest: int = 500) -> str:
-    """Return the beginning of a text, with a question mark for each character that is unsafe in a
-    file or terminal.
+    """Return the beginning of a text, with an escape for each character that is unsafe in a file or
+    terminal.
     """
-    return _UNPRINTABLE.sub("?", text[:longest])
+    return escape(text[:longest])

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pytest
+import requests
 from loopback import Page, Server, toy
 
 from elmbench.datasets.fetch import fetch, status
@@ -24,6 +26,7 @@ from elmbench.datasets.sources import base as module
 from elmbench.datasets.sources.base import FetchJob
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
+from elmbench.terminal import EscapedStream, escape
 
 BODY = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -40,6 +43,31 @@ def test_a_file_arrives_with_progress(
     server.pages["/f"] = Page(BODY, length=length)
     assert download(f"{server.url}/f", tmp_path, SHA256, progress=True).read_bytes() == BODY
     assert ("256k/256k" if length else "B/s") in capsys.readouterr().err
+
+
+def test_the_bar_of_a_download_moves_on_an_escaped_stream(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.pages["/f"] = Page(BODY)
+    with redirect_stderr(cast("IO[str]", EscapedStream(sys.stderr))):
+        download(f"{server.url}/f", tmp_path, SHA256, progress=True)
+    bar = capsys.readouterr().err
+    assert "\r" in bar
+    assert "\\r" not in bar
+
+
+def test_the_reason_of_a_server_is_escaped() -> None:
+    answer = requests.Response()
+    answer.status_code, answer.reason = 404, "\x1b[31mred"
+    error = requests.HTTPError("404", response=answer)
+
+    def fail() -> None:
+        with module.network("http://x.org/f"):
+            raise error
+
+    with pytest.raises(ElmbenchError) as caught:
+        fail()
+    assert r"(\x1b[31mred)" in escape(str(caught.value))
 
 
 def test_a_file_that_is_there_is_not_downloaded_again_unless_it_was_changed(

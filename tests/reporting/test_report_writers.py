@@ -6,22 +6,25 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from made_cells import Toy, folds, results_of, runs
+from markdown_it import MarkdownIt
 from rich.console import Console
 
 from elmbench.layouts.table import SIGNS, VERDICTS, Column, Note, ResultTable, Section
 from elmbench.reporting.figures import counts_text, verdict_counts
 from elmbench.reporting.results import Results
 from elmbench.reporting.writers.html import html
-from elmbench.reporting.writers.latex import latex
-from elmbench.reporting.writers.markdown import markdown
+from elmbench.reporting.writers.latex import latex, tex
+from elmbench.reporting.writers.markdown import literal, markdown
 from elmbench.reporting.writers.text import section_text
 from elmbench.specs.papers import ChosenReading
+from elmbench.terminal import escape
 
 ROW = {
     "dataset": "A & B_1",
@@ -66,7 +69,49 @@ def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
     assert {line.count("|") for line in pipes} == {len(COLUMNS) + 1}
     assert {len(line) for line in pipes[:4]} == {len(pipes[0])}
     assert [cell.strip() for cell in pipes[2].strip("|").split("|")] == list(ROW.values())
-    assert text.endswith("- <a> & c\n- d\n")
+    assert text.endswith("- &lt;a> & c\n- d\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("n < 5 & m > 3, a_b, 2^-3, [0, 1]", "n < 5 & m > 3, a_b, 2^-3, [0, 1]"),
+        ("a|b\\|c\\", r"a\|b\\\|c\\"),
+        ("<img src=x>&lt;</p><!--", "&lt;img src=x>&amp;lt;&lt;/p>&lt;!--"),
+        (r"\<b>", r"\\&lt;b>"),
+        ("`code` [x](http://x.org)", r"\`code\` [x]\(http://x.org)"),
+        ("two\nlines\x1b[2J\x9b\u202e\udcff", r"two lines\x1b[2J\x9b\u202e\udcff"),
+    ],
+)
+def test_markdown_shows_a_text_as_it_is(text: str, escaped: str) -> None:
+    assert literal(text) == escaped
+    line = dict.fromkeys(ROW, text)
+    section = Section(text, (), (line,))
+    table = ResultTable(text, text, COLUMNS, (section,), (Note("published", text),))
+    lines = markdown(table, ["elmbench run\n<b>"], Path("figure.png")).splitlines()
+    assert lines[0] == f"# {escaped}"
+    assert [line for line in lines if "elmbench run" in line or line.strip() == "<b>"] == [
+        "    elmbench run",
+        "    <b>",
+    ]
+    assert lines[-1] == f"- {escaped}"
+    page = MarkdownIt("commonmark").enable("table").render("\n".join(lines))
+    shown = escape(text).replace("\n", " ")
+    cells = re.findall("<td>(.*)</td>", page)
+    assert [unescape(cell) for cell in cells] == [shown] * len(COLUMNS)
+    (heading,) = re.findall("<h1>(.*)</h1>", page)
+    assert unescape(heading) == shown
+    assert [unescape(alt) for alt in re.findall('<img src="figure.png" alt="(.*)" />', page)] == [
+        shown
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [("[1] a|b", r"{[}1] a\textbar{}b"), ("*", "{*}"), ("a\n\nb\x1b", r"a  b\textbackslash{}x1b")],
+)
+def test_latex_takes_no_text_for_an_option_of_the_row_before(text: str, escaped: str) -> None:
+    assert tex(text) == escaped
 
 
 def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultTable) -> None:

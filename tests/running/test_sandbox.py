@@ -89,7 +89,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("interrupting", "no answer of the worker process: Interruption: <exception str() failed>"),
         ("meddling", "TypeError: 'NoneType' object is not callable"),
         ("unjson", "TypeError: "),
-        ("colourful", "RuntimeError: ?[2J red??1m ?der\tand\nmore"),
+        ("colourful", "RuntimeError: \\x1b[2J red\\r\\x9b1m \\u202eder\tand\nmore"),
         ("exiting", "the worker process ended by itself with exit code 7"),
         ("killed", "the worker process died by signal 9 (SIGKILL)"),
         ("killing-group", "the worker process died by signal 15 (SIGTERM)"),

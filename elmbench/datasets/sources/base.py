@@ -12,10 +12,11 @@ import inspect
 import json
 import os
 import shutil
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -26,6 +27,7 @@ from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder, partial_path, sweep
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
+from elmbench.terminal import unescaped
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -141,7 +143,8 @@ class FetchJob:
         if shared and kept.is_file() and hash_matches(kept, known_hash):
             return kept
         try:
-            with network(url):
+            # The bar moves back to the beginning of its line.
+            with network(url), redirect_stderr(unescaped(sys.stderr)):
                 path = pooch.retrieve(url, known_hash, path=self.folder, downloader=downloader)
         except ValueError as error:  # the message names both hashes
             problem = f"{url}: {str(error).partition(' Deleted ')[0]}"

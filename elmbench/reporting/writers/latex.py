@@ -3,6 +3,7 @@
 import pandas as pd
 
 from elmbench.layouts.table import ResultTable
+from elmbench.terminal import escape
 
 #: LaTeX's special characters, and the commands that print them.
 _TEX = str.maketrans(
@@ -16,6 +17,11 @@ _TEX = str.maketrans(
         "−": "$-$",
         ">": "$>$",
         "<": "$<$",
+        "|": r"\textbar{}",
+        # After the end of a row, they would be its options.
+        "[": "{[}",
+        "*": "{*}",
+        "\n": " ",
     }
 )
 
@@ -39,5 +45,5 @@ def latex(table: ResultTable, *_: object) -> str:
 
 
 def tex(text: str) -> str:
-    """Return a text with LaTeX's special characters escaped."""
-    return text.translate(_TEX)
+    """Return a text in one line with LaTeX's special characters escaped."""
+    return escape(text).translate(_TEX)

@@ -8,13 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import rich.text
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
-from rich.text import Text
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
+from elmbench.terminal import escape
 
 if TYPE_CHECKING:
     from elmbench.reporting.tables import Grid
@@ -33,6 +34,13 @@ _COLOURS = {
 _PAPER = "  paper"
 MARKS = "The row of the paper follows ours; * marks the best of a row."
 T = TypeVar("T")
+
+
+class Text(rich.text.Text):
+    """Text of a terminal in one style, in which characters that a terminal acts on are escaped."""
+
+    def __init__(self, text: str = "", style: str = "") -> None:
+        super().__init__(escape(text), style)
 
 
 def table_text(
@@ -90,7 +98,7 @@ def lines_text(
     )
     for heading in headings:
         justify: Literal["left", "right"] = "right" if heading in right else "left"
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
+        table.add_column(Text(heading), justify=justify, overflow="fold", no_wrap=heading in whole)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     return table
@@ -228,9 +236,9 @@ def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
         if number:
             yield Text("")
         table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-        table.add_column(grid.corner, width=name_width, overflow="fold")
+        table.add_column(Text(grid.corner), width=name_width, overflow="fold")
         for i in group:
-            table.add_column(grid.columns[i], overflow="fold")
+            table.add_column(Text(grid.columns[i]), overflow="fold")
         for label, texts in lines:
             if any(shown := [texts[i] for i in group]):
                 table.add_row(label, *shown)
