@@ -10,32 +10,14 @@ from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.solve import scaled_rows
 
 
 class _LSSVM(KernelSystemMixin):
-    """The LS-SVM, for targets in columns; the scale of the rows is Q^(-1/2)."""
+    """The LS-SVM, for targets in columns, see `KernelSystem`; the scale of the rows is Q^(-1/2)."""
 
-    _columns = 6
+    model_version = 2
+    _columns = 5
     _centred = True
-
-    @staticmethod
-    def _right_hand_sides(T: Array, scale: Array | None) -> Array:
-        """Return S [1 T]."""
-        return scaled_rows(np.column_stack([np.ones(len(T)), T]), scale)
-
-    @staticmethod
-    def _coefficients(solution: Array, scale: Array | None) -> tuple[Array, Array]:
-        """Return b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
-
-        The matrix is A = K + r S^-2, so A^-1 = S (S K S + r I)^-1 S; `solution`, of shape (n, 1 +
-        k), is (S K S + r I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1
-        (Suykens and Vandewalle, 1999).
-        """
-        ones, targets = solution[:, 0], solution[:, 1:]
-        scale = np.ones(len(ones)) if scale is None else scale
-        intercepts = (scale @ targets) / (scale @ ones)
-        return intercepts, scale[:, np.newaxis] * (targets - np.outer(ones, intercepts))
 
     @property
     def intercept_(self) -> Array:
@@ -70,8 +52,9 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     intercept_ : ndarray of shape (n_outputs,)
         b.
     condition_ : float
-        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns like that of
-        `KELMClassifier`.
+        Estimated condition number of the solved matrix, Q^(-1/2) K Q^(-1/2) + I/C without the
+        products of K between the weighted mean of the rows and their deviations from it. `fit`
+        warns like that of `KELMClassifier`.
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
@@ -85,6 +68,10 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     Notes
     -----
     `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+
+    The system is solved for the deviations from the weighted mean of the rows, so that the
+    intercept is that of ridge regression also for a kernel without constants, such as "linear", and
+    for any C. A ridge within the round-off of the kernel gives the coefficients of least norm.
 
     References
     ----------

@@ -139,7 +139,9 @@ def inverse_seconds(n: int, ridges: int) -> float:
     return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
 
 
-def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> tuple[Array, Array]:
+def fold_solutions(
+    K: Array, B: Array, ridges: Array, solvers: Counter[str], norm: float | None = None
+) -> tuple[Array, Array]:
     """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n
     training rows of a fold.
 
@@ -148,7 +150,9 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
     inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`, which
     also solves those below `SMALLEST`.
 
-    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. B is of
+    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. `norm` is
+    an upper bound of its norm, by default the largest sum of a row of K without negative entries,
+    and the mean of these sums a lower one. B is of
     shape (n, k); the p ridges are positive and ascend. `solvers` counts the method of each ridge,
     "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions are
     of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the
@@ -202,7 +206,8 @@ def fold_solutions(K: Array, B: Array, ridges: Array, solvers: Counter[str]) -> 
             errors[:n_small, column] = shared.solve(small, inverse)
             solutions[:n_small, column] = shared.solutions(small).T
         solvers["inverse"] += n_small
-    errors += 4 * EPS * (sums.max() + ridges[:, np.newaxis]) * np.linalg.norm(solutions, axis=2)
+    norm = float(sums.max()) if norm is None else norm
+    errors += 4 * EPS * (norm + ridges[:, np.newaxis]) * np.linalg.norm(solutions, axis=2)
     errors[~(errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0))] = np.inf
     if directly < by_inverse:
         errors[:n_small] = 0.0

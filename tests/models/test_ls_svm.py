@@ -15,10 +15,13 @@ from elm_problems import (
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.preprocessing import normalize
 from test_paths import GAMMAS
 
 from elmbench.models import LSSVMClassifier, LSSVMRegressor
+from elmbench.numerics.arrays import EPS, Array
 
 
 def assert_solved(model, X, y, kind):
@@ -79,7 +82,12 @@ def test_satisfies_its_bordered_system(n, d, seed, C, gamma, kind, options, awkw
     np.testing.assert_allclose(
         real_outputs(model, probe).reshape(15, -1), expected, rtol=0, atol=atol
     )
-    weighted = K / np.sqrt(np.outer(Q, Q)) + np.eye(n) / C
+    # The kernel between deviations from the weighted centre, and that of the centre, see
+    # `KernelSystem`.
+    shares = (1 / Q) / (1 / Q).sum()
+    products = K @ shares
+    centred = K - products - products[:, np.newaxis] + 2 * shares @ products
+    weighted = centred / np.sqrt(np.outer(Q, Q)) + np.eye(n) / C
     assert 0.1 < model.condition_ / np.linalg.cond(weighted, 1) < 1.01
 
 
@@ -131,3 +139,102 @@ def test_a_constant_is_left_to_the_intercept(gamma, seed):
     near, moved = (LSSVMRegressor(C=8.0, gamma=gamma).fit(X, y + shift) for shift in (0.0, 100.0))
     np.testing.assert_allclose(moved.predict(X), near.predict(X) + 100.0, rtol=1e-9)
     np.testing.assert_allclose(near.predict(X + 1e9), near.intercept_[0], rtol=1e-12)
+
+
+#: Linear kernels, whose span lacks the constants, and the features whose products they are.
+LINEAR = {
+    "linear": lambda X: X,
+    "cosine": normalize,
+    "precomputed": lambda X: X,
+}
+
+
+def linear_problem(weighted: bool) -> tuple[Array, Array, Array, Array | None]:
+    """Return rows far from the origin, rows to be predicted, values, and weights of the rows."""
+    random = np.random.RandomState(0)
+    X = random.randn(80, 3) + np.array([1.0, -2.0, 0.5])
+    y = 3 + X @ [1, -2, 0.5] + 0.1 * random.randn(80)
+    return X[:50], X[50:], y[:50], random.randint(0, 4, 50) * 1.0 if weighted else None
+
+
+def as_rows(kernel: str, X: Array, train: Array) -> Array:
+    """Return what a model with this kernel takes as rows."""
+    return linear_kernel(X, train) if kernel == "precomputed" else X
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e3, 1e6, 1e9, 1e14, 1e17])
+@pytest.mark.parametrize("kernel", LINEAR)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.filterwarnings("ignore:the system to be solved is singular")
+def test_a_linear_kernel_gives_ridge_regression_for_every_ridge(
+    C: float, kernel: str, weighted: bool
+) -> None:
+    """A ridge within the round-off of the kernel gives least squares."""
+    X, probe, y, weights = linear_problem(weighted)
+    model = LSSVMRegressor(kernel=kernel, C=C).fit(as_rows(kernel, X, X), y, sample_weight=weights)
+    features = LINEAR[kernel]
+    ridge = Ridge(alpha=1 / C, solver="svd").fit(features(X), y, sample_weight=weights)
+    # Round-off in the system counts as often as its condition, until the ridge is within it.
+    condition = model.condition_ if C < 1e12 else 1e4
+    within = 100 * EPS * condition * np.abs(y).max()
+    predicted = model.predict(as_rows(kernel, probe, X))
+    np.testing.assert_allclose(predicted, ridge.predict(features(probe)), rtol=0, atol=within)
+    if kernel != "precomputed":
+        at_origin = model.predict(np.zeros((1, 3)))
+        np.testing.assert_allclose(at_origin, [ridge.intercept_], rtol=0, atol=within)
+    np.testing.assert_allclose(model.intercept_, [ridge.intercept_], rtol=0, atol=within)
+    assert abs(model.beta_.sum()) <= 100 * EPS * np.abs(model.beta_).sum()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_a_search_with_a_linear_kernel_gives_ridge_regression_for_every_ridge(kernel: str) -> None:
+    X, probe, y, _ = linear_problem(False)
+    features = LINEAR[kernel]
+    candidates = [{"C": C} for C in (1e-2, 1.0, 1e3, 1e14, 1e17)]
+    folds = [(np.arange(50), np.arange(50, 80))]
+    every_row, values = np.vstack([X, probe]), np.concatenate([y, np.zeros(30)])
+    for i, _, predicted, _ in LSSVMRegressor.evaluate_grid(
+        every_row, values, folds, candidates, kernel=kernel
+    ):
+        ridge = Ridge(alpha=1 / candidates[i]["C"], solver="svd").fit(features(X), y)
+        np.testing.assert_allclose(predicted, ridge.predict(features(probe)), rtol=0, atol=1e-8)
+
+
+def test_features_of_any_size_leave_the_intercept_right() -> None:
+    """As those of California's houses: the kernel has a norm of 1e10, and the ridge is 1e-4."""
+    random = np.random.RandomState(0)
+    X = np.exp(random.randn(300, 3)) * [1.0, 30.0, 1000.0]
+    y = 2.0 + X @ [0.5, 0.01, 0.0001] + 0.2 * random.randn(300)
+    model = LSSVMRegressor(kernel="linear", C=1e4).fit(X, y)
+    ridge = Ridge(alpha=1e-4, solver="svd").fit(X, y)
+    np.testing.assert_allclose(model.predict(X), ridge.predict(X), rtol=1e-3)
+
+
+@examples(60)
+@given(
+    n=st.integers(2, 40),
+    seed=st.integers(0, 2**31 - 1),
+    C=FACTORS,
+    kind=st.sampled_from(["regression", "two-targets"]),
+    spread=st.sampled_from([0.0, 1.0, 6.0]),
+    kernel=st.sampled_from(["rbf", "linear", "laplacian"]),
+)
+def test_weights_of_rows_enter_its_bordered_system(n, seed, C, kind, spread, kernel):
+    """[0 1'; 1 K + (C W)^-1] [b; beta] = [0; T] in extended precision, with weights W of any
+    ratios.
+    """
+    X = rows(n, 3, seed)
+    y = targets(X, seed, kind)
+    weights = 10 ** (spread * np.random.RandomState(seed).rand(n))
+    model = LSSVMRegressor(C=C, gamma=0.5, kernel=kernel).fit(X, y, sample_weight=weights)
+    K = model._make_kernel().matrix(X).astype(np.longdouble)
+    T, beta = coded(y, kind).astype(np.longdouble), model.beta_.astype(np.longdouble)
+    ridges = 1 / (C * weights.astype(np.longdouble))
+    residual = K @ beta + ridges[:, np.newaxis] * beta + model.intercept_ - T
+    # Every entry has lost the mean products of the kernel, the largest of which bounds them.
+    size = np.abs(beta).sum(axis=0) * (2 * np.abs(K).max()) + np.abs(T).max() * 2
+    size = size + np.abs(ridges[:, np.newaxis] * beta).max(axis=0)
+    # The scale of a row multiplies its equation.
+    within = 20 * n * EPS * size * np.sqrt(weights.max() / weights)[:, np.newaxis]
+    assert (np.abs(residual) <= within).all()
+    assert (np.abs(beta.sum(axis=0)) <= 4 * n * EPS * np.abs(beta).sum(axis=0)).all()

@@ -15,6 +15,7 @@ from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
+from elmbench.numerics.kernel_system import KernelSystem
 from elmbench.numerics.kernels import (
     BLOCK_BYTES,
     kernel_factor,
@@ -67,38 +68,23 @@ class KernelMixin(BaseEstimator):
 
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
-    """A model that solves (S K S + I/C) Z = B for the kernel K of all training rows, and the scale
-    S of these.
-
-    `_right_hand_sides` returns B, and `_coefficients` intercepts and `beta_` from Z.
-    """
+    """A model that solves the `KernelSystem` of all training rows with the ridge 1/C."""
 
     _columns: ClassVar[int] = 3  # of n numbers, that a fit takes for each output
     _centred: ClassVar[bool] = False  # True if the model has intercepts
 
     C: float = 1.0
 
-    @staticmethod
-    def _right_hand_sides(T: Array, scale: Array | None) -> Array:
-        """Return S T."""
-        return scaled_rows(T, scale)
-
-    @staticmethod
-    def _coefficients(solution: Array, scale: Array | None) -> tuple[Any, Array]:
-        """Return the intercepts, if any, and the coefficients S Z."""
-        return 0.0, scaled_rows(solution, scale)
-
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system in the memory of one kernel matrix."""
         kernel, n = self._make_kernel(), X.shape[0]
         self._kernel, self.dictionary_, self.n_units_ = kernel, kernel.select_rows(X), n
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
-        _weigh(K, scale)
-        system = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
-        self._intercept, self.beta_ = self._coefficients(
-            system.solve(self._right_hand_sides(T, scale)), scale
-        )
-        self.condition_ = check_condition(self, system)
+        system = KernelSystem(K, T, scale, centred=self._centred)
+        factored = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
+        Z = factored.solve(system.right_hand_sides)
+        self._intercept, self.beta_ = system.coefficients(Z)
+        self.condition_ = check_condition(self, factored)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
@@ -172,33 +158,40 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         decide ties.
         """
         n, k = T.shape
-        means = T.mean(axis=0) if cls._centred else np.zeros(k)
-        B = cls._right_hand_sides(T - means, None)
+        K = room[: n * n].reshape((n, n), order="F")
+
+        def make_system() -> KernelSystem:
+            part.copy(omega, K)
+            return KernelSystem(K, T, None, centred=cls._centred)
 
         def compute_outputs(
-            Z: Array, errors: Array, ridges: Array
+            system: KernelSystem, Z: Array, errors: Array, ridges: Array
         ) -> tuple[Array, NDArray[np.bool_]]:
             """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
             enough.
             """
-            solutions = [cls._coefficients(part, None) for part in np.hsplit(Z, len(ridges))]
-            intercepts = np.array([means + b for b, _ in solutions])
-            weights = np.hstack([*(beta for _, beta in solutions), np.ones((n, 1), order="F")])
+            intercepts, beta = system.coefficients(Z)
+            weights = np.hstack([beta, np.ones((n, 1), order="F")])
             if part.test is not None:
                 product = part.product(omega, weights)
             else:
                 product = Kernel(gamma=gamma).product(
                     grid.X[grid.folds[fold][1]], grid.X[part.rows], weights
                 )
-            outputs, mass = product[:, :-1] + intercepts.ravel(), product[:, -1:]
+            outputs = product[:, :-1] + intercepts
             accurate = np.isfinite(errors)
             if grid.decides_labels:
-                # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e|
-                # / r. Four times that, because the fit has its own round-off; it also decides ties.
+                # |k(x)' (K + r I)^-1 e| is at most |e| sqrt(k(x, x) / r), where k(x, x) = 1, and
+                # |k(x)| |e| / r. With an intercept, outputs are t + (k(x) - m)'beta: the squared
+                # distance of x from the centre, at most 2, replaces k(x, x), and k(x) - m replaces
+                # k(x). Four times that, because the fit has its own round-off; it also decides
+                # ties.
+                mass = product[:, -1:] + system.centre_products.sum()
+                largest_square = 2.0 if cls._centred else 1.0
                 bounds = (
                     4
                     * np.maximum(errors, 4 * EPS * np.sqrt(n))
-                    * np.minimum(ridges**-0.5, mass / ridges)
+                    * np.minimum((largest_square / ridges) ** 0.5, mass / ridges)
                 )
                 # Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which
                 # dominate if coefficients cancel. Those of a fit are as large, so it is asked only
@@ -209,34 +202,27 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     round_off * np.minimum(mass, np.sqrt(mass)),
                 )
                 largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
-                growth: Array | float = 1.0
-                if cls._centred:
-                    # An output is k(x)'A^-1 T + (1 - k(x)'A^-1 1) b, for A = K + r I. With s =
-                    # 1'A^-1 1, b has an error of at most 1 + |b| times that of k(x)'Z over sqrt(s),
-                    # and |k(x)'A^-1 1| is at most sqrt(s).
-                    sums = np.maximum(Z[:, :: k + 1].sum(axis=0), np.finfo(np.float64).tiny)
-                    growth = (1 + np.abs(intercepts - means).max(axis=1)) * (2 + sums**-0.5)
-                bounds = np.where(
-                    errors > 0, (bounds + worst * largest) * growth, bounds + likely * largest
-                )
+                bounds += np.where(errors > 0, worst * largest, likely * largest)
                 bounds += (
                     n * EPS if cls._centred else 0.0
                 )  # round-off of an intercept, the mean of targets -1/+1
                 accurate &= cls._each_holds(outputs, bounds)
             return outputs, accurate
 
-        K = room[: n * n].reshape((n, n), order="F")
-        part.copy(omega, K)
-        Z, errors = fold_solutions(K, B, ridges, grid.solvers)
-        outputs, accurate = compute_outputs(Z, errors, ridges)
+        system = make_system()
+        norm = n * system.centre_products.max() if cls._centred else None
+        Z, errors = fold_solutions(K, system.right_hand_sides, ridges, grid.solvers, norm=norm)
+        outputs, accurate = compute_outputs(system, Z, errors, ridges)
         again = np.flatnonzero(~accurate & (errors > 0))
         if len(again):
             grid.solvers["bound failed"] += len(again)
-            part.copy(omega, K)
-            Z = ridge_solutions(K, B, ridges[again], grid.solvers, overwrite=True)
+            system = make_system()
+            Z = ridge_solutions(
+                K, system.right_hand_sides, ridges[again], grid.solvers, overwrite=True
+            )
             columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
             outputs[:, columns], accurate[again] = compute_outputs(
-                Z, np.zeros(len(again)), ridges[again]
+                system, Z, np.zeros(len(again)), ridges[again]
             )
         return outputs, accurate
 
@@ -300,15 +286,13 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     K = rbf_from_distances(distances, kernel.gamma, out=room)
                 else:
                     K = kernel.matrix(X, out=room)
-                _weigh(K, scale)
+                system = KernelSystem(K, T, scale, centred=cls._centred)
                 ridges = np.array([*by_ridge])
                 Z = ridge_solutions(
-                    K, cls._right_hand_sides(T, scale), ridges, grid.solvers, kernel.is_definite
+                    K, system.right_hand_sides, ridges, grid.solvers, kernel.is_definite
                 )
-                solutions = [cls._coefficients(part, scale) for part in np.hsplit(Z, len(ridges))]
-                products = kernel.product(probes, X, np.hstack([beta for _, beta in solutions]))
-                parts = zip(np.hsplit(products, len(ridges)), solutions, strict=True)
-                outputs = np.hstack([part + intercept for part, (intercept, _) in parts])
+                intercepts, beta = system.coefficients(Z)
+                outputs = kernel.product(probes, X, beta) + intercepts
                 yield from grid.results(by_ridge.values(), j, outputs, decode)
 
 
@@ -327,13 +311,6 @@ def _group_candidates(
         *_, by_ridge = groups.setdefault(key, (kernel, scale, {}))
         by_ridge.setdefault(1.0 / grid.models[i].C, []).append(i)
     return groups.values()
-
-
-def _weigh(K: Array, scale: Array | None) -> None:
-    """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
-    if scale is not None and (scale != 1.0).any():
-        K *= scale[:, np.newaxis]
-        K *= scale
 
 
 def _factor_outputs(

@@ -1,0 +1,102 @@
+"""Ridge systems of a kernel between rows with weights, with an intercept or without one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.kernels import row_blocks
+from elmbench.numerics.solve import scaled_rows
+
+
+@dataclass(frozen=True)
+class Centre:
+    """The centre of weighted rows in the space of their kernel.
+
+    Attributes
+    ----------
+    direction : ndarray of shape (n,)
+        u = s / |s| for the scale s of the rows, the square roots of their weights.
+    products : ndarray of shape (n,)
+        m, the weighted means of the rows of K.
+    targets : ndarray of shape (k,)
+        t, the weighted means of the targets.
+    """
+
+    direction: Array
+    products: Array
+    targets: Array
+
+
+class KernelSystem:
+    """The system (M + r I) Z = B of a model with the kernel K of its training rows, for any ridge r.
+
+    Without an intercept, M = S K S and B = S T, where the diagonal matrix S holds the scale of the
+    rows, the square roots of their weights w, and T their targets. The coefficients of the rows are
+    beta = S Z: they minimise r ||f||^2 + sum_i w_i (f(x_i) - t_i)^2.
+
+    With an intercept b, they satisfy [0 1'; 1 K + r S^-2] [b; beta] = [0; T] (Suykens and
+    Vandewalle, 1999). Let u be the direction of the scale s, and P = I - uu'. As 1'beta = s'Z = 0,
+    PZ = Z. The lower rows, multiplied by S, are S K S Z + r Z + s b = S T. Multiplied by P and by
+    s', they are
+
+        (P S K S P + r I) Z = P S T = S (T - 1 t')    and    b = t - m'beta,
+
+    with the weighted means t = w'T / w'1 and m = K w / w'1. The solution is the same for every r >
+    0, and tends to the right limit as r vanishes. The usual b = 1'A^-1 T / 1'A^-1 1, A = K + r
+    S^-2, does not: if the span of K lacks the constants, A^-1 1 grows as 1 / r, and depends on
+    directions of K within its round-off.
+
+    B is orthogonal to u, so any multiple of uu' may be added to the matrix without effect. M has
+    uu'S K S uu': then its eigenvalues are within the range of those of S K S, so a matrix of full
+    rank remains one, and the largest eigenvalue is not below the terms whose difference M is. If
+    u'S K S u is negative, its magnitude is taken. The entries of M are s_i s_j (K_ij - m_i - m_j +
+    2 c), c = w'm / w'1.
+
+    `K`, in Fortran order, is replaced by M. `scale` is None if all weights are 1.
+    """
+
+    def __init__(self, K: Array, T: Array, scale: Array | None, *, centred: bool) -> None:
+        self._scale = scale
+        self._centre = _subtract_centre(K, T, scale) if centred else None
+        if scale is not None and (scale != 1.0).any():
+            K *= scale[:, np.newaxis]
+            K *= scale
+        deviations = T if self._centre is None else T - self._centre.targets
+        self.right_hand_sides = scaled_rows(deviations, scale)
+
+    def coefficients(self, Z: Array) -> tuple[Array, Array]:
+        """Return the intercepts, of shape (p * k,), and beta, of shape (n, p * k), for Z of p
+        ridges side by side.
+
+        Intercepts are zero if the system has none.
+        """
+        if self._centre is None:
+            return np.zeros(Z.shape[1]), scaled_rows(Z, self._scale)
+        u = self._centre.direction
+        beta = scaled_rows(Z - np.outer(u, u @ Z), self._scale)
+        n_ridges = Z.shape[1] // len(self._centre.targets)
+        return np.tile(self._centre.targets, n_ridges) - self._centre.products @ beta, beta
+
+    @property
+    def centre_products(self) -> Array:
+        """m, or zeros if the system has no intercept."""
+        if self._centre is None:
+            return np.zeros(len(self.right_hand_sides))
+        return self._centre.products
+
+
+def _subtract_centre(K: Array, T: Array, scale: Array | None) -> Centre:
+    """Replace K by its differences K_ij - m_i - m_j + 2 c, see `KernelSystem`, and return the
+    centre.
+    """
+    scale = np.ones(len(K)) if scale is None else scale
+    shares = scale**2 / (scale @ scale)
+    products = shares @ K
+    constant = float(shares @ products)
+    halves = products - (constant + abs(constant)) / 2
+    for columns in row_blocks(len(K), len(K)):
+        block = K[:, columns]
+        block -= halves[:, np.newaxis]
+        block -= halves[columns]
+    return Centre(direction=scale / np.sqrt(scale @ scale), products=products, targets=shares @ T)
