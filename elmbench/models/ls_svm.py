@@ -15,7 +15,6 @@ from elmbench.numerics.arrays import Array
 class _LSSVM(KernelSystemMixin):
     """The LS-SVM, for targets in columns, see `KernelSystem`; the scale of the rows is Q^(-1/2)."""
 
-    model_version = 2
     _columns = 5
     _centred = True
 
@@ -88,6 +87,8 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     0.99
     """
 
+    model_version = 2
+
     weighting: str = "corrected"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -147,3 +148,5 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     >>> round(LSSVMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.8
     """
+
+    model_version = 2

@@ -49,18 +49,18 @@ class _OSELM(HiddenNodesMixin):
         self.beta_ = np.zeros((len(self.weights_), T.shape[1]))
         self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
+        self._first_block = np.zeros((0, len(self.weights_))), np.zeros((0, T.shape[1]))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        if X.shape[0] == 0:
+            return
         T = scaled_rows(T, scale)
-        if self.n_seen_ == 0:
-            # The first block, eqs. (5) and (6), with the inverse that `start` selects.
+        if self.start == "pinv" and self.n_seen_ < self.initial_batch:
+            self._extend_first_block(scaled_rows(self._hidden(X), scale), T)
+        elif self.n_seen_ == 0:
+            # The first block, eqs. (5) and (6), with a ridge.
             H = scaled_rows(self._hidden(X), scale)
-            if self.start == "pinv":
-                self.P_ = pseudo_inverse_of_gram(H)
-                if EPS * np.vdot(H, H) * np.linalg.norm(self.P_) > 1:
-                    warnings.warn(DEPENDENT.format(self.n_hidden), LinAlgWarning, stacklevel=5)
-            else:
-                self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
+            self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
             self.beta_ = self.P_ @ (H.T @ T)
         else:
             step = update_as_printed if self.start == "pinv" else update_symmetric
@@ -69,6 +69,23 @@ class _OSELM(HiddenNodesMixin):
                 H = scaled_rows(self._hidden(X[block]), None if scale is None else scale[block])
                 self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
         self.n_seen_ += X.shape[0]
+
+    def _extend_first_block(self, H: Array, T: Array) -> None:
+        """Learn eqs. (5) and (6) with the pseudo-inverse from the first block and further rows.
+
+        A pseudo-inverse of fewer rows than nodes has directions that no later step can add, so the
+        block grows until it has `initial_batch` rows.
+        """
+        H_before, T_before = self._first_block
+        H, T = np.vstack([H_before, H]), np.vstack([T_before, T])
+        self.P_ = pseudo_inverse_of_gram(H)
+        self.beta_ = self.P_ @ (H.T @ T)
+        if len(H) < self.initial_batch:
+            self._first_block = H, T
+            return
+        self._first_block = np.zeros((0, H.shape[1])), np.zeros((0, T.shape[1]))
+        if EPS * np.vdot(H, H) * np.linalg.norm(self.P_) > 1:
+            warnings.warn(DEPENDENT.format(self.n_hidden), LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
         with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite
@@ -98,8 +115,10 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Only used with `start="ridge"`.
     initial_batch : int, default=250
-        Number of rows in the first block of `fit`. The first block of `partial_fit` has all rows of
-        its first call.
+        Number of rows in the first block of `fit`. With `start="pinv"`, `partial_fit` collects at
+        least as many: until then, each call computes the output weights of all rows so far, so that
+        rows one by one give the network of `fit`. With `start="ridge"`, the first block of
+        `partial_fit` has the rows of its first call.
     batch_size : int, default=200
         Number of rows in later blocks, also within one call of `partial_fit`.
     start : {"pinv", "ridge"}, default="pinv"
@@ -152,6 +171,8 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     0.98
     """
 
+    model_version = 2
+
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
         if self.class_weight is not None and scale is None:
             expected = "expected None for partial_fit, which sees a part of the rows"
@@ -178,3 +199,5 @@ class OSELMRegressor(WeightedRegressor, _OSELM):
     >>> round(model.fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.53
     """
+
+    model_version = 2

@@ -11,7 +11,8 @@ from random_examples import examples
 from scipy.linalg import LinAlgWarning
 from scipy.special import expit
 
-from elmbench.models import ELMRegressor, OSELMRegressor
+from elmbench.models import ELMRegressor, OSELMClassifier, OSELMRegressor
+from elmbench.numerics.arrays import EPS
 
 SETTINGS = examples(60)
 
@@ -142,3 +143,41 @@ def test_partial_fit_after_fit_goes_on():
     np.testing.assert_allclose(
         model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9
     )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("chunk", [1, 2, 7, 20, 50])
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+def test_a_stream_of_small_chunks_gives_the_network_of_fit(chunk, kind, seed):
+    """The first call may have fewer rows than nodes: the first block grows until it has
+    `initial_batch` rows.
+    """
+    X = 4 * rows(200, 6, seed) - 2
+    y = targets(X, seed, kind)
+    params = {"n_hidden": 12, "initial_batch": 50, "random_state": 0}
+    expected = class_of("OSELM", kind)(**params).fit(X, y)
+    model = class_of("OSELM", kind)(**params)
+    first_call = {} if kind == "regression" else {"classes": np.unique(y)}
+    for start in range(0, 200, chunk):
+        part = slice(start, start + chunk)
+        model.partial_fit(X[part], y[part], **(first_call if start == 0 else {}))
+        assert np.isfinite(real_outputs(model, X)).all()
+    assert model.n_seen_ == 200
+    H = hidden(expected, X)
+    # P is updated without a factorisation, so its error grows with the condition of H'H.
+    within = 1e3 * EPS * np.linalg.cond(H) ** 2 * max(1.0, np.abs(real_outputs(expected, X)).max())
+    np.testing.assert_allclose(
+        real_outputs(model, X), real_outputs(expected, X), rtol=0, atol=within
+    )
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 10])
+def test_rows_one_by_one_are_classified_as_after_fit(chunk):
+    X = np.random.RandomState(0).randn(400, 3)
+    y = (X[:, 0] > 0) + 2 * (X[:, 1] > 0)
+    model = OSELMClassifier(random_state=0)
+    for start in range(0, 400, chunk):
+        part = slice(start, start + chunk)
+        model.partial_fit(X[part], y[part], classes=[0, 1, 2, 3])
+    accuracy = OSELMClassifier(random_state=0).fit(X, y).score(X, y)
+    assert model.score(X, y) >= accuracy - 0.01
