@@ -85,6 +85,8 @@ class BSGDClassifier(StochasticClassifier):
     0.97
     """
 
+    model_version = 2
+
     budget: int = 100
     gamma: float | str = "auto"
     maintenance: str = "merging"

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from elmbench.models import AMMClassifier, BSGDClassifier, PegasosClassifier
 from elmbench.numerics.nodes import hidden_layer
-from elmbench.numerics.online.budgeted_sgd import BudgetedState
+from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
@@ -195,3 +195,32 @@ def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
         [*range(6)],
         [*range(6)],
     ]
+
+
+@pytest.mark.parametrize("exponent", np.linspace(-8.0, -2.5, 40))
+@pytest.mark.parametrize("weight", [1.0, 1.7])
+def test_of_two_equal_maxima_of_a_merge_the_first_is_taken(exponent, weight):
+    """Equal weights have them at h and 1 - h."""
+    h, _ = best_merge(exponent, weight, weight, weight)
+    assert h < 0.5
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi"])
+@pytest.mark.parametrize("number", range(6))
+def test_round_off_of_distances_does_not_change_a_model(kind, number):
+    """The order of the features is that of the terms of each distance. Features of few values have
+    many equal distances.
+    """
+    random = np.random.RandomState(number)
+    X = random.randint(0, 4, (400, 12)) / 3
+    score = X[:, :4].sum(axis=1) + random.rand(400)
+    y = (score > 2.5).astype(int) + (kind == "multi") * (score > 3.0)
+    order = random.permutation(12)
+    model = BSGDClassifier(budget=20, C=10.0, gamma=2.0, random_state=number)
+    first, second = clone(model).fit(X, y), clone(model).fit(X[:, order], y)
+    np.testing.assert_allclose(
+        second.decision_function(X[:, order]),
+        first.decision_function(X),
+        rtol=0,
+        atol=1e-6 * np.abs(first.decision_function(X)).max(),
+    )

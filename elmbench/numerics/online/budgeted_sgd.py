@@ -29,6 +29,8 @@ from elmbench.numerics.online.loops import (
 # of the golden section search for a merged support vector: its place is known to 1e-5 of the way
 GOLDEN_STEPS = 24
 GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
+TIED = 1e-13
+"""Differences up to this share of the numbers' size are round-off: such numbers count as equal."""
 
 
 class SupportVectors(NamedTuple):
@@ -46,12 +48,15 @@ class SupportVectors(NamedTuple):
 
 
 def least_weight(m: int, weights: Array, born: Numbers) -> int:
-    """Return the support vector with the shortest vector of weights, the oldest of equal ones."""
+    """Return the support vector with the shortest vector of weights, the oldest of equal ones, see
+    `TIED`.
+    """
     lightest = 0
     min_length = math.inf
     for s in range(m):
         length = inner(weights[:, s], weights[:, s], len(weights))
-        if length < min_length or (length == min_length and born[s] < born[lightest]):
+        is_tied = abs(length - min_length) <= TIED * length
+        if (length < min_length and not is_tied) or (is_tied and born[s] < born[lightest]):
             min_length = length
             lightest = s
     return lightest
@@ -74,8 +79,11 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
     golden section search.
 
     With two maxima, the search may end at the lower one; but both ends are tried as well, so
-    merging never loses more than the removal of either support vector.
+    merging never loses more than the removal of either support vector. Of equally long projections,
+    see `TIED`, the search takes the one with the smaller h: two equal weights have maxima at h and
+    1 - h, and round-off would choose. An end is taken if the search finds no longer one.
     """
+    within = TIED * (aa + 2.0 * abs(ab) + bb)
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = (
@@ -83,7 +91,7 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
         merged_length(right, exponent, aa, ab, bb),
     )
     for _ in range(GOLDEN_STEPS):
-        if at_left >= at_right:
+        if at_left >= at_right - within:
             high, right, at_right = right, left, at_left
             left = high - GOLDEN * (high - low)
             at_left = merged_length(left, exponent, aa, ab, bb)
@@ -92,20 +100,19 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
             right = low + GOLDEN * (high - low)
             at_right = merged_length(right, exponent, aa, ab, bb)
     h, length = left, at_left
-    if at_right > length:
+    if at_right > length + within:
         h, length = right, at_right
-    for end in (0.0, 1.0):
-        at_end = merged_length(end, exponent, aa, ab, bb)
-        if at_end >= length:
-            h, length = end, at_end
+    at_a, at_b = merged_length(1.0, exponent, aa, ab, bb), merged_length(0.0, exponent, aa, ab, bb)
+    if max(at_a, at_b) >= length - within:
+        return (1.0, at_a) if at_a >= at_b - within else (0.0, at_b)
     return h, length
 
 
 def best_partner(
     a: int, m: int, gamma: float, weights: Array, distances: Array
 ) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, the first of equal ones, and
-    the h of `best_merge`.
+    """Return the support vector with which merging `a` loses least, the first of equal ones (see
+    `TIED`), and the h of `best_merge`.
 
     The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the
     outputs.
@@ -119,7 +126,7 @@ def best_partner(
             exponent = -gamma * distances[a, b]
             h, length = best_merge(exponent, aa, ab, bb)
             loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
-            if loss < min_loss:
+            if loss < min_loss - TIED * (aa + 2.0 * abs(ab) + bb):
                 partner, best_h, min_loss = b, h, loss
     return partner, best_h
 
