@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
 from elmbench.models.base.family import (
     COUNT,
@@ -15,6 +15,7 @@ from elmbench.models.base.family import (
     POSITIVE,
     FamilyClassifier,
     FamilyRegressor,
+    NumberInterval,
     estimator,
 )
 from elmbench.numerics.arrays import EPS, Array
@@ -92,9 +93,9 @@ class _MKELM:
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernels": [StrOptions({"precomputed"}), "array-like", None],
-        "q": [Interval(Real, 1, None, closed="left")],
+        "q": [NumberInterval(Real, 1, None, closed="left")],
         "objective_tol": [POSITIVE, None],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [NumberInterval(Integral, 0, None, closed="left")],
     }
 
     def _fit(self, X: Array, T: Array) -> None:
@@ -111,7 +112,8 @@ class _MKELM:
                     f"kernels: expected a list of one kernel or more, got {kernels!r} instead"
                 )
             self._kernels = [_kernel(f"kernels[{p}]", spec, d) for p, spec in enumerate(kernels)]
-        self._rows = np.empty((n, 0)) if isinstance(self.kernels, str) else X
+        # The caller may change X.
+        self._rows = np.empty((n, 0)) if isinstance(self.kernels, str) else X.copy()
         blocks = KernelBlocks(X, self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):

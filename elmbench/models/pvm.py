@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import COUNT, FamilyClassifier, estimator
+from elmbench.models.base.family import COUNT, FamilyClassifier, NumberInterval, estimator
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
@@ -65,7 +65,7 @@ class ProjectionClassifier(FamilyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_hidden": [COUNT, None],
-        "theta": [Interval(Real, 0, 1, closed="right")],
+        "theta": [NumberInterval(Real, 0, 1, closed="right")],
         "ratio": [StrOptions(set(RATIOS))],
     }
 

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
-from elmbench.models.base.family import POSITIVE
+from elmbench.models.base.family import POSITIVE, NumberInterval
 from elmbench.models.base.paths import Grid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
@@ -61,7 +61,7 @@ class EpsilonSVR(_StopRecorder, SVR):
 
     # LIBSVM never ends with the infinite C that scikit-learn accepts.
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SVR._parameter_constraints,
+        **NumberInterval.in_place_of(SVR._parameter_constraints),
         "C": [POSITIVE],
     }
 
@@ -117,7 +117,7 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SVC._parameter_constraints,
+        **NumberInterval.in_place_of(SVC._parameter_constraints),
         "C": [POSITIVE],
     }
 

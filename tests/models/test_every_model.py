@@ -62,6 +62,7 @@ CLASSIFIERS = {
     "OSPVM": {"initial_batch": 7, "batch_size": 5},
 }
 SMALL = BOTH_TASKS | CLASSIFIERS
+DOCUMENTED = [name for name in models.__all__ if name.endswith(("Classifier", "Regressor"))]
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
 CASES = [
     (name, kind)
@@ -326,6 +327,38 @@ def test_parameters_beyond_the_constraints(name, bad, error, message):
     X = rows(10, 2, 0)
     with pytest.raises(error, match=message):
         small(name, "binary").set_params(**bad).fit(X, targets(X, 0, "binary"))
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_true_is_not_a_number(name):
+    """Python counts it as 1; parameters that may be True or False take it."""
+    cls = getattr(models, name)
+    X = rows(10, 2, 0)
+    y = X[:, 0] if name.endswith("Regressor") else np.arange(10) % 2
+    for parameter in cls().get_params():
+        if "boolean" in cls._parameter_constraints[parameter] or parameter == "random_state":
+            continue
+        with pytest.raises((ValueError, TypeError), match=rf"{parameter}\b.*True"):
+            cls(**{parameter: True}).fit(X, y)
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize("container", [np.array, np.asfortranarray, sp.csr_matrix])
+def test_a_model_does_not_change_with_the_rows_that_it_has_learnt(name, kind, container):
+    """The caller may write other rows into the same array."""
+    model = small(name, kind)
+    X = container(sparse_rows(rows(30, 4, 2), 2))
+    if sp.issparse(X) and not get_tags(model).input_tags.sparse:
+        return
+    y = targets(X.toarray() if sp.issparse(X) else X, 2, kind)
+    given, given_targets = X.copy(), y.copy()
+    model.fit(given, given_targets)
+    expected = real_outputs(model, X)
+    entries = given.data if sp.issparse(given) else given
+    entries[:] = 7.0
+    given_targets[:] = given_targets[0]
+    np.testing.assert_array_equal(real_outputs(model, X), expected)
 
 
 ONE_AGAINST_THE_REST = (

@@ -35,9 +35,33 @@ from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.pairwise import NAMES
 from elmbench.numerics.solve import RidgeSystem
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
-COUNT = Interval(Integral, 1, None, closed="left")
+
+class NumberInterval(Interval):
+    """An interval of scikit-learn's constraints without True and False, which Python counts as 1
+    and 0.
+    """
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return True if the value is a number in the interval."""
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+    @classmethod
+    def in_place_of(cls, constraints: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        """Return constraints of parameters with these intervals in place of scikit-learn's."""
+        return {
+            name: [
+                cls(item.type, item.left, item.right, closed=item.closed)
+                if isinstance(item, Interval)
+                else item
+                for item in items
+            ]
+            for name, items in constraints.items()
+        }
+
+
+POSITIVE = NumberInterval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = NumberInterval(Real, 0, None, closed="left")
+COUNT = NumberInterval(Integral, 1, None, closed="left")
 
 _Class = TypeVar("_Class")
 
@@ -55,7 +79,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     **{name: ["array-like", Mapping, None] for name in ("priors", "costs")},
     "activation": [StrOptions(set(ACTIVATIONS))],
     "class_weight": [Mapping, StrOptions({"balanced"}), None],
-    "coef0": [Interval(Real, None, None, closed="neither")],
+    "coef0": [NumberInterval(Real, None, None, closed="neither")],
     "gamma": [POSITIVE, StrOptions({"scale", "auto"})],
     "kernel": [StrOptions(set(NAMES)), callable],
     "kernel_params": [Mapping, None],

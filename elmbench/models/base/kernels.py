@@ -78,7 +78,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system in the memory of one kernel matrix."""
         kernel, n = self._make_kernel(), X.shape[0]
-        self._kernel, self.dictionary_, self.n_units_ = kernel, kernel.select_rows(X), n
+        self._kernel, self.n_units_ = kernel, n
+        self.dictionary_ = kernel.select_rows(X).copy()  # the caller may change X
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
         system = KernelSystem(K, T, scale, centred=self._centred)
         factored = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
