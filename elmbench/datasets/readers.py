@@ -27,6 +27,8 @@ from elmbench.specs.datasets.sources import FileOptions
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+#: Name of the column of query ids of LIBSVM text.
+QUERY = "qid"
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
 
@@ -39,6 +41,7 @@ def read_table(
     layout: FileOptions = PUBLIC,
     n_features: int | None = None,
     sparse: bool = False,
+    has_target: bool = True,
 ) -> Table:
     """Read a file of rows; raise ElmbenchError if it is empty, damaged or not a regular file.
 
@@ -46,20 +49,22 @@ def read_table(
     that of the file's ending. `layout`: options of a user's file. In a public file, columns of
     number text are numbers, even those that an ARFF or Parquet file declares as categories.
     `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere.
-    `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse.
+    `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse. `has_target`: False for a
+    NumPy archive of new rows, which may lack the target.
     """
     form = form or form_of(path)
     try:
         if not path.is_file():
             raise ValueError("it is not a regular file")
-        with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+        with _OPENERS.get(compression_of(path).lower(), open)(path, "rb") as stream:
             if form == "svm" and path.stat().st_size:
-                return _read_svm(stream, path, n_features, sparse)
+                table = _read_svm(stream, path, n_features, layout)
+                return table if sparse else replace(table, X=table.X.toarray())
             content = stream.read()
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
-            return read_arrays(content, str(path), sparse)
+            return read_arrays(content, str(path), sparse, has_target)
         readers = {
             "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
             "arff": read_arff, "sparse-arff": read_sparse_arff,
@@ -77,12 +82,12 @@ def read_table(
 
 def compression_of(path: PurePath) -> str:
     """Return the ending of a compressed file, such as .gz; nothing if it is not compressed."""
-    return path.suffix if path.suffix in _OPENERS else ""
+    return path.suffix if path.suffix.lower() in _OPENERS else ""
 
 
 def form_of(path: PurePath) -> str:
-    """Return the format of a file by its ending, before that of a compression."""
-    return path.name.removesuffix(compression_of(path)).rpartition(".")[2]
+    """Return the format of a file by its ending in lower case, before that of a compression."""
+    return path.name.removesuffix(compression_of(path)).rpartition(".")[2].lower()
 
 
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
@@ -92,12 +97,15 @@ def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     )
 
 
-def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool) -> Table:
+def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, layout: FileOptions) -> Table:
+    """Read sparse rows of LIBSVM text. Query ids are the first column if the layout names `qid`."""
     from sklearn.datasets import load_svmlight_file
 
     # From the stream, because the text may not fit into memory.
     try:
-        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
+        X, y, queries = load_svmlight_file(
+            stream, n_features=n_features, zero_based=False, query_id=True
+        )
     except ValueError as error:
         if "Invalid index 0" not in str(error):
             raise
@@ -109,16 +117,28 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: boo
             problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step
         ) from error
     table = Table.of_numbers(X, y, str(path))
-    return table if sparse else replace(table, X=X.toarray())
+    if QUERY not in layout.words:
+        note = f"warning: query ids are not read, so each row counts by itself: --groups {QUERY}"
+        return table.add_remark(note) if len(queries) else table
+    if len(queries) != len(y):
+        raise ElmbenchError(
+            f"{path} has a query id ({QUERY}) in {len(queries)} of {len(y)} rows",
+            expected=f"{QUERY}:NUMBER after the target of every row",
+            next_step=f"correct {path.name}, or leave {QUERY} out",
+        )
+    return replace(
+        table, X=sp.hstack([queries[:, None], X], format="csr"), names=(QUERY, *table.names)
+    )
 
 
-def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
+def read_arrays(content: bytes, origin: str, sparse: bool = True, has_target: bool = True) -> Table:
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a
     target.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images,
-    target), or SciPy's for sparse rows. `sparse`: keep sparse rows sparse. Raises ValueError if a
-    part is missing or does not fit the others.
+    target), or SciPy's for sparse rows. `sparse`: keep sparse rows sparse. `has_target`: False to
+    ignore the target, which new rows lack. Raises ValueError if a part is missing or does not fit
+    the others.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
@@ -128,7 +148,6 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
         TypeError,
     ) as error:  # other content, a single array, or objects, which are pickled
         raise ValueError("it is not an archive of arrays of numbers or words") from error
-    target = _array(arrays, "target", ("target", "y", "label"))
     if arrays.keys() >= set(_CSR):
         X: Any = _sparse_matrix(arrays)
         X = X if sparse else X.toarray()
@@ -139,6 +158,9 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True) -> Table:
                 f"its features are an array of {X.ndim} dimensions, not of rows and columns"
             )
         X = X.reshape(len(X), -1)
+    if not has_target:
+        return Table.of_numbers(X, np.full(X.shape[0], None), origin)
+    target = _array(arrays, "target", ("target", "y", "label"))
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(
             f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a "

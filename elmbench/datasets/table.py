@@ -142,10 +142,12 @@ class Table:
         return replace(self, notes=(*self.notes, *notes))
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a feature of dense rows: words, or numbers."""
-        return (
-            self.nominal[name] if name in self.nominal else np.asarray(self.X[:, self.index[name]])
-        )
+        """Return a feature: words, or numbers."""
+        if name in self.nominal:
+            return self.nominal[name]
+        values = self.X[:, [self.index[name]]]
+        dense = values if isinstance(values, np.ndarray) else values.toarray()
+        return np.asarray(dense[:, 0])
 
     def missing(self) -> NDArray[np.bool_]:
         """Return True for each missing value of dense rows, an array of shape (n, d)."""

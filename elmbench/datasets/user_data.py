@@ -16,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.advice import split_warnings, warnings_of
 from elmbench.datasets.prepare import category_order
@@ -200,12 +201,18 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     return reasons
 
 
+def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the row and the column of each missing value."""
+    if not sp.issparse(table.X):
+        rows, columns = np.nonzero(table.missing())
+        return rows, columns
+    X = table.X.tocoo()
+    missing = np.isnan(X.data)
+    return X.row[missing].astype(np.intp), X.col[missing].astype(np.intp)
+
+
 def _missing_columns(table: Table) -> list[str]:
-    return (
-        []
-        if sp.issparse(table.X)
-        else [table.names[i] for i in np.flatnonzero(table.missing().any(axis=0))]
-    )
+    return [table.names[position] for position in np.unique(_missing_values(table)[1])]
 
 
 def _task_of(table: Table) -> Task:
@@ -251,7 +258,7 @@ def _faults(
     if n_missing:
         column = f" {table.target_name!r}" if table.target_name else ""
         problem = f": the target{column} is missing in {n_missing} of {n} rows"
-        next_step = "--drop-missing-target skips them" if n_missing < n else another
+        next_step = "--drop-missing-target skips them" if 2 * n_missing < n else another
         yield problem, "a target in every row", next_step
     huge = (abs(table.X) > LARGEST).nonzero()[1]
     if len(huge):
@@ -261,18 +268,18 @@ def _faults(
             f"correct the data, or {wording(f'--drop {quote(column)}', 'leave the column out')}"
         )
         yield problem, f"magnitudes up to {LARGEST:g}", next_step
-    columns = [] if request.impute else _missing_columns(table)
-    if columns:
-        missing = table.missing()
-        problem = (
-            f": {amount(missing.sum(), 'missing value')} in "
-            f"{amount(missing.any(axis=1).sum(), 'row')}"
-        )
+    rows, positions = _missing_values(table)
+    stays_sparse = sp.issparse(table.X) and n * d > DENSE_VALUES
+    if len(rows) and (stays_sparse or not request.impute):
+        counts = f"{amount(len(rows), 'missing value')} in {amount(len({*rows}), 'row')}"
+        columns = few([table.names[position] for position in np.unique(positions)], 5)
         impute = wording("--impute", "impute=True")
         next_step = (
             f"{impute} replaces them, by the rows of each training part, or correct the data"
         )
-        yield f"{problem} ({few(columns, 5)})", "a value in every field", next_step
+        if stays_sparse:
+            next_step = "correct the data: sparse rows of this size are not imputed"
+        yield f": {counts} ({columns})", "a value in every field", next_step
     if task == "classification" and len(labels) < 2:
         problem = f": every row has the target {labels[0] if labels else None!r}"
         yield problem, "two classes or more", another
@@ -317,8 +324,9 @@ def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | 
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and its target column."""
     kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:
-        path = Path(os.path.realpath(os.path.expanduser(location)))
-        return path, path.name, target
+        # A link keeps its own name, as that of the file behind it may lack an ending.
+        path = Path(os.path.expanduser(location))
+        return Path(os.path.realpath(path.parent), path.name), path.name, target
     if kind == "openml" and not name.isdigit():
         problem = f"{location!r} is not an OpenML data set"
         raise ElmbenchError(

@@ -376,7 +376,10 @@ def date_format(
     row = next(
         row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1
     )
-    way = wording("--dates day-first or --dates month-first", "convert it by pandas.to_datetime")
+    options = (
+        f"--dates day-first or --dates month-first, --words {quote(column)} if it has no dates"
+    )
+    way = wording(options, "convert it by pandas.to_datetime, or astype('category') without dates")
     days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
     raise ElmbenchError(
         f"the column {column!r} holds dates such as {texts[row]!r}, which may be "

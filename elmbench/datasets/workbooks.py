@@ -52,7 +52,8 @@ def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]
     try:
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
             frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
-            return frame, [str(name) for name in workbook.sheet_names]
+            is_blank = (frame.isna() | (frame == "")).all(axis=1)
+            return frame[~is_blank], [str(name) for name in workbook.sheet_names]
     except ImportError as error:
         problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"

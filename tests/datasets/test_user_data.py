@@ -202,6 +202,75 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
         described(tmp_path, "a", name="x.xls")
 
 
+def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) -> None:
+    blob = Path(written(tmp_path, "csv.gz")).rename(tmp_path / "8f14e45f")
+    link = tmp_path / "flowers.csv.gz"
+    link.symlink_to(blob)
+    spec = describe(UserData(str(link)))
+    assert (spec.title, load(spec).X.shape) == ("flowers.csv.gz", (N, 3))
+    (tmp_path / "latest").symlink_to(link)
+    (tmp_path / "latest-2").symlink_to(written(tmp_path, "parquet"))
+    assert load(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (N, 3)
+    with pytest.raises(ElmbenchError, match="latest: unknown kind of file"):
+        describe(UserData(str(tmp_path / "latest")))
+
+
+@pytest.mark.parametrize("name", ["My data.CSV.GZ", "My data.Csv", "My data.PARQUET"])
+def test_an_ending_may_have_capitals(tmp_path: Path, name: str) -> None:
+    path = Path(written(tmp_path, name.partition(".")[2].lower())).rename(tmp_path / name)
+    spec = describe(UserData(str(path)))
+    assert (spec.name, load(spec).X.shape) == ("my-data", (N, 3))
+
+
+def libsvm(queries: bool = False, missing: str = "") -> str:
+    """Return LIBSVM text of three features, whose first value of each fifth row is `missing`."""
+    lines = []
+    for i, row in enumerate(ROWS):
+        values = [f"{position}:{value}" for position, value in enumerate(row, start=1)]
+        if missing and i % 5 == 0:
+            values[0] = f"1:{missing}"
+        query = f"qid:{i // 4} " if queries else ""
+        lines.append(f"{i % 3} {query}{' '.join(values)} # row {i}")
+    return "\n".join(lines) + "\n"
+
+
+def test_query_ids_of_libsvm_text_are_groups_if_they_are_named(tmp_path: Path) -> None:
+    spec = described(tmp_path, libsvm(queries=True), name="x.svm")
+    assert any("query ids are not read" in note for note in spec.notes)
+    assert load(spec).groups is None
+    test = write(tmp_path, libsvm(queries=True), "test.svm")
+    spec = described(tmp_path, libsvm(queries=True), name="x.svm", groups="qid", test=test)
+    data = load(spec)
+    np.testing.assert_array_equal(data.X, np.vstack([ROWS, ROWS]))
+    queries = np.tile(np.arange(N) // 4, 2)
+    numbers = np.unique(queries.astype(str), return_inverse=True)[1]
+    np.testing.assert_array_equal(data.groups, numbers)
+    assert data.feature_names == ("x0", "x1", "x2")
+    assert not any("query ids" in note for note in spec.notes)
+    some = libsvm(queries=True).replace("qid:0 ", "")
+    for text, count in ((some, N - 4), (libsvm(), 0)):
+        with pytest.raises(ElmbenchError, match=rf"a query id \(qid\) in {count} of {N} rows"):
+            described(tmp_path, text, name="x.svm", groups="qid")
+
+
+def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = libsvm(missing="nan")
+    with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
+        described(tmp_path, text, name="x.svm")
+    assert str(caught.value.next_step).startswith("--impute")
+    spec = described(tmp_path, text, name="x.svm", impute=True)
+    assert "missing values, filled in on each training part: x0" in spec.notes[0]
+    data = load(spec)
+    assert data.is_raw
+    np.testing.assert_array_equal(np.isnan(data.X[:, 0]), np.arange(N) % 5 == 0)
+    monkeypatch.setattr(user_data, "DENSE_VALUES", 1)
+    with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
+        described(tmp_path, text, name="x.svm", impute=True)
+    assert "sparse rows of this size are not imputed" in str(caught.value.next_step)
+
+
 def test_a_name_that_is_very_long(tmp_path: Path) -> None:
     """The file's is made a part of others', with more put to it."""
     spec = described(tmp_path, "a,kind\n" + "1,no\n2,yes\n" * 10, name=f"{'ab ' * 83}.csv")

@@ -3,7 +3,9 @@ them.
 """
 
 import builtins
+import csv
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,86 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
         ElmbenchError, match="found 1 field in lines 12 to 22, which a quotation mark joins"
     ):
         described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10)
+
+
+def r_table(separator: str, row_names: list[str]) -> str:
+    """Return rows as R's write.table writes them: the header lacks the name of the row names."""
+    text = FRAME.set_axis(row_names).to_csv(index=True, sep=separator, quoting=csv.QUOTE_NONNUMERIC)
+    return text.removeprefix(f'""{separator}')
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ",", ";"])
+@pytest.mark.parametrize("prefix", ["", "Mazda RX"])
+def test_row_names_of_r_are_left_out(tmp_path: Path, separator: str, prefix: str) -> None:
+    names = [f"{prefix}{number}" for number in range(1, N + 1)]
+    spec = described(tmp_path, r_table(separator, names), "kind")
+    assert same(load(spec))
+    assert "line 1 lacks the name of the first column, which is left out as row names" in spec.notes
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("of_header", [True, False])
+def test_separators_at_the_end_of_rows_make_no_column(
+    tmp_path: Path, of_header: bool, separator: str
+) -> None:
+    header, *lines = FRAME.to_csv(index=False, sep=separator).splitlines()
+    rows = "".join(f"{line}{separator}\n" for line in lines)
+    assert same(loaded(tmp_path, f"{header}{separator if of_header else ''}\n{rows}"))
+    data = loaded(tmp_path, rows)
+    assert (data.feature_names, data.X.shape) == (("x0", "x1", "x2"), (N, 3))
+
+
+def test_a_name_that_the_header_lacks_is_an_error(tmp_path: Path) -> None:
+    """Neither the first column has row names, nor the last one is empty."""
+    for columns in (["a", "b", "größe", "kind"], ["kind", "b", "größe", "a"]):
+        text = FRAME[columns].to_csv(index=False).replace(f",{columns[-1]}\n", "\n", 1)
+        with pytest.raises(ElmbenchError, match="found 4 fields in line 2"):
+            described(tmp_path, text)
+    with pytest.raises(ElmbenchError, match="found 3 fields in line 2"):
+        described(tmp_path, "from the laboratory,2024\na,b,kind\n" + "1,2,no\n3,4,yes\n" * 20)
+
+
+def test_bars_and_spaces_in_words_separate_nothing(tmp_path: Path) -> None:
+    for mark in "| ":
+        words = [f"a{mark}x", f"b{mark}y", f"c{mark}z"] * 20
+        frame = FRAME[["a", "b", "kind"]].assign(**{f"source{mark}medium": words})
+        data = loaded(tmp_path, frame.iloc[:, [3, 0, 1, 2]])
+        assert data.feature_names == (f"source{mark}medium", "a", "b")
+    assert same(loaded(tmp_path, FRAME.to_csv(index=False, sep=";", decimal=",")))
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe\n\0", b"sep=;\n"])
+def test_a_text_without_rows_is_empty(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(ElmbenchError, match=r"x\.csv is empty"):
+        describe(UserData(str(tmp_path / "x.csv")))
+
+
+def test_stray_cells_beside_and_below_the_rows_of_a_workbook(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
+        FRAME.to_excel(workbook, index=False, sheet_name="Data")
+        workbook.sheets["Data"].cell(5, 7, "note")
+        workbook.sheets["Data"].cell(N + 100, 1, None).number_format = "0.0"
+    spec = describe(UserData(str(tmp_path / "x.xlsx")))
+    assert same(load(spec))
+    remark = "nearly empty columns without a name, left out: column 5, column 6, column 7"
+    assert remark in spec.notes
+
+
+def test_a_workbook_that_cannot_be_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    with pytest.raises(ElmbenchError, match="openpyxl cannot read it") as caught:
+        describe(UserData(str(tmp_path / "x.xlsx")))
+    assert "as CSV" in str(caught.value.next_step)
+
+
+def test_words_that_may_be_dates_can_be_categories(tmp_path: Path) -> None:
+    frame = FRAME.assign(a=["1-1-10", "2-2-11", "3-4-12"] * 20)
+    with pytest.raises(ElmbenchError, match="holds dates such as '3-4-12'") as caught:
+        described(tmp_path, frame)
+    assert "--words a if it has no dates" in str(caught.value.next_step)
+    assert loaded(tmp_path, frame, words=("a",)).nominal == (0,)
 
 
 #: Columns of numbers or codes, and whether they are codes.

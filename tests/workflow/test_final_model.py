@@ -265,6 +265,20 @@ def test_new_rows_have_the_decimal_mark_of_the_training_rows(decimal: str, thous
     assert str(caught.value.next_step).startswith(f"correct the data; --decimal {thousands}")
 
 
+def test_an_archive_of_new_rows_needs_no_target() -> None:
+    X, y = load_iris(return_X_y=True)
+    for rows in (X, sp.csr_matrix(X)):
+        best = elmbench.compare(rows, y, ["ridge"], folds=2).best_estimator()
+        save(best, Path("best.joblib"))
+        if sp.issparse(rows):
+            parts = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
+            np.savez("new.npz", **parts)
+        else:
+            np.savez("new.npz", X=rows)
+        predictions, _ = predict_file(Path("best.joblib"), Path("new.npz"))
+        np.testing.assert_array_equal(predictions["prediction"], best.predict(X))
+
+
 def test_a_missing_code_of_new_rows_is_imputed_as_in_training() -> None:
     zips = ["01234", "10115", "00501"]
     train = pd.DataFrame({"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20})

@@ -98,16 +98,7 @@ def read_user_file(
     if not path.is_file():
         problem = f"{path} {'is not a regular file' if path.exists() else 'does not exist'}"
         raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
-    form = form_of(path).lower()
-    form = _OTHER_ENDINGS.get(form, form)
-    if form not in (*FORMATS, "xlsx"):
-        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
-        expected = (
-            f"a name that ends in {endings}, perhaps followed by "
-            f"{', '.join(filter(None, COMPRESSIONS))}"
-        )
-        problem, next_step = f"{path}: unknown kind of file", "unpack or convert it, such as to CSV"
-        raise ElmbenchError(problem, expected=expected, next_step=next_step)
+    path, form = _path_and_form(path)
     spec = spec or RowColumns()
     words = {
         *source.words,
@@ -125,7 +116,7 @@ def read_user_file(
             )
     used = {*uses} - {source.target}
     choose = partial(_target, source, used) if has_target else lambda names: ""
-    table = read_table(path, choose, form=form, layout=layout, sparse=True)
+    table = read_table(path, choose, form=form, layout=layout, sparse=True, has_target=has_target)
     if origin := wording("", "test" if features else getattr(spec, "title", "")):
         table = replace(table, origin=origin)
     if features and not sp.issparse(table.X):
@@ -152,6 +143,22 @@ def read_user_file(
             f"rows without a target, left out: {missing.sum()} of {len(missing)}"
         )
     return _append_test_part(table, source, spec) if source.test else table
+
+
+def _path_and_form(path: Path) -> tuple[Path, str]:
+    """Return the path of a file and its format, by its own ending or that of the linked file."""
+    for name in (path, path.resolve()):
+        form = form_of(name)
+        form = _OTHER_ENDINGS.get(form, form)
+        if form in (*FORMATS, "xlsx"):
+            return name, form
+    endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
+    compressions = ", ".join(filter(None, COMPRESSIONS))
+    raise ElmbenchError(
+        f"{path}: unknown kind of file",
+        expected=f"a name that ends in {endings}, perhaps followed by {compressions}",
+        next_step="unpack or convert it, such as to CSV",
+    )
 
 
 def code_columns(table: Table, declared: Collection[str]) -> list[str]:
