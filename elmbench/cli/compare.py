@@ -81,7 +81,7 @@ def compare(
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
     budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
     save: Annotated[
-        Path | None, Option(help="Write the best model, fitted to all rows (joblib).")
+        Path | None, Option(help="Write the best model, fitted to all rows of DATA (joblib).")
     ] = None,
     page: Annotated[
         Path | None, Option("--html", help="Write a page of tables, charts and importances.")
@@ -193,6 +193,7 @@ def _finish(
         final_model.save(final_model.fit_final(prepared, results, best.model), save)
         reason = f" ({best.reason})" if best.reason else ""
         state.say(f"the best model: {best.model}{reason}")
+        state.say(f"fitted to {final_model.fitted_rows(results)}")
         state.say(f"written to {save}; next: elmbench predict {shlex.quote(str(save))} NEW.csv")
         state.say("Loading a joblib file runs code that it names: load only files that you trust.")
     if page is not None:

@@ -22,6 +22,7 @@ import secrets
 import warnings
 from bisect import insort
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -294,9 +295,14 @@ class Store:
         """Lock the tables against other runs and read their results, so that the last writer has
         everything.
         """
-        with lock_file(self.root / "tables.lock"):
+        with lock_tables(self.root.parent):
             self.refresh()
             yield
+
+
+def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
+    """Return the lock of the tables of a results folder, for a process that writes their files."""
+    return lock_file(results_dir / ".store" / "tables.lock")
 
 
 def _name_of(line: bytes) -> str | None:

@@ -1,6 +1,7 @@
 """Results of many tables compared with their baselines or with the published values."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
 from elmbench.reporting.papers import PaperResults, TableResults, papers_of, read_table
 from elmbench.reporting.results import records, rewrite_results
+from elmbench.running.store import lock_tables
 from elmbench.specs.catalogue import (
     PROFILES,
     ExperimentFile,
@@ -153,13 +155,17 @@ def update_tables(
 
     Raises NothingToCompareError if the named table has no results, or if no table has any.
     """
-    if name is not None:
-        table = find_resolved(name, profile, results_dir)
-        _require_results([table.file.id], table.profile, results_dir)
-        return [rewrite_results(table, results_dir).folder]
-    files = _files([], lambda file: has_results(results_dir, profile, file.id))
-    _require_results([file.id for file in files], profile, results_dir)
-    return [rewrite_results(resolve(file, profile), results_dir).folder for file in watch(files)]
+    # No run may replace the cells meanwhile. Without a store, as in a checkout, there is no run.
+    has_store = (results_dir / ".store").is_dir()
+    with lock_tables(results_dir) if has_store else nullcontext():
+        if name is not None:
+            table = find_resolved(name, profile, results_dir)
+            _require_results([table.file.id], table.profile, results_dir)
+            return [rewrite_results(table, results_dir).folder]
+        files = _files([], lambda file: has_results(results_dir, profile, file.id))
+        _require_results([file.id for file in files], profile, results_dir)
+        tables = (resolve(file, profile) for file in watch(files))
+        return [rewrite_results(table, results_dir).folder for table in tables]
 
 
 def check_published(

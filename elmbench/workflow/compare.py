@@ -120,7 +120,7 @@ def compare(
     -------
     ComparisonResults
         `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
-        `best_estimator()` fits the best model to all rows.
+        `best_estimator()` fits the best model to all rows of X, and to none of `test`.
 
     Raises
     ------

@@ -1,5 +1,5 @@
-"""The final model of a comparison, fitted to all rows as one scikit-learn pipeline, and its
-predictions.
+"""The final model of a comparison, fitted to all rows but the held-out ones as one scikit-learn
+pipeline, and its predictions.
 """
 
 import warnings
@@ -22,7 +22,7 @@ from elmbench.datasets.sources.file import (
 )
 from elmbench.datasets.table import Table, few, label_word, label_words
 from elmbench.datasets.values import as_read
-from elmbench.errors import ElmbenchError, first_line
+from elmbench.errors import ElmbenchError, amount, first_line
 from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
@@ -59,7 +59,8 @@ class ComparisonResults(Results):
         """Return the best model, or a named one, fitted to all rows with the hyperparameters of a
         last search.
 
-        It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data
+        Held-out rows of `test` are neither searched nor fitted, so that the scores in the table are
+        those of this model. It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data
         frames with the columns that were compared, or for sparse rows.
         """
         from sklearn import config_context
@@ -100,11 +101,23 @@ def choose_best(results: Results) -> Choice:
     )
 
 
+def fitted_rows(results: Results) -> str:
+    """Return the number of rows that the final model of a comparison is fitted to, in words."""
+    (spec,) = results.resolved.datasets.values()
+    if spec.shape.split is None:
+        return f"all {amount(spec.shape.instances, 'row')} of {spec.title}"
+    n_fitted, n_held_out = spec.shape.split
+    return (
+        f"all {amount(n_fitted, 'row')} of {spec.title}, and to none of the "
+        f"{amount(n_held_out, 'held-out row')}"
+    )
+
+
 def fit_final(
     run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()
 ) -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows; the best or the only one
-    if none is named.
+    """Return a model of a comparison on one data set, fitted to all rows but the held-out ones; the
+    best or the only one if none is named.
 
     It predicts labels as they are among the `targets`, those of a file as integers if they are
     written so.

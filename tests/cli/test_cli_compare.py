@@ -13,13 +13,15 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import lock_descriptor
 
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.folders import TABLE_FILES
+from elmbench.reporting.results import rewrite_results
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.workflow import comparison
+from elmbench.workflow import checks, comparison
 from elmbench.workflow.comparison import Comparison
 
 
@@ -86,6 +88,23 @@ def test_different_data_never_share_a_folder_of_results(
     assert sorted(Path("elmbench-results/compare/own").iterdir()) == folders
 
 
+def test_no_other_command_writes_a_table_while_it_is_updated(
+    elmbench: Callable, worker: dict, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elmbench("compare", shop, "-t", "buys", "-m", "dummy", "--folds", "3")
+    got_lock: list[bool] = []
+
+    def rewrite(*arguments: Any) -> Any:
+        descriptor = os.open("elmbench-results/.store/tables.lock", os.O_RDWR)
+        got_lock.append(lock_descriptor(descriptor, blocking=False))
+        os.close(descriptor)
+        return rewrite_results(*arguments)
+
+    monkeypatch.setattr(checks, "rewrite_results", rewrite)
+    elmbench("table", "own/shop", "--update")
+    assert got_lock == [False]
+
+
 def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:
@@ -147,6 +166,8 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
     result = elmbench(*words, "dummy", "--save", "dummy.joblib")
     assert "rows without a target, left out: 30 of 60" in result.out
     assert "1 cell to run on 1 worker" in result.out
+    fitted = "fitted to all 30 rows of shop.csv, and to none of the 30 held-out rows"
+    assert fitted in " ".join(result.out.split())
     assert result.err.startswith("1 cell in ")
     # Before any work.
     assert (
