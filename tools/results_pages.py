@@ -34,7 +34,6 @@ from elmbench.reporting.joint import (
 )
 from elmbench.reporting.papers import PaperResults
 from elmbench.reporting.results import Results
-from elmbench.reporting.site.findings import find
 from elmbench.reporting.writers.markdown import pipe_rows
 from elmbench.reporting.writers.text import as_text, table_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -84,21 +83,11 @@ def answers(folder: str = "results") -> str:
 
 
 def findings(paper: str) -> str:
-    """Return the findings on a paper as the site has them."""
-    parts = []
-    for finding in find([_gathered(paper)]):
-        parts += [
-            f"**{finding.title}.**",
-            " ".join(finding.evidence),
-            pipe_rows([[*finding.figures], *finding.figures.to_numpy().tolist()]),
-        ]
-    return "\n\n".join(parts)
-
-
-def headlines(count: str) -> str:
-    """Return the strongest findings on all papers, a sentence each."""
-    strongest = find(_all_gathered())[: int(count)]
-    return "\n".join(f"{number}. {finding.title}." for number, finding in enumerate(strongest, 1))
+    """Return the findings of the committed results about a paper."""
+    return "\n\n".join(
+        f"**{finding.title}.** {' '.join(finding.evidence)}"
+        for finding, _ in _gathered(paper).findings
+    )
 
 
 def verdicts(paper: str) -> str:
@@ -305,7 +294,7 @@ def kernels() -> str:
 
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
-    answer, answers, findings, headlines, verdicts, table, signs, claims, main, own_runs,
+    answer, answers, findings, verdicts, table, signs, claims, main, own_runs,
     self_tests, pattern, kernels
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}

@@ -25,7 +25,7 @@ from elmbench.reporting.summary import COLUMNS, FIGURE, drop_stand_ins
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
-from elmbench.specs.papers import MainClaim, Paper
+from elmbench.specs.papers import MainClaim, Paper, PaperFinding
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import ALL
 
@@ -172,6 +172,16 @@ class PaperResults:
     def link(self, id: str) -> tuple[str, str]:
         """Return the address of a table's page and its label, by its id."""
         return next(table.link for table in self.tables if table.file.id == id)
+
+    @property
+    def findings(self) -> list[tuple[PaperFinding, list[tuple[str, str]]]]:
+        """The findings whose tables have results, with the links to their pages."""
+        links = {table.file.id: table.link for table in self.run}
+        return [
+            (finding, [links[id] for id in finding.tables])
+            for finding in self.paper.findings
+            if links.keys() >= set(finding.tables)
+        ]
 
     @property
     def run(self) -> list[TableResults]:

@@ -1,5 +1,5 @@
-"""The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims and the
-readings.
+"""The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims, the findings
+and the readings.
 """
 
 from dataclasses import dataclass
@@ -61,6 +61,16 @@ class MainClaim(Spec):
     tested_by: dict[str, tuple[str, ...]] = Field(min_length=1)
 
 
+class PaperFinding(Spec):
+    """A finding of the committed results about a paper; a test compares its numbers with them."""
+
+    #: One sentence without its full stop.
+    title: str = Field(min_length=1)
+    evidence: tuple[str, ...] = Field(min_length=1)
+    #: The ids of the tables that show it.
+    tables: tuple[str, ...] = Field(min_length=1)
+
+
 @dataclass(frozen=True)
 class ChosenReading:
     """A reading with a value other than its default."""
@@ -84,6 +94,7 @@ class Paper(Spec):
     #: Empty if the paper has none.
     doi: str = ""
     main_claims: tuple[MainClaim, ...] = ()
+    findings: tuple[PaperFinding, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
 
     @property

@@ -18,7 +18,6 @@ from elmbench.reporting.papers import PaperResults, TableResults, table_sentence
 from elmbench.reporting.readings import reading_table
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import comparison_charts, rank_diagram, rank_diagrams
-from elmbench.reporting.site.findings import find
 from elmbench.reporting.statistics import compare_models
 from elmbench.reporting.tables import grids_of
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
@@ -50,7 +49,6 @@ def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
-    findings = find(papers)
     navigation = [(paper.page, paper.paper.key) for paper in papers]
     navigation += [
         ("claims.html", "claims"),
@@ -69,7 +67,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         "index.html",
         "index.html",
         papers=papers,
-        findings=findings[:3],
         total=total,
         compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
@@ -78,8 +75,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         ),
     )
     for paper in papers:
-        paper_findings = [finding for finding in findings if finding.paper == paper.paper.key]
-        yield page(paper.page, "paper.html", paper=paper, findings=paper_findings)
+        yield page(paper.page, "paper.html", paper=paper)
         if paper.paper.readings:
             yield page(paper.readings_page, "readings.html", paper=paper)
         for table in paper.run:
