@@ -97,7 +97,7 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
         sample = _sample(values) if values.dtype == object and name not in table.words else []
         if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
             columns[name] = values
-    texts = {name: _numeric_words(values) for name, values in columns.items()}
+    texts = {name: _distinct_words(values) for name, values in columns.items()}
     decimal = decimal or _decimal_of(table, texts)
     if not columns:
         return replace(table, decimal=decimal)
@@ -124,11 +124,10 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     return table.add_remark(*remarks)
 
 
-def _numeric_words(values: NDArray[Any]) -> list[str]:
-    """Return the distinct numbers of a column of words, as they are written, in their order."""
+def _distinct_words(values: NDArray[Any]) -> list[str]:
+    """Return the distinct words of a column of numbers, in their order."""
     present = present_words(values)
-    words = dict.fromkeys(_stripped(word) for word in values if word in present)
-    return [*filter(looks_numeric, words)]
+    return [*dict.fromkeys(_stripped(word) for word in values if word in present)]
 
 
 def _is_plain(word: str, decimal: str) -> bool:
@@ -141,7 +140,7 @@ def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[st
     other = "." if decimal == "," else ","
     titles = {".": "point", ",": "comma"}
     text = f"numbers have a decimal {titles[decimal or '.']}"
-    if any(other in word for words in columns for word in words):
+    if any(other in word and looks_numeric(word) for words in columns for word in words):
         yield f"{text}, and a {titles[other]} separates thousands"
     elif decimal == ",":
         yield text
@@ -208,15 +207,11 @@ def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
     must be evident. Without a decision, a comma-separated file, and a file that is not text, has a
     decimal point.
     """
-    pairs = [(name, word) for name, words in columns.items() for word in words]
-    comma, point = (
-        next((pair for pair in pairs if _parse(pair[1], mark) is None), None) for mark in ".,"
-    )
+    samples = {name: words[:: 1 + len(words) // _SAMPLE] for name, words in columns.items()}
+    comma, point = _deciding_number(samples, ","), _deciding_number(samples, ".")
+    if not (comma or point):
+        comma, point = _deciding_number(columns, ","), _deciding_number(columns, ".")
     point = point or _first_fraction(table)
-    ambiguous = {
-        mark: next((pair for pair in pairs if mark in pair[1] and _is_ambiguous(pair[1])), None)
-        for mark in ".,"
-    }
     is_decided = bool(comma or point)
     if comma and not point:
         point = _doubtful_thousands(columns, ".")
@@ -234,8 +229,8 @@ def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
         raise ElmbenchError(
             f"{table.origin}: {examples}", expected="one decimal mark", next_step=next_step
         )
-    pair = ambiguous["."] or ambiguous[","]
-    if pair and not is_decided and table.separator not in ("", ","):
+    pair = None if is_decided else _first_ambiguous(columns)
+    if pair and table.separator not in ("", ","):
         name, word = pair
         mark = "." if "." in word else ","
         numbers = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
@@ -246,6 +241,25 @@ def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
     if comma:
         return ","
     return "." if point or pair else ""
+
+
+def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> tuple[str, str] | None:
+    """Return the first number that only one decimal mark can read, and its column."""
+    this, other = _NUMBERS[mark], _NUMBERS["." if mark == "," else ","]
+    for name, words in columns.items():
+        for word in words:
+            if not other.fullmatch(word) and this.fullmatch(word):
+                return name, word
+    return None
+
+
+def _first_ambiguous(columns: Mapping[str, list[str]]) -> tuple[str, str] | None:
+    """Return the first number that both decimal marks can read, and its column."""
+    for name, words in columns.items():
+        for word in words:
+            if ("." in word or "," in word) and _is_ambiguous(word):
+                return name, word
+    return None
 
 
 def _is_ambiguous(word: str) -> bool:
@@ -276,7 +290,7 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> tuple[st
         marked = [word for word in words if mark in word and _is_ambiguous(word)]
         if not marked:
             continue
-        rest = [word for word in words if mark not in word]
+        rest = [word for word in words if mark not in word and looks_numeric(word)]
         is_grouped = not any(_UNGROUPED.match(word) for word in rest)
         if not is_grouped or not (rest or any(word.count(mark) > 1 for word in words)):
             return name, marked[0]
