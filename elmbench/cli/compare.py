@@ -81,7 +81,8 @@ def compare(
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
     budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
     save: Annotated[
-        Path | None, Option(help="Write the best model, fitted to all rows of DATA (joblib).")
+        Path | None,
+        Option(help="Write the best model, fitted to all rows of DATA (.joblib or .skops)."),
     ] = None,
     page: Annotated[
         Path | None, Option("--html", help="Write a page of tables, charts and importances.")
@@ -102,6 +103,10 @@ def compare(
             "leave --save out, or compare one data set",
         )
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
+    if save is not None:
+        from elmbench.workflow.saved_models import check_format
+
+        check_format(save)
     outputs = [(name, path) for name, path in (("--save", save), ("--html", page)) if path]
     check_outputs(outputs, [*data, test, *state.plugins])
     files = [path for _, path in outputs]
@@ -187,15 +192,21 @@ def _finish(
             show_statistics(results)
             state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
     if save is not None:
-        from elmbench.workflow import final_model
+        from elmbench.workflow import final_model, saved_models
 
         best = final_model.choose_best(results)
-        final_model.save(final_model.fit_final(prepared, results, best.model), save)
+        saved_models.save(final_model.fit_final(prepared, results, best.model), save)
         reason = f" ({best.reason})" if best.reason else ""
         state.say(f"the best model: {best.model}{reason}")
         state.say(f"fitted to {final_model.fitted_rows(results)}")
         state.say(f"written to {save}; next: elmbench predict {shlex.quote(str(save))} NEW.csv")
-        state.say("Loading a joblib file runs code that it names: load only files that you trust.")
+        if save.suffix == saved_models.SAFE:
+            state.say("Loading a skops file runs no code: types that are not known are rejected.")
+        else:
+            state.say(
+                "Loading a joblib file runs code that it names: load only files that you trust. "
+                "For others: --save FILE.skops (pip install 'elmbench[skops]')"
+            )
     if page is not None:
         _write_page(prepared, results, page)
 
@@ -228,7 +239,7 @@ def predict(
     model: Annotated[
         Path,
         typer.Argument(
-            help="File of `compare --save`. Loading it runs code: use only files that you trust."
+            help="File of `compare --save`. A joblib file runs code: use only files that you trust."
         ),
     ],
     data: Annotated[

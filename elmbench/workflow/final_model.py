@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import joblib
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -23,7 +22,6 @@ from elmbench.datasets.sources.file import (
 from elmbench.datasets.table import Table, few, label_word, label_words
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, amount, first_line
-from elmbench.files import replace_file
 from elmbench.layouts.comparison import ranking
 from elmbench.protocol.folds import encoder, fold_of, load_rows, prepared_inputs
 from elmbench.protocol.splits import Indices, folds_of, order_rows
@@ -36,6 +34,7 @@ from elmbench.work.fit import Fit
 from elmbench.work.scoring import best, grid_scores, weight_argument
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
+from elmbench.workflow.saved_models import load
 
 
 @dataclass(frozen=True)
@@ -240,12 +239,6 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
     return search.params | search.grid.candidates()[best(scores)]
 
 
-def save(estimator: Any, path: Path) -> None:
-    """Write an estimator with joblib. Loading the file runs code that it names."""
-    with replace_file(path) as partial:
-        joblib.dump(estimator, partial, compress=3)
-
-
 def predict_file(
     model: Path,
     file: Path,
@@ -271,7 +264,7 @@ def predict_file(
             next_step="check the path",
         )
     try:
-        estimator = joblib.load(model)
+        estimator = load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
         kinds = steps["values"].kw_args if names else {}
@@ -280,6 +273,8 @@ def predict_file(
             if names
             else {}
         )
+    except ElmbenchError:
+        raise
     except Exception as error:
         # Other errors say only that it is another file.
         is_of_others = isinstance(error, ImportError | AttributeError)

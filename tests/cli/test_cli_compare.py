@@ -157,6 +157,17 @@ def test_names_of_files_that_are_not_utf_8(elmbench: Callable, worker: dict, sho
     assert len(elmbench("--json", *words).json) == 1
 
 
+def test_a_safe_file_without_skops_is_an_error_before_the_work(
+    elmbench: Callable, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elmbench.workflow.saved_models.find_spec", lambda name: None)
+    err = elmbench("compare", shop, "--save", "best.skops", code=2).err
+    assert "best.skops: skops, which reads and writes such files, is not installed" in err
+    assert not Path("elmbench-results").exists()
+    Path("best.skops").write_bytes(b"")
+    assert "pip install 'elmbench[skops]'" in elmbench("predict", "best.skops", shop, code=2).err
+
+
 def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:

@@ -31,7 +31,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
 from elmbench.protocol.folds import prepared_inputs
-from elmbench.workflow.final_model import predict_file, save
+from elmbench.workflow.final_model import predict_file
+from elmbench.workflow.saved_models import save
 
 
 def shop(rows: int) -> pd.DataFrame:
