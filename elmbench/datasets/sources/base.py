@@ -12,11 +12,10 @@ import inspect
 import json
 import os
 import shutil
-import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -27,7 +26,6 @@ from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder, partial_path, sweep
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
-from elmbench.terminal import unescaped
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -135,16 +133,17 @@ class FetchJob:
         from pooch.hashes import hash_matches
         from pooch.utils import unique_file_name
 
+        from elmbench.datasets.sources.bar import DownloadBar
+
         pooch.get_logger().setLevel("WARNING")
-        downloader = pooch.HTTPDownloader(
-            progressbar=self.progress, timeout=TIMEOUT, headers=_HEADERS
-        )
         kept = self.folder.parent / unique_file_name(url)
         if shared and kept.is_file() and hash_matches(kept, known_hash):
             return kept
         try:
-            # The bar moves back to the beginning of its line.
-            with network(url), redirect_stderr(unescaped(sys.stderr)):
+            with network(url), DownloadBar() if self.progress else nullcontext() as bar:
+                downloader = pooch.HTTPDownloader(
+                    progressbar=bar, timeout=TIMEOUT, headers=_HEADERS
+                )
                 path = pooch.retrieve(url, known_hash, path=self.folder, downloader=downloader)
         except ValueError as error:  # the message names both hashes
             problem = f"{url}: {str(error).partition(' Deleted ')[0]}"
@@ -157,9 +156,7 @@ class FetchJob:
 
 @contextmanager
 def network(url: str) -> Iterator[None]:
-    """Convert the errors of requests to an address into those of this package."""
-    import requests
-
+    """Convert the errors of a download from an address into those of this package."""
     host = urlsplit(url).netloc
     closed = DataUnavailableError(
         f"{host} cannot be reached", expected="a network", next_step="try again online"
@@ -168,11 +165,11 @@ def network(url: str) -> Iterator[None]:
         raise closed
     try:
         yield
-    except requests.ConnectionError as error:  # also a timeout of the connection
-        _closed.add(host)
-        raise closed from error
-    except (requests.RequestException, OSError) as error:
+    except OSError as error:  # also every error of requests, with the request and the answer
         answer = getattr(error, "response", None)
+        if answer is None and getattr(error, "request", None) is not None:
+            _closed.add(host)
+            raise closed from error
         problem = (
             first_line(error)
             if answer is None

@@ -117,13 +117,12 @@ def _description(openml: Any, number: int) -> Any:
     """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or
     nothing answers.
     """
-    import requests
-    import urllib3
+    import pooch
 
     exceptions, later = openml.exceptions, "try again later"
     where = f"OpenML {number} ({openml.config.server})"
     with network(openml.config.server):  # the client tries for minutes to reach a server
-        requests.head(openml.config.server, timeout=TIMEOUT)
+        pooch.HTTPDownloader(timeout=TIMEOUT)(openml.config.server, None, None, check_only=True)
     try:
         return openml.datasets.get_dataset(
             number, download_data=False, download_qualities=False, download_features_meta_data=False
@@ -133,12 +132,7 @@ def _description(openml: Any, number: int) -> Any:
         raise ElmbenchError(
             f"{where}: {error.message}", expected="a public data set", next_step=next_step
         ) from error
-    except (
-        exceptions.PyOpenMLError,
-        requests.RequestException,
-        urllib3.exceptions.HTTPError,
-        OSError,
-    ) as error:
+    except (exceptions.PyOpenMLError, OSError) as error:
         problem = f"{where}: {first_line(error)}"
         raise DataUnavailableError(problem, expected="an answer", next_step=later) from error
     except (KeyError, ValueError, TypeError) as error:
