@@ -2,7 +2,6 @@
 
 import codecs
 import contextlib
-import gc
 import io
 import os
 import shlex
@@ -159,9 +158,6 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], l
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
-    gc.set_threshold(
-        10_000
-    )  # imports and specs leave little garbage: its search takes a tenth of a short command
     arguments = sys.argv[1:] if arguments is None else arguments
     for name in ("stdout", "stderr"):
         if (
