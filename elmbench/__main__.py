@@ -36,6 +36,9 @@ def main() -> None:
     atexit.register(
         end
     )  # The first callback runs last. Python would take a while to delete all modules.
+    from elmbench.files import open_standard_streams
+
+    open_standard_streams()
     from elmbench.cli import main as run
 
     try:

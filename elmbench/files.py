@@ -9,6 +9,7 @@ import platform
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -190,6 +191,23 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def open_standard_streams() -> None:
+    """Open the null device in place of each standard stream that was closed at the start.
+
+    Otherwise the next file to be opened gets its number, and messages to standard error are written
+    into that file.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest free one, which is the missing one
+            os.set_inheritable(number, True)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 def process_name() -> str:

@@ -159,11 +159,6 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], l
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    for name in ("stdout", "stderr"):
-        if (
-            getattr(sys, name) is None
-        ):  # closed before the start: the next file to be opened would get its number
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(

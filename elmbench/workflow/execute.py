@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, cast
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
-from elmbench.files import RESULTS_DIR
+from elmbench.files import RESULTS_DIR, open_standard_streams
 from elmbench.registry.plugins import load_address, load_plugin
 from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, OnEvent, Run
@@ -139,6 +139,7 @@ def checked(function: Function) -> Function:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        open_standard_streams()
         load_address.cache_clear()  # a notebook may have edited the module
         try:
             with messages_for_python():

@@ -2,11 +2,13 @@
 exit code 2.
 """
 
+import csv
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -204,6 +206,33 @@ def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
 def test_streams_that_were_closed_before_the_start() -> None:
     command = f"exec {sys.executable} -m elmbench list models >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
+
+
+#: A call from Python, as the command line makes one.
+COMPARE = """
+import elmbench, numpy
+X = numpy.random.default_rng(0).random((40, 2))
+elmbench.compare(X, X[:, 0] > 0.5, ["ridge"], folds=2, results_dir="elmbench-results")
+"""
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("by", ["command", "call"])
+def test_a_comparison_without_standard_streams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str, closed: str
+) -> None:
+    """No pipe to a worker and no file of the store takes the number of one of them."""
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("a,t\n" + "1,no\n2.5,yes\n" * 20)
+    Path("call.py").write_text(COMPARE)
+    command = "call.py" if by == "call" else "-m elmbench compare x.csv -t t -m ridge --folds 2"
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} {command} {closed}"], stdout=PIPE, check=False
+    )
+    assert done.returncode == 0
+    (cells,) = Path("elmbench-results").rglob("cells.csv")
+    with open(cells, newline="") as stream:
+        assert {row["status"] for row in csv.DictReader(stream)} == {"ok"}
 
 
 def test_a_terminal_of_few_signs() -> None:
