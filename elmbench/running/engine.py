@@ -5,7 +5,7 @@ that will take.
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -184,6 +184,10 @@ class Run:
         in_order = (executor.fixed and executor.workers == 1) or self.until < math.inf
         queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
         running: dict[Future[Answer], Work] = {}
+        # Work with the same code from outside is grouped, but a budget has an order of its own. A
+        # single worker begins with the suite's own models, because any model can follow them.
+        is_grouped = self.until == math.inf
+        idle_codes = [""] if in_order and is_grouped else []
 
         def finish(work: Work, answer: Answer) -> None:
             if answer.result["status"] == "timeout" and time.monotonic() >= self.until:
@@ -199,7 +203,7 @@ class Run:
             while queue and (running or time.monotonic() < self.until):
                 width = max(executor.workers, 1)
                 while len(running) < width and time.monotonic() < self.until:
-                    key = queue.pop()
+                    key = queue.pop(idle_codes)
                     if key is None:
                         break
                     work = self.works[key]
@@ -208,6 +212,9 @@ class Run:
                     if work.immediate:
                         finish(work, Answer(attempt(work, inputs, Context(self.settings.data_dir))))
                     else:
+                        if idle_codes:
+                            code = work.outside_code
+                            idle_codes.remove(code if code in idle_codes else idle_codes[-1])
                         rest = (
                             Limits()
                             if math.isinf(self.until)
@@ -222,7 +229,9 @@ class Run:
                     # Work counts as running until it is stored, so an interrupt in between loses
                     # nothing.
                     finish(running[future], future.result())
-                    del running[future]
+                    work = running.pop(future)
+                    if is_grouped:
+                        idle_codes.append(work.outside_code)
         except (KeyboardInterrupt, ElmbenchError):
             for future, work in running.items():
                 if future.done() and future.exception() is None:
@@ -249,6 +258,7 @@ class WorkQueue:
     def __init__(
         self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None
     ) -> None:
+        self._works = works
         self._number = {key: i for i, key in enumerate(todo)}
         graph = {
             key: [name for name in works[key].needs if name in self._number] for key in self._number
@@ -263,14 +273,28 @@ class WorkQueue:
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
         self.mark_done = self._sorter.done
-        #: A heap of work that can start: minus the length of the chain, the number and the key.
-        self._ready: list[tuple[float, int, str]] = []
+        #: A heap of the work that can start, for each code from outside and, with the key None, for
+        #: immediate work: minus the length of the chain, the number and the key.
+        self._ready: dict[str | None, list[tuple[float, int, str]]] = {}
 
     def __bool__(self) -> bool:
         return self._sorter.is_active()
 
-    def pop(self) -> str | None:
-        """Return the key of the next work that can start; None if there is none."""
+    def pop(self, idle_codes: Sequence[str] = ()) -> str | None:
+        """Return the key of the next work that can start; None if there is none.
+
+        `idle_codes`: the code from outside that each idle worker has run. Work with that of the
+        last one comes first, because other work may need a new worker. Immediate work comes before
+        it, because it may release such work.
+        """
         for key in self._sorter.get_ready():
-            heapq.heappush(self._ready, (-self._lengths[key], self._number[key], key))
-        return heapq.heappop(self._ready)[2] if self._ready else None
+            work = self._works[key]
+            code = None if work.immediate else work.outside_code
+            entry = -self._lengths[key], self._number[key], key
+            heapq.heappush(self._ready.setdefault(code, []), entry)
+        heaps = {code: heap for code, heap in self._ready.items() if heap}
+        if not heaps:
+            return None
+        first = min(heaps, key=lambda code: heaps[code][0])
+        code = next((code for code in (None, *reversed(idle_codes)) if code in heaps), first)
+        return heapq.heappop(heaps[code])[2]

@@ -129,14 +129,18 @@ def lives(process: psutil.Process) -> bool:
     return False
 
 
-@cache
 def guarded_mark() -> str:
-    """Start a guard and return a mark: processes with this mark are killed when this process ends,
-    even by SIGKILL.
+    """Return a mark: processes with this mark are killed when this process ends, even by SIGKILL.
 
-    The guard is a separate process, so a model that holds the interpreter lock cannot block it.
+    The first call starts a guard, a separate process, so a model that holds the interpreter lock
+    cannot block it. A fork of this process has a guard of its own.
     """
-    mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+    return _guarded_mark(os.getpid())
+
+
+@cache
+def _guarded_mark(owner: int) -> str:
+    mark = f"{owner}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
     guard = subprocess.Popen(
         [sys.executable, "-P", "-m", __name__, mark],
@@ -147,7 +151,6 @@ def guarded_mark() -> str:
         # what ends the processes of a terminal does not end the guard before them
         start_new_session=True,
     )
-    owner = os.getpid()
     # The guard is told, because the end of its input alone might wait for a fork of the owner.
     atexit.register(lambda: guard.communicate(b"\n") if os.getpid() == owner else None)
     return mark

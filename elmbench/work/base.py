@@ -119,9 +119,17 @@ class Work(ABC):
         return model.name if isinstance(model, ModelRef) else ""
 
     @property
-    def is_from_outside(self) -> bool:
-        """True if the kind of work or its model comes from a plug-in."""
-        return not self._is_built_in or self.model_name not in ("", *BUILT_IN)
+    def outside_code(self) -> str:
+        """The code from outside that the work runs: its kind, its model and the kinds of source of
+        its data, if they are from a plug-in file, a package or an address; empty if none is.
+
+        A worker that has run such code does no other work.
+        """
+        spec = self.data.spec if self.data is not None else None
+        kind = [] if self._is_built_in else [f"work {self.kind}"]
+        model = [] if self.model_name in ("", *BUILT_IN) else [f"model {self.model_name}"]
+        sources = [f"source {kind}" for kind in (spec.outside_kinds if spec is not None else ())]
+        return ", ".join([*kind, *model, *sources])
 
     @property
     def _is_built_in(self) -> bool:

@@ -56,6 +56,9 @@ class InProcess:
         self.made += 1
         return self
 
+    def start_cost(self, task: Task) -> int:
+        return 0
+
     def ask(self, task: Task, limits: Limits) -> Answer:
         with self.lock:
             self.at_once += 1

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -69,6 +70,12 @@ def interrupting(self):
 def meddling(self):
     """Replace a function that other models use."""
     np.where = None
+
+
+def poisoning(self):
+    """Change what other models of the same file predict, and leave a timer behind."""
+    Base.predict = lambda self, X: np.ones(len(X), int)
+    threading.Timer(1.0, os._exit, [3]).start()
 
 
 def pooling(self):
@@ -224,8 +231,8 @@ class SlowToMake(Base):
 
 
 ACTIONS = [
-    exiting, leaving, unusual, interrupting, meddling, pooling, killed, stuck, locking, leaking,
-    leaking_child,
+    exiting, leaving, unusual, interrupting, meddling, poisoning, pooling, killed, stuck, locking,
+    leaking, leaking_child,
     printing, forking, parent,
     colourful, killing_group, detaching, unmarked, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip

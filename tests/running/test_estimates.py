@@ -187,3 +187,18 @@ def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str,
     first = [plan.works[queue.pop() or ""] for _ in range(3)]
     assert {(work.kind, work.model_name) for work in first} == {("search", "k-elm")}
     assert WorkQueue(plan.works, plan.works, None).pop() == next(iter(plan.works))
+
+
+def test_work_for_an_idle_worker_comes_first(plan_models: MakePlan) -> None:
+    """A worker that has run a model from outside does no other work."""
+    plan = plan_models("healthy", "printing", "K-ELM", select=("published",))
+    healthy, printing = "model healthy", "model printing"
+    queue = WorkQueue(plan.works, plan.works, dict.fromkeys(plan.works, 1.0))
+
+    def codes(*idle: str) -> list[str]:
+        keys = [queue.pop(idle) for _ in range(3)]
+        return [plan.works[key or ""].outside_code for key in keys]
+
+    assert codes(healthy, printing) == [printing] * 3
+    assert codes(healthy, printing) == [healthy] * 3
+    assert codes(healthy, printing) == [""] * 3

@@ -9,12 +9,13 @@ from typing import Any
 
 import psutil
 import pytest
-from made_runs import WORKERS, Fits, done
+from made_runs import PLUGIN, WORKERS, Fits, done, limits_of, run_of
 from made_work import untimed
 
 from elmbench.running.attempt import attempt
-from elmbench.running.executors import ENGINES, Executor
+from elmbench.running.executors import ENGINES, Executor, Settings, sandbox
 from elmbench.running.processes import MARK, available_memory
+from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
@@ -65,6 +66,36 @@ class TestTheSeam:
         result = leaking.result().result
         assert (result["status"], result["limit"]) == ("out-of-memory", 10**9)
         assert "the limit is 1 GB" in result["reason"]
+
+
+@pytest.mark.parametrize(
+    ("models", "started"),
+    [(("printing", "K-ELM", "healthy"), 2), (("ELM", "K-ELM"), 1)],
+    ids=["from outside", "built-in"],
+)
+def test_a_worker_is_replaced_only_for_another_model_from_outside(
+    plan_models: Callable[..., Plan],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    models: tuple[str, ...],
+    started: int,
+) -> None:
+    """The suite's own models come first, and then one model from outside after the other."""
+    plan = plan_models(*models, select=("published",))
+    workers = []
+    real = sandbox._Worker
+
+    def start(threads: int) -> Any:
+        workers.append(real(threads))
+        return workers[-1]
+
+    monkeypatch.setattr(sandbox, "_Worker", start)
+    settings = Settings(plugins=(str(PLUGIN),))
+    run_of(plan, store, settings, limits_of(plan)).run([*plan.works])
+    assert len(plan.works) > 2 * len(models)
+    results = [store.result(key) or {} for key in plan.works]
+    assert {result["status"] for result in results} == {"ok"}
+    assert len(workers) == started
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 from made_runs import PLUGIN, Fits, run_in
+from made_work import untimed
 from platforms import UNIX_PROCESSES
 
 from elmbench.running.executors import Settings
@@ -103,6 +104,20 @@ def test_what_a_model_does_ends_its_own_cell(
     for good in (fits("healthy")[0], fits("K-ELM", select=("published",))[0]):
         result = run_in(sandbox, good)
         assert (result["status"], result["reason"]) == ("ok", "")
+
+
+def test_a_model_does_not_change_another_one_of_its_file(fresh: Sandbox, fits: Fits) -> None:
+    """A worker that has run code from outside serves one model of it only."""
+    healthy = fits("healthy")
+    alone = run_in(fresh, healthy[0])
+    assert run_in(fresh, fits("poisoning")[0])["status"] == "ok"
+    poisoned = pid(fresh)
+    assert untimed(run_in(fresh, healthy[0])) == untimed(alone)
+    worker = pid(fresh)
+    assert worker != poisoned
+    assert ends(poisoned)
+    assert run_in(fresh, healthy[1])["status"] == "ok"
+    assert pid(fresh) == worker
 
 
 def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, fits: Fits) -> None:

@@ -1,15 +1,18 @@
 """A worker process: its start in any folder, and all that it has started."""
 
 import builtins
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -84,6 +87,32 @@ def test_a_worker_that_is_killed_while_it_starts_is_replaced(box: Sandbox, work:
         if child.environ().get(processes.MARK) == box._worker.mark:
             child.kill()
     assert run_in(box, work)["status"] == "ok"
+
+
+@pytest.mark.parametrize("moment", ["Process", "active_children"])
+def test_a_worker_that_is_killed_just_as_it_becomes_ready_is_replaced(
+    box: Sandbox, work: Fit, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    module = psutil if moment == "Process" else multiprocessing
+    real, Process = getattr(module, moment), psutil.Process
+    killed: list[int] = []
+
+    def kill_first(*arguments: Any) -> Any:
+        if not killed:
+            assert box._worker is not None
+            killed.append(box._worker.number)
+            one = Process(box._worker.number)
+            one.kill()
+            while processes.lives(one):
+                time.sleep(0.01)
+        return real(*arguments)
+
+    stand_in = SimpleNamespace(**{name: getattr(module, name) for name in dir(module)})
+    setattr(stand_in, moment, kill_first)
+    monkeypatch.setattr(sandbox, module.__name__, stand_in)
+    assert run_in(box, work)["status"] == "ok"
+    assert box._worker is not None
+    assert killed != [box._worker.number]
 
 
 def test_a_worker_that_cannot_start(

@@ -26,7 +26,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors import Answer, Executor, Settings, Task
-from elmbench.running.executors.sandbox import Sandbox, task_of
+from elmbench.running.executors.sandbox import Sandbox, best_sandbox, task_of
 from elmbench.running.processes import available_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work, key_of
@@ -212,7 +212,7 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
     )
     environment = _environment(settings.blas_threads)
     _become_parent()
-    box = _take(settings, run)
+    box = _take(settings, run, task)
     try:
         return replace(box.ask(task, limits.narrower(share)), environment=environment)
     finally:
@@ -221,14 +221,15 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
                 _idle.append(box)
 
 
-def _take(settings: Settings, run: str) -> Sandbox:
-    """Return a sandbox with these settings, which is busy now; end the idle ones with other
-    settings.
+def _take(settings: Settings, run: str, task: Task) -> Sandbox:
+    """Return a sandbox with these settings for a task, which is busy now; end the idle ones with
+    other settings.
     """
     with _lock:
         others = [box for box in _idle if box.settings != settings]
         _idle[:] = [box for box in _idle if box.settings == settings]
-        box = _idle.pop() if _idle else Sandbox(settings)
+        box = best_sandbox(_idle, task) if _idle else Sandbox(settings)
+        _idle[:] = [other for other in _idle if other is not box]
         _busy[box] = run
         if run in _ended:
             others.append(box)

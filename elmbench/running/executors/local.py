@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from elmbench.running.executors import Answer, Executor, Settings
-from elmbench.running.executors.sandbox import Sandbox, task_of
+from elmbench.running.executors.sandbox import Sandbox, best_sandbox, task_of
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ class LocalExecutor(Executor):
 
     def __init__(self, settings: Settings) -> None:
         self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
-        #: The idle sandboxes. The last one to become idle is the next to work, because it has
-        #: loaded its data.
+        #: The idle sandboxes. Of several whose workers can do some work equally well, the last one
+        #: to become idle does it, because it has loaded its data.
         self._idle = self._sandboxes.copy()
+        self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(settings.jobs)
 
     @property
@@ -42,9 +44,12 @@ class LocalExecutor(Executor):
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Answer:
         """Do some work in an idle sandbox."""
-        sandbox = self._idle.pop()
+        task = task_of(work, inputs)
+        with self._lock:
+            sandbox = best_sandbox(self._idle, task)
+            self._idle.remove(sandbox)
         try:
-            return sandbox.ask(task_of(work, inputs), limits)
+            return sandbox.ask(task, limits)
         finally:
             self._idle.append(sandbox)
 

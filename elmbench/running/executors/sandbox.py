@@ -15,7 +15,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -57,15 +57,30 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
 @contextlib.contextmanager
+def _no_daemon() -> Iterator[None]:
+    """Let this process start processes even if it is a daemon of multiprocessing."""
+    process = multiprocessing.current_process()
+    is_daemon = process.daemon
+    process.daemon = False
+    try:
+        yield
+    finally:
+        process.daemon = is_daemon
+
+
+@contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
     """Let Python processes that start meanwhile import no files of the current folder, and not end
     by Ctrl-C.
 
     A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of
     semaphores, which would print a warning if this process was killed.
+
+    A process of a pool of multiprocessing is a daemon, which may not start processes, because they
+    would outlive it. Workers do not: a guard ends them with their owner.
     """
     mask = getattr(signal, "pthread_sigmask", None)
-    with _environment:
+    with _environment, _no_daemon():
         filters = os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker:UserWarning"
         variables = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": ",".join(filter(None, filters))}
         previous = {name: os.environ[name] for name in variables if name in os.environ}
@@ -95,21 +110,24 @@ class _Ended(Exception):
 
 
 class _Load(NamedTuple):
-    """A model and data that a worker has loaded, and True if code from outside came with them."""
+    """The model, the data and the code from outside that a worker has loaded for its work."""
 
     model: str | None = None
     dataset: str | None = None
-    from_outside: bool = False
+    outside_code: str = ""
 
 
 class _Worker:
-    """A worker process in a pool of its own; `held` is its memory in bytes at the last check, with
-    its descendants'.
+    """A worker process in a pool of its own.
+
+    `held`: its memory in bytes at the last check, with its descendants'. `outside_code`: the code
+    from outside that has run in it (see `Work.outside_code`); empty if none has.
     """
 
     def __init__(self, blas_threads: int) -> None:
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
         self.loaded = _Load()
+        self.outside_code = ""
         self.held = 0
         self._killed = False
         self._process: BaseProcess | None = None
@@ -121,13 +139,17 @@ class _Worker:
             self._number = self._pool.submit(os.getpid)
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has started."""
+        """Wait until the process has started; raise `_Ended` if it has ended since."""
         if self._process is None:
             self.number = self._result(self._number)
-            self._process = next(
-                child for child in multiprocessing.active_children() if child.pid == self.number
-            )
-            self._system = psutil.Process(self.number)
+            try:
+                self._system = psutil.Process(self.number)
+            except psutil.NoSuchProcess as error:
+                raise self._death() from error
+            children = {child.pid: child for child in multiprocessing.active_children()}
+            if self.number not in children:
+                raise self._death()
+            self._process = children[self.number]
 
     def lives(self) -> bool:
         """Return True until the process has ended."""
@@ -164,11 +186,10 @@ class _Worker:
         """Return True if the process can do work with this model and data, as `loaded` names them.
 
         It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
-        these were killed alone, the next model that has such processes would miss them. Models of
-        the suite do not follow a model from outside, which may have changed the libraries that they
-        share.
+        these were killed alone, the next model that has such processes would miss them. No other
+        model follows one from outside, which may have changed the libraries that they share.
         """
-        if not self.lives() or (self.loaded.from_outside and not needed.from_outside):
+        if not self.lives() or self.outside_code not in ("", needed.outside_code):
             return False
         if self.loaded not in (_Load(), needed) and descendant_ids(self.number):
             return False
@@ -215,7 +236,7 @@ def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
         "work": work.content(),
         "dataset": spec and spec.model_dump(mode="json", by_alias=True),
         "inputs": dict(inputs),
-        "from_outside": work.is_from_outside or (spec is not None and spec.is_from_outside),
+        "outside_code": work.outside_code,
     }
 
 
@@ -237,28 +258,26 @@ class Sandbox:
             if self._worker is None and not self._stopped:
                 self._worker = _Worker(self.settings.blas_threads)
 
-    def ask(self, task: Task, limits: Limits) -> Answer:
-        """Do a task of `task_of`. It may end at a limit or with the worker.
+    def start_cost(self, task: Task) -> int:
+        """Return the relative cost of a worker for a task.
 
-        Models from outside share a worker. If one raises after another, which may have changed the
-        libraries that they share, it is tried again in a new worker.
+        0: the worker has run the same code from outside as the task, or none, like the task. 1: it
+        has to start, or has run no code from outside yet. 2: it must be replaced.
         """
-        previous = self._worker.loaded if self._worker is not None else _Load()
-        answer = self._ask(task, limits)
-        if (
-            "traceback" in answer.result
-            and previous.from_outside
-            and previous.model != task["work"].get("model")
-        ):
-            self._end_worker()
-            answer = self._ask(task, limits)
-        return answer
+        current = self._worker
+        if current is None:
+            return 1
+        if current.outside_code == task["outside_code"]:
+            return 0
+        return 2 if current.outside_code else 1
 
-    def _ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
-        """Do a task once; a worker that is killed while it starts is replaced."""
+    def ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
+        """Do a task of `task_of`. It may end at a limit or with the worker. A worker that is killed
+        while it starts is replaced.
+        """
         start = time.monotonic()
         current = self._worker
-        needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["from_outside"])
+        needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["outside_code"])
         if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
@@ -274,8 +293,9 @@ class Sandbox:
                     if limits.seconds is None
                     else replace(limits, seconds=max(limits.seconds, _LOADING))
                 )
+                current.outside_code = needed.outside_code or current.outside_code
                 failure = current.ask(worker.prepare, task, self.settings, loading)
-                current.loaded = _Load(from_outside=needed.from_outside) if failure else needed
+                current.loaded = _Load() if failure else needed
             start = time.monotonic()
             return Answer(
                 failure or current.ask(worker.run, task, self.settings, limits),
@@ -286,7 +306,7 @@ class Sandbox:
                 return Answer(STOPPED)
             self._end_worker()
             if restarts and not end.begun:
-                return self._ask(task, limits, restarts - 1)
+                return self.ask(task, limits, restarts - 1)
             return Answer(end.result, time.monotonic() - start)
 
     def _end_worker(self) -> None:
@@ -300,3 +320,8 @@ class Sandbox:
         """End the worker for good: later work fails."""
         self._stopped = True
         self._end_worker()
+
+
+def best_sandbox(idle: Sequence[Sandbox], task: Task) -> Sandbox:
+    """Return the last of the idle sandboxes that take a task at the least cost."""
+    return min(reversed(idle), key=lambda sandbox: sandbox.start_cost(task))

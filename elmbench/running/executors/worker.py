@@ -43,7 +43,7 @@ def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result |
     from elmbench.work.base import Context
 
     def load() -> "Result":
-        if task["from_outside"]:
+        if task["outside_code"]:
             _load_plugins(settings.plugins)
         preload(work_of(task), context)
         return {}

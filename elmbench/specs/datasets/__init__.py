@@ -157,9 +157,10 @@ class DatasetSpec(RowColumns):
         return self.sources[0] if self.sources[0].generated else None
 
     @property
-    def is_from_outside(self) -> bool:
-        """True if a kind of source is from a package or plug-in file."""
-        return any(source.kind not in BUILT_IN for source in self.sources)
+    def outside_kinds(self) -> tuple[str, ...]:
+        """The kinds of source that are from a package or plug-in file."""
+        kinds = dict.fromkeys(source.kind for source in self.sources)
+        return tuple(kind for kind in kinds if kind not in BUILT_IN)
 
     def is_training_part(self, n_rows: int, is_split: bool) -> bool:
         """Return True if so many rows, which are not split, are the official training rows
