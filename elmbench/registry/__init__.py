@@ -100,7 +100,14 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return True if an estimator has one of these methods, or has parameters without defaults."""
+    """Return True if an estimator has one of these methods, or has parameters without defaults.
+
+    An instance is made only if the class alone does not tell, because `__init__` may hang.
+    """
+    if isinstance(factory, type):
+        attributes = [inspect.getattr_static(factory, name, None) for name in names]
+        if any(map(inspect.isfunction, attributes)):
+            return True
     try:
         model = factory()
     except TypeError:  # it has parameters without defaults

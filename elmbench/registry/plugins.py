@@ -2,13 +2,11 @@
 files.
 """
 
-import hashlib
 import importlib
 import inspect
 import pickletools
 import re
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +21,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
 from elmbench.files import write_atomically
 from elmbench.registry.built_in import ModelEntry
+from elmbench.registry.code import code_digest, digest
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {
@@ -70,7 +69,7 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
             )
             raise ElmbenchError(problem, next_step="correct or uninstall that package") from error
         version = point.dist.version if point.dist else ""
-        entries.append(_as_entry(point.name, loaded, origin, version + _code_of([point.module])))
+        entries.append(_as_entry(point.name, loaded, origin, version + code_digest([point.module])))
     return tuple(entries)
 
 
@@ -80,25 +79,9 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """
     if isinstance(loaded, ModelEntry):
         return replace(loaded, name=name, version=loaded.version or version, origin=origin)
-    from sklearn.base import is_classifier, is_regressor
-
     is_class = isinstance(loaded, type)
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
-    tasks = []
-    if not lacks and hasattr(loaded, "__sklearn_tags__"):
-        try:
-            estimator = loaded() if is_class else loaded
-        except (Exception, SystemExit) as error:
-            problem = (
-                f"the model {name!r} ({origin}) cannot be made without arguments: "
-                f"{_message_of(error)}"
-            )
-            raise _declaration_error(
-                problem, "a default for every parameter, as scikit-learn has it"
-            ) from error
-        kinds = {"classification": is_classifier, "regression": is_regressor}
-        with suppress(AttributeError):  # of a mixin without BaseEstimator
-            tasks = [task for task, is_kind in kinds.items() if is_kind(estimator)]
+    tasks = [] if lacks else _tasks_of(name, loaded, origin)
     if not tasks:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
         raise _declaration_error(
@@ -111,29 +94,50 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     return ModelEntry(name, title, **dict.fromkeys(tasks, factory), version=version, origin=origin)
 
 
+def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
+    """Return the tasks of an estimator or its class.
+
+    A class of scikit-learn's kind tells them without an instance. So a class whose `__init__` hangs
+    or fails ends its own cells, and the other models of its file run.
+    """
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        RegressorMixin,
+        is_classifier,
+        is_regressor,
+    )
+
+    if isinstance(loaded, type) and issubclass(loaded, BaseEstimator):
+        mixins = {"classification": ClassifierMixin, "regression": RegressorMixin}
+        if tasks := [task for task, mixin in mixins.items() if issubclass(loaded, mixin)]:
+            try:
+                inspect.signature(loaded).bind()
+            except TypeError as error:
+                raise _needs_arguments(name, origin, error) from error
+            return tasks
+    if not hasattr(loaded, "__sklearn_tags__"):
+        return []
+    try:
+        estimator = loaded() if isinstance(loaded, type) else loaded
+    except (Exception, SystemExit) as error:
+        raise _needs_arguments(name, origin, error) from error
+    kinds = {"classification": is_classifier, "regression": is_regressor}
+    with suppress(AttributeError):  # of a mixin without BaseEstimator
+        return [task for task, is_kind in kinds.items() if is_kind(estimator)]
+    return []
+
+
+def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchError:
+    """Return the error for a class that cannot be instantiated without arguments."""
+    return _declaration_error(
+        f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}",
+        "a default for every parameter, as scikit-learn has it",
+    )
+
+
 def _declaration_error(problem: str, expected: str) -> ElmbenchError:
     return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:12]
-
-
-def _digest_of_code(source: Path, folder: Path, module: str = "") -> str:
-    """Return the digest of a file of code, a `module` or else a script, and of the modules in a
-    folder that it uses.
-    """
-    from modulefinder import ModuleFinder
-
-    finder = ModuleFinder([str(folder)])
-    with suppress(ImportError, SyntaxError, ValueError):  # running the code tells what is wrong
-        if module:
-            finder.import_hook(module)
-        else:
-            finder.run_script(str(source))
-    files = (vars(module)["__file__"] for module in finder.modules.values())
-    others = sorted({file for file in files if file} - {str(source)})
-    return _digest(b"".join(Path(file).read_bytes() for file in (source, *others)))
 
 
 @cache
@@ -160,8 +164,7 @@ def load_address(address: str) -> ModelEntry:
         raise unknown_name(
             f"class of the module {module_name}:", attribute, classes, "correct the address"
         )
-    source = inspect.getsourcefile(module)
-    version = _digest_of_code(Path(source), Path(folder), module_name) if source else ""
+    version = code_digest([module_name])
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
 
 
@@ -216,6 +219,8 @@ def load_plugin(file: str | Path) -> Path:
 def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     """Run a plug-in file; return its absolute path and its objects. See `load_plugin`."""
     path = Path(file).expanduser().resolve()
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -223,12 +228,10 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
         raise ElmbenchError(
             problem, expected="a Python file", next_step="check the path"
         ) from error
-    digest = _digest_of_code(path, path.parent)
-    module_name = f"elmbench_plugin_{path.stem}_{digest}"
+    code = code_digest(script=path)
+    module_name = f"elmbench_plugin_{path.stem}_{code}"
     module = sys.modules[module_name] = ModuleType(module_name)
     module.__file__ = str(path)
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
     try:
         exec(compile(content, path, "exec"), vars(module))
     except (Exception, SystemExit) as error:
@@ -265,7 +268,7 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
         if kind == "MODELS":
             # The estimators of a program have a version that does not depend on the folder of their
             # file.
-            version = getattr(module, "ELMBENCH_VERSION", f"plug-in {digest}")
+            version = getattr(module, "ELMBENCH_VERSION", f"plug-in {code}")
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", version)
         elif not isinstance(loaded, type):
             raise _declaration_error(
@@ -296,9 +299,10 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     # Every process gives classes of a script other identifiers, and a notebook's code files other
     # names.
-    code = _code_of(str(value) for _, value, _ in pickletools.genops(content))
-    digest = _digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
-    pickled = folder / f"estimators-{digest}.pkl"
+    names = {str(value) for _, value, _ in pickletools.genops(content)} - {"__main__"}
+    code = code_digest(name for name in names if name in sys.modules)
+    version = digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
+    pickled = folder / f"estimators-{version}.pkl"
     path = pickled.with_suffix(".py")
     # Another comparison of the same data may read or write them at the same time.
     write_atomically(pickled, content)
@@ -307,27 +311,9 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         f"import sys\nfrom pathlib import Path\nimport cloudpickle\n"
         f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
         f"MODELS = cloudpickle.loads(Path({str(pickled)!r}).read_bytes())\nELMBENCH_VERSION = "
-        f"{digest!r}\n",
+        f"{version!r}\n",
     )
     return path
-
-
-def _code_of(names: Iterable[str]) -> str:
-    """Return the digests of the modules with these names that are the user's own, not in a
-    library's folder.
-    """
-    libraries = tuple(map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-    files = {
-        name: getattr(sys.modules.get(name), "__file__", None) or ""
-        for name in {*names} - {"__main__"}
-    }
-    return "".join(
-        _digest_of_code(Path(file), Path.cwd(), name)
-        for name, file in sorted(files.items())
-        if file.endswith(".py")
-        and not file.startswith(libraries)
-        and not name.startswith("elmbench.")
-    )
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

@@ -289,8 +289,7 @@ def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> s
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
     try:
-        return (
-            "it takes no weights of rows" if weighted and weight_argument(factory()) is None else ""
-        )
+        model = factory if isinstance(factory, type) else factory()
+        return "it takes no weights of rows" if weighted and weight_argument(model) is None else ""
     except TypeError:  # it has parameters without defaults
         return ""

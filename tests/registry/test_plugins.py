@@ -13,7 +13,9 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import DatasetRef
 from elmbench.registry import (
+    code,
     find_model,
+    has_method,
     list_models,
     make_model,
     model_version,
@@ -152,7 +154,8 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
             "the model 'mine' .* cannot be made without arguments: .*depth",
         ),
         (
-            MODEL.replace("self.depth = depth", "raise SystemExit(3)") + 'MODELS = {"mine": Mine}',
+            "from sklearn.base import BaseEstimator\nclass A(BaseEstimator):\n    fit = predict = "
+            "None\n    def __init__(self): raise SystemExit(3)\nMODELS = {'mine': A}",
             "the model 'mine' .* cannot be made without arguments: SystemExit",
         ),
         (
@@ -168,6 +171,19 @@ def test_plugins_that_are_none(plugin: Callable[..., Path], text: str, message: 
         load_plugin(plugin(text))
     assert error.value.next_step
     assert "mine" not in registry()
+
+
+def test_a_class_that_cannot_be_made_leaves_the_others_of_its_file(
+    plugin: Callable[..., Path],
+) -> None:
+    """Its `__init__`, which may also hang, runs with its own cells only."""
+    broken = "class Broken(Mine):\n    def __init__(self):\n        raise SystemExit(3)\n"
+    load_plugin(plugin(f"{MODEL}{broken}MODELS = {{'mine': Mine, 'broken': Broken}}"))
+    assert make_model("mine").depth == 1
+    factory = find_model("broken").factory("classification")
+    assert has_method(factory, "predict")
+    with pytest.raises(SystemExit):
+        factory()
 
 
 def test_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
@@ -314,10 +330,33 @@ def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: 
         load_plugin(folder / "bad.py")
 
 
+#: The file of a model's code that is edited, in the working folder or in one on the search path.
+HELPERS = [
+    "own_base.py",
+    "src/own_base.py",
+    "src/own_package/base.py",
+    "src/own_package/deep/found_at_run_time.py",
+    "own_folder/base.py",
+    "src/own_folder/deeper/base.py",
+]
+
+
 @pytest.mark.parametrize("by", ["plug-in", "address", "estimator"])
-def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> None:
-    (folder / "own_base.py").write_text(MODELS)
-    (folder / "own_neighbour.py").write_text("from own_base import Mine\n")
+@pytest.mark.parametrize("helper", HELPERS)
+def test_an_edit_of_code_that_a_model_uses_makes_another_version(
+    folder: Path, helper: str, by: str
+) -> None:
+    """The code may lie anywhere, in a package or in folders without `__init__.py`."""
+    sys.path.append(str(folder / "src"))
+    (folder / helper).parent.mkdir(parents=True, exist_ok=True)
+    (folder / helper).write_text(MODELS)
+    module = helper.removeprefix("src/").removesuffix(".py").replace("/", ".")
+    if "own_package" in helper:
+        package = folder / "src" / "own_package"
+        (package / "__init__.py").write_text("from own_package.models import Mine")
+        (package / "models.py").write_text(MODELS)
+        module = "own_package"
+    (folder / "own_neighbour.py").write_text(f"from {module} import Mine\n")
     (folder / "own_mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
 
     def version() -> str:
@@ -333,8 +372,33 @@ def test_an_edit_of_a_neighbour_makes_another_version(folder: Path, by: str) -> 
 
     first = version()
     assert version() == first
-    (folder / "own_base.py").write_text(MODELS + "# edited\n")
+    (folder / helper).write_text(MODELS + "# edited\n")
     assert version() != first
+
+
+def test_installed_code_counts_by_its_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the distribution has another name than its package."""
+    site = folder / "site"
+    monkeypatch.setattr(code, "_site_folders", lambda: (site,))
+    monkeypatch.syspath_prepend(str(site))
+
+    def version(number: str, text: str) -> str:
+        info = site / "own_library-1.dist-info"
+        info.mkdir(parents=True, exist_ok=True)
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: own-library\nVersion: {number}\n"
+        )
+        (info / "top_level.txt").write_text("own_installed\n")
+        (site / "own_installed.py").write_text(text)
+        code._version_of.cache_clear()
+        return code.code_digest(["own_installed"])
+
+    first = version("1.0", MODELS)
+    assert version("1.0", MODELS + "# as it was compiled here\n") == first
+    assert version("2.0", MODELS) != first
+    code._version_of.cache_clear()
 
 
 def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) -> None:

@@ -1,0 +1,221 @@
+"""The code of the user's own models: a digest that changes when it does, and its way into a pickle.
+
+Own code is what is neither in the standard library nor in a folder of installed packages: files of
+the working folder, of `PYTHONPATH` and of editable installations.
+"""
+
+import ast
+import hashlib
+import importlib.util
+import os
+import pickle
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+#: Endings of the files of a package that count.
+_SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
+#: The package of the suite, whose models have versions of their own.
+_SUITE = __name__.partition(".")[0]
+#: Distributions with another name than their package; to look them up takes a quarter of a second.
+_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+
+
+def digest(content: bytes) -> str:
+    """Return 12 hexadecimal digits of the SHA-256 of some bytes."""
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
+    """Return the digest of modules, of a script, and of all that they import, directly or not.
+
+    The whole package of an own module counts, wherever it lies, and an installed distribution by
+    its version. The same files give the same digest in all processes and folders.
+    """
+    code = _Code()
+    for name in modules:
+        code.add_module(name)
+    if script is not None:
+        code.add_file(script, script.name, "")
+    lines = sorted(f"{name} {value}" for name, value in code.digests.items())
+    return digest("\n".join(lines).encode())
+
+
+class _Code:
+    """The code that modules and scripts consist of.
+
+    `digests`: of each file by its name, and the version of each installed distribution.
+    """
+
+    def __init__(self) -> None:
+        self.digests: dict[str, str] = {}
+        self._names: set[str] = set()
+
+    def add_module(self, name: str) -> None:
+        """Add the package, or the module outside of a package, that has a module of this name."""
+        top = name.partition(".")[0]
+        if name in self._names or top == _SUITE:
+            return
+        unit, path = _locate(name)
+        is_known = unit in self._names
+        self._names |= {name, unit}
+        if is_known or path is None or _is_standard(path):
+            return
+        version = _version_of(top) if _is_installed(path) else ""
+        if version:
+            self.digests[f"distribution of {top}"] = version
+        elif path.name.startswith("__init__."):
+            for file in _files_below(path.parent):
+                parts = file.relative_to(path.parent).parts
+                self.add_file(file, "/".join((unit, *parts)), ".".join((unit, *parts[:-1])))
+        else:
+            self.add_file(path, unit, unit.rpartition(".")[0])
+
+    def add_file(self, file: Path, name: str, package: str) -> None:
+        """Add a file of a package, and the modules that it imports."""
+        content = file.read_bytes()
+        self.digests[f"file {name}"] = digest(content)
+        if file.suffix in SOURCE_SUFFIXES:
+            for module in _imports(content, package):
+                self.add_module(module)
+
+
+def _imports(content: bytes, package: str) -> Iterator[str]:
+    """Yield the names that a file of a package imports, which may be those of modules."""
+    try:
+        nodes = list(ast.walk(ast.parse(content)))
+    except (SyntaxError, ValueError, RecursionError):  # running the code tells what is wrong
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            with suppress(ImportError):  # beyond the top of the package
+                base = importlib.util.resolve_name(base, package)
+                yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _locate(name: str) -> tuple[str, Path | None]:
+    """Return the name of the outermost package with an `__init__` file, or else of the module, that
+    has a module of this name, and its file; None if there is no such file.
+    """
+    top, *rest = name.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):  # a module that no file was imported for
+        return name, None
+    if spec is None:
+        return name, None
+    if spec.has_location and spec.origin is not None:
+        path = Path(os.path.realpath(spec.origin))
+        return top, path if path.is_file() else None  # a module of a ZIP file has none
+    unit, folders = top, [Path(folder) for folder in spec.submodule_search_locations or ()]
+    for part in rest:  # below a folder without `__init__.py`
+        unit = f"{unit}.{part}"
+        files = [
+            file
+            for folder in folders
+            for stem in (folder / part / "__init__", folder / part)
+            for file in map(Path, (f"{stem}{suffix}" for suffix in _SUFFIXES))
+            if file.is_file()
+        ]
+        if files:
+            return unit, Path(os.path.realpath(files[0]))
+        folders = [folder / part for folder in folders if (folder / part).is_dir()]
+    return unit, None
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files of code of a package, in order."""
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
+        yield from (Path(path, name) for name in sorted(files) if name.endswith(_SUFFIXES))
+
+
+@cache
+def _folders(*names: str) -> tuple[Path, ...]:
+    """Return folders of the interpreter, with links resolved, by their names in `sysconfig`."""
+    return tuple(Path(os.path.realpath(sysconfig.get_path(name))) for name in names)
+
+
+@cache
+def _site_folders() -> tuple[Path, ...]:
+    """Return the folders of installed packages, with links resolved."""
+    folders = (*site.getsitepackages(), site.getusersitepackages())
+    return tuple(Path(os.path.realpath(folder)) for folder in folders)
+
+
+def _is_installed(path: Path) -> bool:
+    """Return True if a file is in a folder of installed packages."""
+    folders = (*_folders("purelib", "platlib"), *_site_folders())
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _is_standard(path: Path) -> bool:
+    """Return True if a file is part of the standard library, which may hold the folder of installed
+    packages.
+    """
+    folders = _folders("stdlib", "platstdlib")
+    return any(path.is_relative_to(folder) for folder in folders) and not _is_installed(path)
+
+
+@cache
+def _version_of(package: str) -> str:
+    """Return the version of the distribution that has installed a package; "" if none is known."""
+    with suppress(PackageNotFoundError):
+        return version(_DISTRIBUTIONS.get(package, package))
+    names = sorted(set(packages_distributions().get(package, ())))
+    return ", ".join(f"{name} {version(name)}" for name in names)
+
+
+def _own_modules() -> Iterator[ModuleType]:
+    """Yield the imported modules that are Python files of the user's own, but not the script."""
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None) or ""
+        if name == "__main__" or name.partition(".")[0] == _SUITE:
+            continue
+        if getattr(module, "__name__", None) == name and file.endswith(tuple(SOURCE_SUFFIXES)):
+            path = Path(os.path.realpath(file))
+            if not _is_standard(path) and not _is_installed(path):
+                yield module
+
+
+class _WithCode:
+    """An estimator in the bytes of cloudpickle; it is unpickled as the estimator."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return pickle.loads, (self._content,)
+
+
+def with_code(estimator: Any) -> Any:
+    """Return an object whose pickle holds an estimator and the code of the user's own modules.
+
+    It is unpickled as the estimator that it was, without these modules or after an edit of them.
+    Without such modules, the object is the estimator itself. Raises an error of any class if they
+    hold what cannot be pickled.
+    """
+    import cloudpickle
+
+    registered = cloudpickle.list_registry_pickle_by_value()
+    modules = [module for module in _own_modules() if module.__name__ not in registered]
+    if not modules:
+        return estimator
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return _WithCode(cloudpickle.dumps(estimator))
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
