@@ -8,7 +8,6 @@ import ast
 import hashlib
 import importlib.util
 import os
-import pickle
 import site
 import sys
 import sysconfig
@@ -196,7 +195,9 @@ class _WithCode:
         self._content = content
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return pickle.loads, (self._content,)
+        import cloudpickle
+
+        return cloudpickle.loads, (self._content,)
 
 
 def with_code(estimator: Any) -> Any:

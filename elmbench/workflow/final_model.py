@@ -191,10 +191,11 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
         return labels
-    numbers = all(
-        word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words)
-    )
-    return words.astype(np.int64) if numbers else words
+    try:
+        integers = words.astype(np.int64)
+    except (ValueError, OverflowError):
+        return words
+    return integers if np.array_equal(integers.astype(str), words) else words
 
 
 def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:

@@ -1,6 +1,7 @@
 """Files of saved models: joblib, or skops for files that run no code when they are loaded."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
+from elmbench.registry.code import with_code
 
 #: The ending of files that run no code when they are loaded.
 SAFE = ".skops"
@@ -43,7 +45,8 @@ def check_format(path: Path) -> None:
 
 
 def save(estimator: Any, path: Path) -> None:
-    """Write an estimator, by skops if the path ends in `SAFE`, else by joblib.
+    """Write an estimator, by skops if the path ends in `SAFE`, else by joblib, together with the
+    user's own code that it needs.
 
     Raises ElmbenchError if skops cannot write it, or if `load` would not trust one of its types.
     """
@@ -52,7 +55,10 @@ def save(estimator: Any, path: Path) -> None:
         if path.suffix != SAFE:
             import joblib
 
-            joblib.dump(estimator, partial, compress=3)
+            content = estimator
+            with suppress(Exception):  # a module of the user's may hold what cannot be pickled
+                content = with_code(estimator)
+            joblib.dump(content, partial, compress=3)
             return
         from skops import io
 
@@ -67,7 +73,7 @@ def save(estimator: Any, path: Path) -> None:
 def load(path: Path) -> Any:
     """Return the estimator in a file of `save`.
 
-    A file that ends in `SAFE` runs no code; others run code that they name. Raises ElmbenchError if
+    A file that ends in `SAFE` runs no code; others run code that they name or hold. Raises ElmbenchError if
     a safe file has a type that is not trusted, and any other error if the file is of something
     else.
     """

@@ -4,6 +4,7 @@ ones.
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import sys
 from io import StringIO
@@ -26,11 +27,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import elmbench
+from elmbench.cli import main
 from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
 from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
 from elmbench.protocol.folds import prepared_inputs
+from elmbench.registry.plugins import loaded_plugins
 from elmbench.workflow.final_model import predict_file
 from elmbench.workflow.saved_models import save
 
@@ -372,6 +375,77 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     assert (lines["prediction"] == y[:20]).mean() > 0.8
 
 
+LOAD = """
+import sys, joblib
+print(*joblib.load(sys.argv[1]).predict([[0.0], [1.0]]))
+"""
+
+
+def test_a_saved_model_holds_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It predicts as when it was saved, without the user's files and after an edit of them."""
+    helper = tmp_path / "src" / "own_rule.py"
+    helper.parent.mkdir()
+    helper.write_text("def rule(X):\n    return X[:, 0] > 0.5\n")
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(
+        "import numpy as np\nimport own_rule\nfrom own_rule import rule\n"
+        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
+        "class Mine(ClassifierMixin, BaseEstimator):\n"
+        "    def fit(self, X, y):\n        self.n_ = len(X)\n        return self\n"
+        "    def predict(self, X):\n"
+        "        X = np.asarray(X)\n        assert (own_rule.rule(X) == rule(X)).all()\n"
+        "        return rule(X)\n"
+        "MODELS = {'mine': Mine}\n"
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path, str(helper.parent)])
+    with loaded_plugins([plugin]):
+        model = elmbench.make_model("mine").fit([[0.0]], [0])
+        save(Pipeline([("model", model)]), Path("mine.joblib"))
+    assert (joblib.load("mine.joblib").predict([[0.0], [1.0]]) == [False, True]).all()
+    helper.unlink()
+    plugin.write_text("# edited")
+    command = [sys.executable, "-c", LOAD, "mine.joblib"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
+
+
+def test_a_model_whose_code_cannot_be_pickled_is_saved_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "own_lock.py"
+    module.write_text(
+        "import threading\nfrom sklearn.linear_model import Ridge\nlock = threading.Lock()\n"
+        "class Locked(Ridge):\n    def predict(self, X):\n"
+        "        with lock:\n            return super().predict(X)\n"
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    save(elmbench.make_model("own_lock:Locked", task="regression"), Path("locked.joblib"))
+    assert type(joblib.load("locked.joblib")).__name__ == "Locked"
+
+
+def test_labels_beyond_64_bits_are_predicted_as_they_are_written() -> None:
+    frame = shop(60)
+    frame["buys"] = frame["buys"].map({"yes": "10000000000000000000", "no": "7"})
+    frame[["age", "colour", "buys"]].to_csv("shop.csv", index=False)
+    with pytest.raises(SystemExit) as ending:
+        main(
+            [
+                "compare",
+                "shop.csv",
+                "-t",
+                "buys",
+                "-m",
+                "ridge",
+                "--impute",
+                "--save",
+                "best.joblib",
+            ]
+        )
+    assert ending.value.code == 0
+    lines = predict_file(Path("best.joblib"), Path("shop.csv"))[0]
+    assert {*map(str, lines["prediction"])} == {"7", "10000000000000000000"}
+
+
 def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
     text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
     text.write_bytes(b"hello")
@@ -412,6 +486,33 @@ cells = elmbench.compare(X, y, ["ridge"], folds=2, jobs=2, results_dir="results"
 assert set(cells["status"]) == {"ok"}
 elmbench.run("eem/table1", profile="ci", results_dir="results")
 """
+
+
+POOL = """
+import multiprocessing, sys
+import elmbench
+from elmbench.running.processes import guarded_mark
+
+def accuracy(folds):
+    X, y = [[i % 7, i] for i in range(30)], [i % 2 for i in range(30)]
+    cells = elmbench.compare(X, y, ["ridge"], folds=folds, results_dir=f"results{folds}").cells
+    return cells["status"].unique().tolist(), guarded_mark()
+
+if __name__ == "__main__":
+    guarded_mark()
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        answers = pool.map(accuracy, [2, 3], chunksize=1)
+    assert [statuses for statuses, _ in answers] == [["ok"]] * 2
+    assert guarded_mark() not in [mark for _, mark in answers]
+"""
+
+
+@pytest.mark.parametrize("method", set(multiprocessing.get_all_start_methods()) - {"forkserver"})
+def test_a_process_of_a_pool_compares_models(tmp_path: Path, method: str) -> None:
+    """It is a daemon, which may start no processes by itself. Its workers end with it."""
+    (tmp_path / "script.py").write_text(POOL)
+    command = [sys.executable, "script.py", method]
+    subprocess.run(command, cwd=tmp_path, check=True)
 
 
 def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(tmp_path: Path) -> None:
