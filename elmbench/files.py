@@ -230,6 +230,7 @@ def cache_folder() -> Path:
     return Path(folder or platformdirs.user_cache_dir("elmbench", appauthor=False)).expanduser()
 
 
-def counting_order(name: str) -> list[tuple[str, int]]:
+def counting_order(name: str) -> list[tuple[str, int, str]]:
     """Return a sort key that puts table10 after table9."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
+    parts = re.findall(r"(\D*)0*(\d*)", name)
+    return [(word, len(digits), digits) for word, digits in parts]

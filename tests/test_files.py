@@ -17,6 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import (
     WriteError,
     check_outputs,
+    counting_order,
     partial_path,
     read_json,
     replace_file,
@@ -223,3 +224,8 @@ def test_outputs_that_differ_from_all_inputs_are_accepted(tmp_path: Path) -> Non
     shutil.copy(tmp_path / "rows.csv", tmp_path / "copy.csv")
     outputs = [("--save", tmp_path / "copy.csv"), ("--html", tmp_path / "new")]
     check_outputs(outputs, ["", "sklearn:wine", str(tmp_path / "rows.csv")])
+
+
+def test_names_are_sorted_by_their_numbers_of_any_length() -> None:
+    names = ["table9", "table10", "table010x", "table11", f"table{'9' * 5000}", "text"]
+    assert sorted(sorted(names), key=counting_order) == names

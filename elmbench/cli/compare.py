@@ -48,7 +48,7 @@ def compare(
     positive: Annotated[str, Option(help="Positive class; by default the last.")] = "",
     metric: Annotated[Words, Option(help="Metrics; the first one selects and ranks.")] = None,
     folds: Annotated[int | None, Option(min=2, help="Outer folds.  [default: 5]")] = None,
-    runs: Annotated[int, Option(min=1, help="Repetitions of the folds.")] = 1,
+    runs: Annotated[int, Option(min=1, max=10_000, help="Repeats of the folds.")] = 1,
     fold: Annotated[str | None, Option(help="Column with the outer fold of each row.")] = None,
     test: Annotated[str, Option(help="File of held-out rows; DATA is the training part.")] = "",
     groups: Annotated[str | None, Option(help="Column of groups that stay in one fold.")] = None,

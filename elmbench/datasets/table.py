@@ -309,7 +309,10 @@ def label_word(value: Any) -> str:
     """Return the canonical spelling of a label."""
     word = str(value).strip()
     whole = _WHOLE.fullmatch(word)
-    return str(int(whole[1])) if whole else word
+    if not whole:
+        return word
+    # Not str(int(...)), which Python refuses for thousands of digits.
+    return "0" if whole[1] == "-0" else whole[1]
 
 
 def category_word(value: Any) -> str:

@@ -57,6 +57,8 @@ _NAMES = "most of the words are different (write quantities as plain numbers to 
 DENSE_VALUES = 2e7
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60
+#: More digits are no number of a data set, and perhaps too many for Python.
+_OPENML_ID = re.compile(r"\d{1,18}", re.ASCII)
 _ENDING = re.compile(
     r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I
 )
@@ -327,7 +329,7 @@ def local_file(location: str, target: str | int = "") -> tuple[Path, str, str | 
         # A link keeps its own name, as that of the file behind it may lack an ending.
         path = Path(os.path.expanduser(location))
         return Path(os.path.realpath(path.parent), path.name), path.name, target
-    if kind == "openml" and not name.isdigit():
+    if kind == "openml" and not _OPENML_ID.fullmatch(name):
         problem = f"{location!r} is not an OpenML data set"
         raise ElmbenchError(
             problem, expected="openml: and a number", next_step="look it up on openml.org"

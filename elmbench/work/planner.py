@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from elmbench.datasets.load import identify
-from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.metrics import find_metric, is_metric
 from elmbench.protocol.content import content_of
 from elmbench.protocol.folds import DatasetRef, FoldProtocol, OuterFold
@@ -24,6 +24,10 @@ from elmbench.work.fit import Fit
 from elmbench.work.grid import GridEvaluation
 from elmbench.work.plan import Cell, Plan, Request
 from elmbench.work.search import Search
+
+#: The most cells of a table. They take some seconds to plan; the largest paper has 3,000 of one
+#: table.
+MOST_CELLS = 100_000
 
 
 class DatasetPlanner:
@@ -66,6 +70,14 @@ class DatasetPlanner:
         self.inner = self.protocol.inner.split(dataset.task)
         self.folds = self.split.folds
         self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
+        n_cells = len(plan.cells) + self.runs * self.folds * len(self.columns)
+        if n_cells > MOST_CELLS:
+            raise ElmbenchError(
+                f"{resolved.file.id} would have {n_cells:,} cells or more, with "
+                f"{amount(self.runs, 'run')} of {amount(self.folds, 'fold')}",
+                expected=f"at most {MOST_CELLS:,} cells",
+                next_step=f"lower {option('runs')}, or name fewer models or data sets",
+            )
         self.missing = self.remarks = ""
         #: The checksum of the data in each run.
         self._checksums: list[str] = []

@@ -25,12 +25,16 @@ from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors import Settings
 from elmbench.specs.limits import parse_limits
+from elmbench.specs.protocol import Count as Runs
 from elmbench.specs.protocol import Task
 from elmbench.workflow.budget import run_within_budget
 from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.execute import Count, checked, compute, execute
 from elmbench.workflow.final_model import ComparisonResults
 from elmbench.workflow.prepare import RunOptions
+
+#: The bits of the integers in a file, without the sign.
+_BITS = 63
 
 
 @checked
@@ -45,7 +49,7 @@ def compare(
     metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
     folds: Annotated[int, Field(ge=2)] | None = None,
-    runs: Count = 1,
+    runs: Runs = 1,
     groups: Any = None,
     time_order: Any = None,
     fold: Any = None,
@@ -136,9 +140,10 @@ def compare(
         for key, values in by_row.items()
         if values is not None
     }
-    X, y = _rows(X), _unmasked(y)
+    extra = {key: _with_words_for_huge_integers(key, values) for key, values in extra.items()}
+    X, y = _rows(X), _with_words_for_huge_integers("y", _unmasked(y))
     if test is not None:
-        test = _rows(test[0]), _unmasked(test[1])
+        test = _rows(test[0]), _with_words_for_huge_integers("test", _unmasked(test[1]))
         if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
             problem = "`test` has no rows, or either X or `test` is sparse"
             raise ElmbenchError(
@@ -224,6 +229,22 @@ def _unmasked(values: Any) -> Any:
         if np.ma.is_masked(values)
         else values.data
     )
+
+
+def _with_words_for_huge_integers(name: str, values: Any) -> Any:
+    """Return values with text in place of integers of more than 64 bits, which no file holds;
+    raise ElmbenchError if Python refuses to write them.
+    """
+    if np.asarray(values).dtype != object:
+        return values
+    if not any(type(value) is int and value.bit_length() > _BITS for value in values):
+        return values
+    try:
+        return [str(value) for value in values]
+    except ValueError as error:
+        problem = f"{name} holds an integer of more than {sys.get_int_max_str_digits()} digits"
+        expected = "integers of fewer digits, or text"
+        raise ElmbenchError(problem, expected=expected, next_step="give it as text") from error
 
 
 @cache

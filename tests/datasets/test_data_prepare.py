@@ -144,6 +144,11 @@ def test_numbers_have_one_spelling_as_labels() -> None:
         "1", "-1", "b", "01", None, "1.5",
     ]  # fmt: skip
     assert list(label_words(np.array([2.0, -1.0]))) == ["2", "-1"]
+    # Python refuses to convert more than 4,300 digits.
+    long = "1" * 5000
+    words = [long, f"+{long}.0", f"-{long}", f"0{long}", "-0", "0.0"]
+    expected = [long, long, f"-{long}", f"0{long}", "0", "0"]
+    assert list(label_words(np.array(words, dtype=object))) == expected
 
 
 TOY = toy_content(

@@ -32,6 +32,15 @@ def test_every_cell_once_and_every_unit_after_what_it_needs(
         json.dumps(units(plan))
 
 
+@pytest.mark.parametrize("runs", [100_000, 10**9, 10**30])
+def test_more_cells_than_anybody_waits_for_are_refused_before_they_are_planned(
+    plan_toy: MakePlan, experiment: dict[str, Any], runs: int
+) -> None:
+    with pytest.raises(ElmbenchError, match=f"cells or more, with {runs} runs of 3 folds") as error:
+        plan_toy(experiment, runs=runs)
+    assert error.value.expected == "at most 100,000 cells"
+
+
 def test_a_stand_in_is_planned_and_can_be_asked_for(
     plan_toy: MakePlan, experiment: dict[str, Any]
 ) -> None:

@@ -218,6 +218,33 @@ def test_a_column_with_the_name_of_a_part_of_a_date_is_compared_and_predicted() 
         np.testing.assert_allclose(predictions["prediction"], y, atol=1e-3)
 
 
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("digits", [18, 20, 5000])
+def test_labels_and_groups_of_many_digits_are_labels(digits: int) -> None:
+    X = pd.DataFrame({"a": np.arange(60.0) % 7, "b": np.arange(60) % 2})
+    labels = np.array(["1" * digits, "2" * digits], dtype=object)
+    y = labels[X["b"].to_numpy(int)]
+    groups = [f"{row % 6 + 1}" * digits for row in range(60)]
+    results = elmbench.compare(X, y, "ridge", groups=groups, folds=3, task="classification")
+    assert (results.cells.query("model == 'ridge'")["accuracy"] == 1).all()
+    assert [*results.best_estimator().predict(X)] == [*y]
+
+
+@pytest.mark.usefixtures("alone")
+def test_integers_that_python_does_not_write_are_named() -> None:
+    X = np.arange(120.0).reshape(60, 2)
+    y = np.arange(60) % 2
+    huge = [10**5000 + row % 3 for row in range(60)]
+    large = [10**30 + row % 3 for row in range(60)]
+    for name in ("groups", "fold", "time_order", "weights"):
+        with pytest.raises(ElmbenchError, match=f"{name} holds an integer of more than 4300 digit"):
+            elmbench.compare(X, y, "ridge", **{name: huge})
+    with pytest.raises(ElmbenchError, match="y holds an integer of more than 4300 digits"):
+        elmbench.compare(X, huge, "ridge")
+    results = elmbench.compare(X, y, "ridge", fold=large)
+    assert results.cells["fold"].nunique() == 3
+
+
 def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     frame = shop(60)
     frame["price"] = [f"{value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
