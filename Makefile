@@ -8,6 +8,8 @@ SEED ?= $(shell date +%s)
 # No command writes to results/ by itself.
 COMMITTED := $(BIN)/elmbench --results-dir results
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+COMPILE = .release-packages/bin/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --no-annotate --python-version 3.11 --custom-compile-command "make lock" $(UPGRADE)
 # Threads of the tests, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -93,7 +95,7 @@ bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-lea
 	$(THREADS) $(BIN)/python -m benchmarks $(ROWS)
 
 # Other ELM packages, apart from .venv; if one cannot be installed, its rows of the benchmark say so.
-.bench-packages/.installed: benchmarks/requirements.lock | $(VENV)/.runtime
+.bench-packages/.installed: benchmarks/requirements.txt | $(VENV)/.runtime
 	rm -rf $(@D) && mkdir $(@D)
 	$(PIP) --no-deps --require-hashes --target $(@D) -r $< || echo "other ELM packages do not install here"
 	@touch $@
@@ -114,7 +116,7 @@ mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count thos
 	$(THREADS) SEED=$(SEED) PYTHONPATH=$(CURDIR)/.mutant-packages $(BIN)/python -m tools.mutants $(MODULES)
 
 # The tool that plants faults, apart from .venv.
-.mutant-packages/.installed: tools/mutants.lock | $(VENV)/.runtime
+.mutant-packages/.installed: tools/mutants-requirements.txt | $(VENV)/.runtime
 	rm -rf $(@D) && mkdir $(@D)
 	$(PIP) --require-hashes --target $(@D) -r $<
 	@touch $@
@@ -137,36 +139,39 @@ fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the available data
 pages: $(VENV)/.runtime ## Rewrite the tables in README.md and docs/ from the committed results.
 	$(BIN)/python -m tools.results_pages
 
-lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes.
-	$(PIP) uv
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	  --python-version 3.11 --custom-compile-command "make lock" \
-	  --group pyproject.toml:build pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	  --python-version 3.11 --custom-compile-command "make lock" \
-	  --group pyproject.toml:dev -c requirements.lock pyproject.toml -o requirements-dev.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	  --python-version 3.11 --custom-compile-command "make lock" \
-	  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
-	  --group pyproject.toml:bench -c requirements.lock -o benchmarks/requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	  --python-version 3.11 --custom-compile-command "make lock" \
-	  --group pyproject.toml:mutants -c requirements.lock -o tools/mutants.lock
+lock: .release-packages/.installed ## Resolve the dependencies again and pin them with hashes. UPGRADE=--upgrade takes new versions.
+	$(COMPILE) \
+	  --group pyproject.toml:build pyproject.toml -o requirements.txt
+	$(COMPILE) \
+	  --group pyproject.toml:dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(COMPILE) \
+	  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.txt) \
+	  --group pyproject.toml:bench -c requirements.txt -o benchmarks/requirements.txt
+	$(COMPILE) \
+	  --group pyproject.toml:mutants -c requirements.txt -o tools/mutants-requirements.txt
+	$(COMPILE) \
+	  --group pyproject.toml:release -c requirements.txt -o tools/release-requirements.txt
+
+# The tools of a release, apart from .venv.
+.release-packages/.installed: tools/release-requirements.txt | $(VENV)/.runtime
+	rm -rf $(@D) && mkdir $(@D)
+	$(PIP) --require-hashes --target $(@D) -r $<
+	@touch $@
 
 clean: ## Remove the environment and caches; results stay.
-	rm -rf $(VENV) .bench-packages .mutant-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .bench-packages .mutant-packages .release-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v >= (3, 11) or sys.exit( \
 	  "Found Python %d.%d; elmbench needs 3.11 or later. Next: make PYTHON=python3.13 ..." % v)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: requirements.txt pyproject.toml | $(BIN)/python
 	@echo "installing into $(VENV) (about a minute) ..."
-	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --require-hashes -r requirements.txt
 	$(PIP) --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(PIP) --require-hashes -r requirements-dev.lock
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	$(PIP) --require-hashes -r requirements-dev.txt
 	@touch $@

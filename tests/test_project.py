@@ -71,8 +71,39 @@ def test_a_workflow_runs_what_exists(path: Path) -> None:
                 assert re.fullmatch(PINNED_ACTION, step["uses"])
             command = step.get("run", "")
             assert set(re.findall(r"\bmake (\S+)", command)) <= targets
-            for file in re.findall(r"(?<!\S)(?:\.ci/\w+|[\w-]+\.(?:lock|toml|md))(?!\S)", command):
+            for file in re.findall(r"(?<!\S)(?:\.ci/\w+|[\w/-]+\.(?:txt|toml|md))(?!\S)", command):
                 assert (TOP / file).is_file(), file
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_installs_pinned_packages(path: Path) -> None:
+    """Or packages that it tests: of this checkout, or the lowest versions."""
+    tested = (
+        "--no-deps",
+        '"$archive"',
+        "--resolution lowest-direct",
+        "-c requirements-dev.txt",
+    )
+    for job in read_workflow(path.name)["jobs"].values():
+        for step in job["steps"]:
+            for line in step.get("run", "").replace("\\\n", " ").splitlines():
+                if re.search(r"pip\S* (\S+ \S+ )?install ", line):
+                    assert "--require-hashes" in line or any(text in line for text in tested), line
+
+
+def test_a_release_is_made_with_pinned_tools_attested_and_listed() -> None:
+    pins = (TOP / "tools" / "release-requirements.txt").read_text("utf-8")
+    for name in ("build", "cyclonedx-bom", "hatchling", "twine", "uv"):
+        assert re.search(rf"^{name}==\S+ .*\\\n    --hash=sha256:", pins, re.M), name
+    jobs = read_workflow("release.yml")["jobs"]
+    commands = "\n".join(step.get("run", "") for step in jobs["build"]["steps"])
+    assert "python -m build --no-isolation" in commands
+    assert "--output-file dist/elmbench.cdx.json" in commands
+    assert jobs["publish"]["permissions"]["attestations"] == "write"
+    actions = [step.get("uses", "").partition("@")[0] for step in jobs["publish"]["steps"]]
+    assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= {*actions}
+    updates = yaml.safe_load((TOP / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
+    assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
 
 
 def test_the_package_runs_as_a_module() -> None:
