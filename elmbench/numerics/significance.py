@@ -165,12 +165,12 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     """Return the exact p-value of Wilcoxon's signed-rank test, "two-sided", "less" or "greater".
 
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
-    equally likely. `scipy.stats` takes as long to import as a table takes to print, and is exact
-    for few tied differences only.
+    equally likely. `scipy.stats.wilcoxon` gives the same p-values without ties. With ties, which
+    are common, it tries all signs of up to 13 differences (.7 s for 13) and approximates for more.
     """
     sizes = np.abs(differences)
     nonzero = sizes > 1e-12 * sizes.max(initial=0.0)  # equal means of folds may differ by round-off
-    weights = np.rint(2 * ranks(np.where(nonzero, sizes, 0.0))[nonzero]).astype(int)
+    weights = _doubled_ranks(np.where(nonzero, sizes, 0.0))[nonzero]
     ways = np.ones(1)  # of each sum of weights
     for weight in weights:
         ways = np.pad(ways, (weight, 0)) + np.pad(ways, (0, weight))
@@ -182,14 +182,15 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     return float(p[alternative] if alternative in p else min(1.0, 2 * min(p.values())))
 
 
-def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the ranks of values; those that are equal within round-off have the mean of their
-    ranks.
+def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return twice the ranks of values; those that are equal within round-off share the mean of
+    their ranks.
+
+    `scipy.stats.rankdata` does the same, but importing it takes half as long as printing a table.
     """
-    ordered = np.sort(values := without_round_off(values))
-    return (
-        np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1
-    ) / 2
+    _, groups, sizes = np.unique(without_round_off(values), return_inverse=True, return_counts=True)
+    last_ranks = np.cumsum(sizes)
+    return np.asarray((2 * last_ranks - sizes + 1)[groups], dtype=np.int64)
 
 
 def without_round_off(values: Any) -> Any:

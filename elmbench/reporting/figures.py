@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elmbench.layouts.table import COMPARED, three_figures, verdict_list
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import ranks
+from elmbench.numerics.significance import without_round_off
 from elmbench.reporting import group_by
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, MeasuredCells, printed_of
@@ -244,9 +244,9 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
     A row of fewer than three values, or of equal ones, has none.
     """
     correlations = [
-        np.corrcoef(ranks(ours), ranks(printed))[0, 1]
-        for ours, printed in rows
-        if len(ours) > 2 and len(set(ours)) > 1 and len(set(printed)) > 1
+        np.corrcoef([pd.Series(without_round_off(values)).rank() for values in row])[0, 1]
+        for row in rows
+        if len(row[0]) > 2 and all(len(set(values)) > 1 for values in row)
     ]
     return float(np.mean(correlations)) if correlations else None
 
