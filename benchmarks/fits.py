@@ -27,6 +27,7 @@ from benchmarks.measure import (
 )
 from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
+from elmbench.evaluation.folds import scale_columns
 from elmbench.models import (
     ALDKOSELMRegressor,
     FBKOSELMRegressor,
@@ -35,7 +36,6 @@ from elmbench.models import (
     RKELMClassifier,
 )
 from elmbench.numerics.projection import StreamedDecomposition
-from elmbench.protocol.folds import scale_columns
 from elmbench.specs.protocol import Scale
 
 # Table III of the KOS-ELM paper for Mackey-Glass.

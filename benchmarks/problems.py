@@ -20,12 +20,12 @@ from sklearn.utils import check_random_state
 
 from benchmarks.measure import Array
 from elmbench import load_dataset
+from elmbench.evaluation.folds import scale_columns
+from elmbench.evaluation.predictions import metric_value
 from elmbench.metrics import less_is_better
-from elmbench.protocol.folds import scale_columns
-from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale
-from elmbench.work.scoring import GridProblem, grid_scores
+from elmbench.tasks.scoring import GridProblem, grid_scores
 
 Candidates = list[dict[str, Any]]
 

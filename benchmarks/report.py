@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from benchmarks.measure import Record
-from elmbench.running.environment import describe_environment
+from elmbench.execution.environment import describe_environment
 
 #: Earlier ratios that a row keeps.
 EARLIER = 4

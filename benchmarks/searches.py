@@ -25,7 +25,7 @@ from elmbench import PathSearchCV
 from elmbench.errors import DataUnavailableError
 from elmbench.models import KELMClassifier
 from elmbench.specs.grids import candidates
-from elmbench.work.scoring import best
+from elmbench.tasks.scoring import best
 
 #: Seconds from which a side is measured on a subset of the candidates, for half of them.
 LONG_SIDE = 60.0

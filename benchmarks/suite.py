@@ -15,19 +15,19 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import Record, Rounds, Run, make_record, rounds_for, time_call
+from elmbench.evaluation.folds import fold_data
+from elmbench.execution.attempt import attempt, preload
 from elmbench.models.protocols import GridPath
-from elmbench.protocol.folds import fold_data
 from elmbench.registry import find_model
-from elmbench.running.attempt import attempt, preload
-from elmbench.running.planning import make_plan
+from elmbench.runs.execute import execute
+from elmbench.runs.planning import make_plan
+from elmbench.runs.prepare import RunOptions, prepare
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from elmbench.work.base import Context, Grid
-from elmbench.work.fit import Fit
-from elmbench.work.plan import Request
-from elmbench.work.search import GridWork
-from elmbench.workflow.execute import execute
-from elmbench.workflow.prepare import RunOptions, prepare
+from elmbench.tasks.base import Context, Grid
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.plan import Request
+from elmbench.tasks.search import GridWork
 
 TABLES = ("table4", "table6")
 #: Rows of a data set in the searches that come first, to load and compile.

@@ -12,9 +12,9 @@ from elmbench.lazy import attach
 _MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets.load",
-    "run": "elmbench.workflow.execute",
-    "compare": "elmbench.workflow.compare",
-    "read_results": "elmbench.workflow.saved",
+    "run": "elmbench.runs.execute",
+    "compare": "elmbench.comparison.compare",
+    "read_results": "elmbench.runs.saved_results",
     "make_model": "elmbench.registry",
     "list_models": "elmbench.registry",
 }

@@ -101,7 +101,7 @@ def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plan as if every data set were present."""
     from elmbench.datasets.load import Identity
 
-    monkeypatch.setattr("elmbench.work.planner.identify", lambda *request: Identity("not loaded"))
+    monkeypatch.setattr("elmbench.tasks.planner.identify", lambda *request: Identity("not loaded"))
 
 
 @pytest.fixture

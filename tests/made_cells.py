@@ -13,20 +13,20 @@ import pandas as pd
 import pytest
 
 import elmbench
-from elmbench.layouts import layout_of
-from elmbench.layouts.table import ResultTable, Section
-from elmbench.protocol.stored import _pack
-from elmbench.reporting.cells import CELL_NAMES, LIMITS, TIMES, write_frame
-from elmbench.reporting.claims import check_claims
-from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import Results, results_of_table
-from elmbench.reporting.summary import MeasuredCells, optimism, summarise
-from elmbench.reporting.tables import build_table
-from elmbench.running.store import Store
+from elmbench.evaluation.stored_predictions import _pack
+from elmbench.execution.store import Store
+from elmbench.judging.claims import check_claims
+from elmbench.judging.summary import MeasuredCells, optimism, summarise
+from elmbench.report.build_table import build_table
+from elmbench.report.results import Results, results_of_table
+from elmbench.results.cells import CELL_NAMES, LIMITS, TIMES, write_frame
+from elmbench.results.folders import results_folder
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
-from elmbench.work.plan import Cell
+from elmbench.tables import layout_of
+from elmbench.tables.result_table import ResultTable, Section
+from elmbench.tasks.plan import Cell
 
 #: Makes the toy experiment, with figures and changes.
 Toy = Callable[..., Resolved]

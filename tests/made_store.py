@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.running.store import Store
-from elmbench.work.base import Grid
-from elmbench.work.choice import Choice
-from elmbench.work.plan import Cell
+from elmbench.execution.store import Store
+from elmbench.tasks.base import Grid
+from elmbench.tasks.choice import Choice
+from elmbench.tasks.plan import Cell
 
 WORK = Choice(Grid({"C": [1.0]}), None, ("a",))
 OTHER = Choice(Grid({"C": [2.0]}), None, ("a",))

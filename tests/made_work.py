@@ -6,19 +6,19 @@ import numpy as np
 from toy_data import toy_spec
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.evaluation import folds, splits
+from elmbench.evaluation.content import read_content
+from elmbench.evaluation.folds import FoldData, OuterFold
+from elmbench.evaluation.predictions import metric_value
+from elmbench.evaluation.stored_predictions import StoredPredictions, metric_columns
+from elmbench.execution.attempt import attempt
 from elmbench.metrics import COUNTS, columns, find_metric
 from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol import folds, splits
-from elmbench.protocol.content import read_content
-from elmbench.protocol.folds import FoldData, OuterFold
-from elmbench.protocol.predictions import metric_value
-from elmbench.protocol.stored import StoredPredictions, metric_columns
-from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
-from elmbench.work import work_from
-from elmbench.work.base import Context, Result, Work
-from elmbench.work.plan import Plan
+from elmbench.tasks import work_from
+from elmbench.tasks.base import Context, Result, Work
+from elmbench.tasks.plan import Plan
 
 Content = dict[str, Any]
 

@@ -14,9 +14,9 @@ import elmbench
 PACKAGE = Path(elmbench.__file__).parent
 #: A room imports from those before it.
 ROOMS = [
-    "errors", "lazy", "terminal", "files", "numerics", "metrics", "models", "registry", "specs", "datasets",
-    "protocol", "work",
-    "layouts", "running", "reporting", "workflow", "cli",
+    "errors", "lazy", "terminal", "files", "numerics", "metrics", "models", "registry", "specs",
+    "datasets", "evaluation", "tasks", "tables", "execution", "results", "judging", "report",
+    "runs", "comparison", "cli",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -114,7 +114,7 @@ HEAVY = (
 
 
 @pytest.mark.parametrize(
-    "statement", ["import elmbench", "import elmbench.running.executors.worker"]
+    "statement", ["import elmbench", "import elmbench.execution.executors.worker"]
 )
 def test_an_import_costs_little(statement: str) -> None:
     """A worker can end with its owner before anything slow happens."""

@@ -15,6 +15,12 @@ from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from elmbench.errors import ElmbenchError
+from elmbench.evaluation.predictions import (
+    FoldScores,
+    check_predictions,
+    class_outputs,
+    metric_value,
+)
 from elmbench.metrics import (
     COUNTS,
     REGISTRY,
@@ -25,7 +31,6 @@ from elmbench.metrics import (
     metric_names,
 )
 from elmbench.numerics.scores import confusion_counts
-from elmbench.protocol.predictions import FoldScores, check_predictions, class_outputs, metric_value
 
 BINARY = [-1, 1]
 SIZES = st.integers(0, 40)
@@ -180,7 +185,7 @@ def test_a_search_takes_the_best_of_candidates_on_either_side_of_a_block(
     """An error is negated; the scores are those of one candidate after the other, to the last
     bit.
     """
-    monkeypatch.setattr("elmbench.protocol.predictions._BLOCK", 7)
+    monkeypatch.setattr("elmbench.evaluation.predictions._BLOCK", 7)
     true = np.array([0.0, 1.0, 2.0])
     predicted = [true + error for error in (0.5, 0.1, 0.9, 0.2, 0.7)]
     scores = search_scores(metric, true, predicted, None)

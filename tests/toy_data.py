@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.protocol import folds
+from elmbench.evaluation import folds
 from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
-from elmbench.work import fit
+from elmbench.tasks import fit
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]

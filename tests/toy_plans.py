@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from made_work import units
 
-from elmbench.running.planning import make_plan
+from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
-from elmbench.work.plan import Plan, Request
+from elmbench.tasks.plan import Plan, Request
 
 
 @pytest.fixture

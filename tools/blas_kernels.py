@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from elmbench.layouts import layout_of
-from elmbench.layouts.base import UNJUDGED
-from elmbench.reporting.cells import CELL_NAMES, read_cells, write_frame
-from elmbench.reporting.folders import has_results, results_folder
+from elmbench.results.cells import CELL_NAMES, read_cells, write_frame
+from elmbench.results.folders import has_results, results_folder
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
+from elmbench.tables import layout_of
+from elmbench.tables.base import UNJUDGED
 
 #: Kernels of x86 by the width of their vectors: 512, 256 with and without fused multiply-add, and
 #: 128 bits.

@@ -17,11 +17,8 @@ import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
-from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.numerics.seeds import generator
-from elmbench.reporting.figures import ComparedFigure, error_and_power
-from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.joint import (
+from elmbench.judging.published_values import ComparedFigure, error_and_power
+from elmbench.judging.table_verdicts import (
     ALPHA,
     FEWEST_FIGURES,
     JointVerdict,
@@ -32,12 +29,15 @@ from elmbench.reporting.joint import (
     rows_of,
     self_test,
 )
-from elmbench.reporting.papers import PaperResults
-from elmbench.reporting.results import Results
-from elmbench.reporting.writers.markdown import pipe_rows
-from elmbench.reporting.writers.text import as_text, table_text
+from elmbench.numerics.seeds import generator
+from elmbench.report.build_site import gather
+from elmbench.report.papers import PaperResults
+from elmbench.report.results import Results
+from elmbench.report.writers.markdown import pipe_rows
+from elmbench.report.writers.text import as_text, table_text
+from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
-from elmbench.workflow.report import gather
+from elmbench.tables.result_table import SIGNS, VERDICTS
 
 TOP = Path(__file__).parents[1]
 PAGES = [

@@ -127,7 +127,7 @@ def options(
 
         state.plugins = tuple(str(load_plugin(path)) for path in plugin)
     if spec_dir:
-        from elmbench.workflow.user_specs import add_spec_dir
+        from elmbench.runs.user_specs import add_spec_dir
 
         for path in spec_dir:
             add_spec_dir(path)

@@ -12,19 +12,19 @@ from rich.console import Group, RenderableType
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.layouts import layout_of
-from elmbench.layouts.figures import title_of
-from elmbench.layouts.table import VERDICTS, Column, Note, ResultTable, Section
+from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
+from elmbench.judging.published_values import Agreement, counts_text
+from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
 from elmbench.lazy import load
-from elmbench.reporting.cells import csv
-from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS, count_results
-from elmbench.reporting.figures import Agreement, counts_text
-from elmbench.reporting.papers import PaperResults
-from elmbench.reporting.results import Results
-from elmbench.reporting.statistics import compare_models, draw_critical_differences
-from elmbench.reporting.writers import FORMATS
-from elmbench.reporting.writers.text import Text, blocks, lines_text
+from elmbench.report.papers import PaperResults
+from elmbench.report.results import Results
+from elmbench.report.writers import FORMATS
+from elmbench.report.writers.text import Text, blocks, lines_text
+from elmbench.results.cells import csv
 from elmbench.specs.profiles import command_for
+from elmbench.tables import layout_of
+from elmbench.tables.drawing import title_of
+from elmbench.tables.result_table import VERDICTS, Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
 _SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": "consist."}
@@ -40,7 +40,7 @@ def format_table(
     picture: Path | None = None,
 ) -> str:
     """Return a table as `csv` (the lines of `frame`) or in another format of
-    `elmbench.reporting.writers`.
+    `elmbench.report.writers`.
     """
     return csv(frame) if form == "csv" else str(load(FORMATS[form])(table, commands, picture))
 

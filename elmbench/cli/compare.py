@@ -19,8 +19,8 @@ from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder, check_outputs
 
 if TYPE_CHECKING:
-    from elmbench.reporting.results import Results
-    from elmbench.workflow.prepare import PreparedRun
+    from elmbench.report.results import Results
+    from elmbench.runs.prepare import PreparedRun
 
 
 @app.command()
@@ -91,9 +91,9 @@ def compare(
     retry: Retry = False,
 ) -> None:
     """Compare models on your own data by nested search. Stored results are not computed again."""
-    from elmbench.running.executors import Settings
-    from elmbench.running.executors.local import LocalExecutor
-    from elmbench.running.store import Store
+    from elmbench.execution.executors import Settings
+    from elmbench.execution.executors.local import LocalExecutor
+    from elmbench.execution.store import Store
     from elmbench.specs.limits import parse_duration, parse_limits
 
     parse_duration(budget or "0")  # an error before the work, and in a dry run
@@ -104,7 +104,7 @@ def compare(
         )
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
     if save is not None:
-        from elmbench.workflow.saved_models import check_format
+        from elmbench.comparison.saved_models import check_format
 
         check_format(save)
     outputs = [(name, path) for name, path in (("--save", save), ("--html", page)) if path]
@@ -123,10 +123,10 @@ def compare(
         if not (dry_run or Store(state.results_dir).has_command(command)):
             # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
+        from elmbench.comparison.request import Comparison, prepare_comparison
         from elmbench.datasets.user_data import UserData
+        from elmbench.runs.prepare import RunOptions
         from elmbench.specs.grids import read_all_grids
-        from elmbench.workflow.comparison import Comparison, prepare_comparison
-        from elmbench.workflow.prepare import RunOptions
 
         rows = partial(
             UserData,
@@ -154,8 +154,8 @@ def compare(
         )  # fmt: skip
         options = RunOptions(settings=settings, retry=retry, command=command)
         if budget and not dry_run:
-            from elmbench.workflow.budget import run_within_budget
-            from elmbench.workflow.execute import compute
+            from elmbench.comparison.budget import run_within_budget
+            from elmbench.runs.execute import compute
 
             carry_out = partial(run_cells, executor=executor, carry_out=compute)
             prepared = run_within_budget(comparison, options, state.results_dir, budget, carry_out)
@@ -192,7 +192,7 @@ def _finish(
             show_statistics(results)
             state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
     if save is not None:
-        from elmbench.workflow import final_model, saved_models
+        from elmbench.comparison import final_model, saved_models
 
         best = final_model.choose_best(results)
         saved_models.save(final_model.fit_final(prepared, results, best.model), save)
@@ -215,9 +215,9 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Compute the permutation importance of the best models, with live progress, and write the
     page.
     """
-    from elmbench.running.executors.local import LocalExecutor
-    from elmbench.workflow.comparison_page import failures_of, plan_importance, write_page
-    from elmbench.workflow.execute import compute
+    from elmbench.comparison.page import failures_of, plan_importance, write_page
+    from elmbench.execution.executors.local import LocalExecutor
+    from elmbench.runs.execute import compute
 
     importance = plan_importance(prepared, results)
     if importance.todo:
@@ -252,7 +252,7 @@ def predict(
     decimal: DecimalMark = None,
 ) -> None:
     """Predict new rows with a model of `compare --save`, as CSV."""
-    from elmbench.workflow.final_model import predict_file
+    from elmbench.comparison.final_model import predict_file
 
     predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
     for remark in () if state.quiet else remarks:

@@ -23,7 +23,7 @@ from elmbench.terminal import unescaped
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elmbench.reporting.folders import ResultsDirs
+    from elmbench.results.folders import ResultsDirs
 
 
 @dataclass
@@ -53,7 +53,7 @@ class State:
         """The folders that tables are read from: the named one, or else the user's and then the
         committed one.
         """
-        from elmbench.reporting.folders import ResultsDirs, committed_results
+        from elmbench.results.folders import ResultsDirs, committed_results
 
         return ResultsDirs(
             self.results_dir, None if self.named_results_dir else committed_results()

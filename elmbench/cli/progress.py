@@ -15,10 +15,10 @@ from elmbench.cli.options import state
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.running.engine import Event
-    from elmbench.running.executors import Executor
+    from elmbench.execution.engine import Event
+    from elmbench.execution.executors import Executor
+    from elmbench.runs.prepare import PreparedRun
     from elmbench.specs.catalogue import ExperimentFile
-    from elmbench.workflow.prepare import PreparedRun
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5

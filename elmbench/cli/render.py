@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from elmbench.cli.options import state
 from elmbench.cli.progress import duration
-from elmbench.reporting.writers.text import Text, lines_text
+from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Scale

@@ -11,7 +11,7 @@ from elmbench.cli.app import app
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_outputs
-from elmbench.reporting.writers import FORMATS
+from elmbench.report.writers import FORMATS
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -23,9 +23,9 @@ app.add_typer(baseline_app, name="baseline")
 def status(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
     from elmbench.cli.progress import duration
-    from elmbench.reporting.writers.text import lines_text
-    from elmbench.running.store import Store
-    from elmbench.workflow.status import table_status
+    from elmbench.execution.store import Store
+    from elmbench.report.writers.text import lines_text
+    from elmbench.runs.status import table_status
 
     store = Store(state.results_dir)
     lines = [
@@ -78,7 +78,7 @@ def merge(
 
     Results with different specifications, data or versions are rejected.
     """
-    from elmbench.workflow.merge import merge as join
+    from elmbench.runs.merge import merge as join
 
     target = target or state.results_dir
     merged = join(folders, target)
@@ -118,13 +118,13 @@ def table(
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.reporting.folders import TABLE_FILES, results_folder
-    from elmbench.reporting.results import records, results_of_table
+    from elmbench.report.results import records, results_of_table
+    from elmbench.results.folders import TABLE_FILES, results_folder
     from elmbench.specs.profiles import find_resolved
 
     if update:
         from elmbench.cli.progress import show_progress
-        from elmbench.workflow.checks import update_tables
+        from elmbench.report.checks import update_tables
 
         folders = [
             str(folder)
@@ -183,14 +183,14 @@ def check(
     """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import show_progress
-    from elmbench.layouts.table import COMPARED
-    from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.checks import (
+    from elmbench.report.checks import (
         check_baselines,
         check_published,
         published_record,
         require_figures,
     )
+    from elmbench.specs.catalogue import find_experiment
+    from elmbench.tables.result_table import COMPARED
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
@@ -226,7 +226,7 @@ def check(
 @baseline_app.command("update")
 def update(experiments: Annotated[list[str], options.TABLE]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
-    from elmbench.workflow.checks import update_baselines
+    from elmbench.report.checks import update_baselines
 
     lines = update_baselines(experiments, state.results_dir)
     state.emit(lines)
@@ -249,7 +249,7 @@ def report(
 ) -> None:
     """Build the site of all results. Other files in its folder stay."""
     from elmbench.cli.progress import show_progress
-    from elmbench.workflow.report import comparisons_in, report
+    from elmbench.report.build_site import comparisons_in, report
 
     page = report(state.results_dirs, out, show_progress, force=force)
     state.emit([str(page)], f"written to {page}")

@@ -28,9 +28,9 @@ from elmbench.cli.options import (
 from elmbench.errors import ElmbenchError, amount
 
 if TYPE_CHECKING:
-    from elmbench.reporting.results import Results
-    from elmbench.running.executors import Executor
-    from elmbench.workflow.prepare import PreparedRun
+    from elmbench.execution.executors import Executor
+    from elmbench.report.results import Results
+    from elmbench.runs.prepare import PreparedRun
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ def run(
     force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
 ) -> None:
     """Run experiments and write their tables. Finished cells are not computed again."""
-    from elmbench.running.executors import Settings, executor_of
+    from elmbench.execution.executors import Settings, executor_of
     from elmbench.specs.limits import parse_limits
 
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
@@ -93,9 +93,9 @@ def run(
             # be stored.
             executor.warm()
         # Imported here because these imports take seconds.
+        from elmbench.runs.prepare import RunOptions, prepare
         from elmbench.specs.grids import read_all_grids
-        from elmbench.work.plan import Request
-        from elmbench.workflow.prepare import RunOptions, prepare
+        from elmbench.tasks.plan import Request
 
         options = RunOptions(
             experiments=tuple(experiments or ()),
@@ -152,7 +152,7 @@ def run_prepared(
     """Run a plan with live progress, print its tables, call `finish`, and exit with code 1 if a
     cell failed.
     """
-    from elmbench.workflow.execute import execute
+    from elmbench.runs.execute import execute
 
     results = run_cells(prepared, executor, execute)
     _show(results)
@@ -203,7 +203,7 @@ def _show(results: Sequence[Results]) -> None:
     from elmbench.specs.profiles import COMPARE
 
     if state.as_json:
-        from elmbench.reporting.results import records
+        from elmbench.report.results import records
 
         state.emit(
             [
@@ -229,7 +229,7 @@ def _show(results: Sequence[Results]) -> None:
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
-    from elmbench.workflow.execute import failed_cells
+    from elmbench.runs.execute import failed_cells
 
     failed, traces = failed_cells(prepared)
     if failed:

@@ -116,7 +116,7 @@ def show(experiment: Annotated[str, TABLE]) -> None:
 @app.command()
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
-    from elmbench.workflow.validate import validate_specs
+    from elmbench.runs.validate import validate_specs
 
     datasets, experiments = validate_specs()
     counts = {"datasets": datasets, "experiments": experiments}
@@ -127,7 +127,7 @@ def validate() -> None:
 def env() -> None:
     """Show versions, linear algebra library and machine."""
     from elmbench.cli.render import lines_text
-    from elmbench.running.environment import describe_environment
+    from elmbench.execution.environment import describe_environment
 
     environment = describe_environment()
     rows = environment | environment["packages"]

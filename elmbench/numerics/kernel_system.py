@@ -29,7 +29,8 @@ class Centre:
 
 
 class KernelSystem:
-    """The system (M + r I) Z = B of a model with the kernel K of its training rows, for any ridge r.
+    """The system (M + r I) Z = B of a model with the kernel K of its training rows, for any ridge
+    r.
 
     Without an intercept, M = S K S and B = S T, where the diagonal matrix S holds the scale of the
     rows, the square roots of their weights w, and T their targets. The coefficients of the rows are

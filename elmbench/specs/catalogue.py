@@ -29,8 +29,8 @@ class ExperimentFile:
     paper: Paper
     #: All tables of the paper; empty for a user's own table.
     tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
-    #: A user's data sets: those of a comparison, or of the `datasets.yaml` of the user's table. They
-    #: come before all others of the same name.
+    #: A user's data sets: those of a comparison, or of the `datasets.yaml` of the user's table.
+    #: They come before all others of the same name.
     datasets: tuple[DatasetSpec, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property

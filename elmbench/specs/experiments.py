@@ -220,7 +220,7 @@ class Experiment(Spec):
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
     models: dict[str, Model] = Field(default_factory=dict)
-    #: The kind of table, by its name (`elmbench.layouts`).
+    #: The kind of table, by its name (`elmbench.tables`).
     layout: str = "metrics"
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
     options: dict[str, JsonValue] = Field(default_factory=dict)

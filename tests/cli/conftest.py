@@ -14,7 +14,7 @@ import pytest
 
 from elmbench.cli import main
 from elmbench.cli.options import state
-from elmbench.running.executors import Answer, Task
+from elmbench.execution.executors import Answer, Task
 from elmbench.specs import catalogue, published
 from elmbench.specs.limits import Limits
 
@@ -48,7 +48,7 @@ def elmbench(
     It must end with the exit code, unless `code` is None.
     """
     monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setattr("elmbench.reporting.folders.committed_results", lambda: None)
+    monkeypatch.setattr("elmbench.results.folders.committed_results", lambda: None)
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
     handler = signal.getsignal(signal.SIGTERM)
@@ -162,7 +162,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         def stop(self) -> None:
             pass
 
-    monkeypatch.setattr("elmbench.running.executors.local.Sandbox", Answering)
+    monkeypatch.setattr("elmbench.execution.executors.local.Sandbox", Answering)
     # Hundreds of small files: waiting for the disk after each would take most of the time.
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     return endings

@@ -15,14 +15,15 @@ import pandas as pd
 import pytest
 from filelock import lock_descriptor
 
+from elmbench.comparison import request as comparison
+from elmbench.comparison.request import Comparison
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.folders import TABLE_FILES
-from elmbench.reporting.results import rewrite_results
-from elmbench.running.executors import Settings
+from elmbench.execution.executors import Settings
+from elmbench.report import checks
+from elmbench.report.results import rewrite_results
+from elmbench.results.folders import TABLE_FILES
 from elmbench.specs.limits import parse_limits
-from elmbench.workflow import checks, comparison
-from elmbench.workflow.comparison import Comparison
 
 
 @pytest.fixture
@@ -160,7 +161,7 @@ def test_names_of_files_that_are_not_utf_8(elmbench: Callable, worker: dict, sho
 def test_a_safe_file_without_skops_is_an_error_before_the_work(
     elmbench: Callable, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmbench.workflow.saved_models.find_spec", lambda name: None)
+    monkeypatch.setattr("elmbench.comparison.saved_models.find_spec", lambda name: None)
     err = elmbench("compare", shop, "--save", "best.skops", code=2).err
     assert "best.skops: skops, which reads and writes such files, is not installed" in err
     assert not Path("elmbench-results").exists()

@@ -16,7 +16,7 @@ from rich.table import Table
 from elmbench.cli.app import main
 from elmbench.cli.console import EscapingConsole
 from elmbench.cli.options import state
-from elmbench.reporting.writers.text import Text, lines_text
+from elmbench.report.writers.text import Text, lines_text
 
 EVIL = "\x1b[31mred\x07\x9b\u202e"
 ESCAPED = r"\x1b[31mred\x07\x9b\u202e"
@@ -95,7 +95,7 @@ def test_warnings_are_escaped(elmbench: Callable, monkeypatch: pytest.MonkeyPatc
             warnings.showwarning = lambda *message: sys.stderr.write(f"{message[0]}\n")
             warnings.warn(f"{EVIL}warning", stacklevel=1)
 
-    monkeypatch.setattr("elmbench.workflow.validate.validate_specs", lambda: (warn(), 1))
+    monkeypatch.setattr("elmbench.runs.validate.validate_specs", lambda: (warn(), 1))
     assert elmbench("validate").err == f"{ESCAPED}warning\n"
 
 
@@ -111,7 +111,7 @@ def test_csv_is_unchanged_unless_it_is_shown_on_a_terminal(
 ) -> None:
     """The labels of predictions are those of the file that was learnt."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
-    monkeypatch.setattr("elmbench.workflow.validate.validate_specs", lambda: (1, 1))
+    monkeypatch.setattr("elmbench.runs.validate.validate_specs", lambda: (1, 1))
     monkeypatch.setattr(state, "emit", lambda *content: state.write(f"{EVIL},1\n"))
     with pytest.raises(SystemExit):
         main(["validate"])

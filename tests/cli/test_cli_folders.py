@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from elmbench.reporting import folders
+from elmbench.results import folders
 
 CI = ("--profile", "ci")
 

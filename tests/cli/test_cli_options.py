@@ -177,7 +177,7 @@ def test_what_needs_no_data_frame_imports_none(
     imported: Callable[[str], set[str]], command: str
 ) -> None:
     modules = imported(command)
-    assert not modules & {"elmbench.running.engine", "elmbench.running.planning"}
+    assert not modules & {"elmbench.execution.engine", "elmbench.runs.planning"}
     assert not modules & HEAVY
     if command in ("--version", "--help", "status"):
         assert not modules & {"yaml", "elmbench.specs.files"}
@@ -191,7 +191,9 @@ def test_a_table_is_printed_without_what_made_it(
     assert "pandas" in modules
     assert not modules & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
     assert not {
-        name for name in modules if name.startswith(("elmbench.models.", "elmbench.running.engine"))
+        name
+        for name in modules
+        if name.startswith(("elmbench.models.", "elmbench.execution.engine"))
     }
 
 
@@ -203,7 +205,7 @@ def test_only_the_worker_of_a_comparison_imports_scikit_learn(
     )
     command = "--results-dir results compare mine.csv -m ridge --folds 2"
     modules = imported(command)
-    assert "elmbench.running.engine" in modules
+    assert "elmbench.execution.engine" in modules
     assert not modules & {"sklearn", "scipy.stats", "matplotlib", "numba"}
     # A stored comparison is shown without what the workers' results need.
     assert not imported(command) & {"sklearn", "scipy.stats", "matplotlib", "numba", "joblib"}

@@ -13,12 +13,12 @@ from rich.progress import Progress
 
 from elmbench.cli.progress import duration
 from elmbench.errors import ElmbenchError
-from elmbench.running.executors import Settings
-from elmbench.running.executors.local import LocalExecutor
+from elmbench.execution.executors import Settings
+from elmbench.execution.executors.local import LocalExecutor
+from elmbench.runs import prepare as prepare_module
+from elmbench.runs.prepare import RunOptions, prepare
 from elmbench.specs.limits import parse_limits
-from elmbench.work.plan import Request
-from elmbench.workflow import prepare as prepare_module
-from elmbench.workflow.prepare import RunOptions, prepare
+from elmbench.tasks.plan import Request
 
 CI = ("run", "one", "--profile", "ci")
 

@@ -64,7 +64,7 @@ def test_an_interrupted_run_keeps_what_has_ended(
 
 @pytest.mark.parametrize(
     ("module", "number"),
-    [("typer", "SIGINT"), ("elmbench.workflow.prepare", "SIGINT"), ("typer", "SIGTERM")],
+    [("typer", "SIGINT"), ("elmbench.runs.prepare", "SIGINT"), ("typer", "SIGTERM")],
 )
 def test_ctrl_c_during_an_import_ends_the_command(module: str, number: str, tmp_path: Path) -> None:
     code = f"""

@@ -124,7 +124,7 @@ def test_the_suites_own_specs_are_valid(
     assert counts["datasets"] >= 37
     # A data set that no table uses is checked too.
     monkeypatch.setattr(
-        "elmbench.workflow.validate.load_dataset_specs",
+        "elmbench.runs.validate.load_dataset_specs",
         lambda: DatasetSpecs({"toy": {}}, "it.yaml"),
     )
     assert "it.yaml: the key 'toy.title' is missing" in elmbench("validate", code=2).err

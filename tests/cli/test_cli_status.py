@@ -8,7 +8,7 @@ from made_store import log_files, lose
 
 from elmbench.cli import progress
 from elmbench.cli.options import state
-from elmbench.running.store import Store
+from elmbench.execution.store import Store
 from elmbench.specs.catalogue import load_catalogue
 
 

@@ -8,18 +8,18 @@ from fuzz_inputs import Target, changed_bytes, changed_table
 from hypothesis import strategies as st
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import layout_of
-from elmbench.reporting.baseline import compare_with_baseline
-from elmbench.reporting.cells import read_cells
-from elmbench.reporting.folders import ResultsDirs, results_folder
-from elmbench.reporting.results import Results, records, results_of_table
-from elmbench.reporting.writers.html import html
-from elmbench.reporting.writers.latex import latex
-from elmbench.reporting.writers.markdown import markdown
+from elmbench.judging.baseline import compare_with_baseline
+from elmbench.report.checks import check_baselines, check_published
+from elmbench.report.results import Results, records, results_of_table
+from elmbench.report.writers.html import html
+from elmbench.report.writers.latex import latex
+from elmbench.report.writers.markdown import markdown
+from elmbench.results.cells import read_cells
+from elmbench.results.folders import ResultsDirs, results_folder
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.files import spec_root
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.workflow.checks import check_baselines, check_published
+from elmbench.tables import layout_of
 
 
 @functools.cache

@@ -25,10 +25,10 @@ from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from elmbench.evaluation.predictions import metric_value
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.models.base import kernels as module
-from elmbench.protocol.predictions import metric_value
-from elmbench.work.scoring import GridProblem, best
+from elmbench.tasks.scoring import GridProblem, best
 
 
 @examples(200)

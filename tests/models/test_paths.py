@@ -33,7 +33,7 @@ from elmbench.numerics.entropy import discriminant
 from elmbench.numerics.pairwise import OF_DISTANCES
 from elmbench.registry import parameter_names
 from elmbench.registry.built_in import BUILT_IN
-from elmbench.work.scoring import best
+from elmbench.tasks.scoring import best
 
 EXPONENTS = st.integers(-4, 4).map(lambda e: 2.0**e)
 TENS = st.integers(-1, 10).map(lambda e: 10.0**e)

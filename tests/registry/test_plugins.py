@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.folds import DatasetRef
+from elmbench.evaluation.folds import DatasetRef
 from elmbench.registry import (
     code,
     find_model,
@@ -23,7 +23,7 @@ from elmbench.registry import (
     registry,
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
-from elmbench.work import work_from
+from elmbench.tasks import work_from
 
 MODEL = """
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -117,7 +117,7 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
     plugin: Callable[..., Path],
 ) -> None:
     text = (
-        "from elmbench.work.description import Description\nclass Mine(Description):\n    kind = "
+        "from elmbench.tasks.description import Description\nclass Mine(Description):\n    kind = "
         "'mine'\n"
     )
     keys = []

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts import layout_of
-from elmbench.running.planning import make_plan
+from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import PROFILES, Experiment
 from elmbench.specs.files import read_yaml
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.work.plan import Request
+from elmbench.tables import layout_of
+from elmbench.tasks.plan import Request
 
 WriteTree = Callable[..., Path]
 Table = Callable[[str], Experiment]

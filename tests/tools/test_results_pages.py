@@ -10,7 +10,7 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom
 
-from elmbench.reporting.joint import ALPHA
+from elmbench.judging.table_verdicts import ALPHA
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from tools.results_pages import PAGES, pattern_error_and_power, render

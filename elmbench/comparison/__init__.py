@@ -1,0 +1,1 @@
+"""Comparisons of models on a user's own data: everything behind `elmbench compare`."""

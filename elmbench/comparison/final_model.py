@@ -1,0 +1,348 @@
+"""The final model of a comparison, fitted to all rows but the held-out ones as one scikit-learn
+pipeline, and its predictions.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from elmbench.comparison.saved_models import load
+from elmbench.datasets.sources.file import (
+    FileSource,
+    code_columns,
+    header_of,
+    read_user_file,
+    take_row_columns,
+)
+from elmbench.datasets.table import Table, few, label_word, label_words
+from elmbench.datasets.values import as_read
+from elmbench.errors import ElmbenchError, amount, first_line
+from elmbench.evaluation.folds import encoder, fold_of, load_rows, prepared_inputs
+from elmbench.evaluation.splits import Indices, folds_of, order_rows
+from elmbench.registry import find_model, model_version
+from elmbench.registry.plugins import loaded_plugins
+from elmbench.report.results import Results
+from elmbench.runs.prepare import PreparedRun
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.tables.comparison import ranking
+from elmbench.tasks.base import Context
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.scoring import best, grid_scores, weight_argument
+from elmbench.tasks.search import Search
+
+
+@dataclass(frozen=True)
+class ComparisonResults(Results):
+    """The results of a comparison.
+
+    Attributes
+    ----------
+    run : PreparedRun
+    plugins : tuple of path
+        Plug-in files of the comparison, and of its estimators.
+    targets : ndarray
+        The targets, as they were given.
+    """
+
+    run: PreparedRun = field(repr=False)
+    plugins: tuple[Path, ...] = field(default=(), repr=False)
+    targets: Any = field(default=(), repr=False)
+
+    def best_estimator(self, model: str = "") -> Any:
+        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a
+        last search.
+
+        Held-out rows of `test` are neither searched nor fitted, so that the scores in the table are
+        those of this model. It is one scikit-learn estimator: a pipeline that encodes, imputes and
+        scales, for data frames with the columns that were compared, or for sparse rows.
+        """
+        from sklearn import config_context
+
+        with loaded_plugins(self.plugins), config_context(transform_output="default"):
+            return fit_final(self.run, self, model, self.targets)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best model of a comparison.
+
+    `reason`: why it is before the models that are tied with it; empty if there are none.
+    """
+
+    model: str
+    reason: str
+
+
+def choose_best(results: Results) -> Choice:
+    """Return the best model of a comparison on one data set, or the only one.
+
+    Raises ElmbenchError if no model has a rank.
+    """
+    resolved = results.resolved
+    (spec,) = resolved.datasets.values()
+    order = ranking(results.summary, spec.name, resolved)
+    if order.models:
+        return Choice(order.models[0], order.advantages_of_best())
+    columns = [*resolved.spec.models]
+    if len(columns) == 1:
+        return Choice(columns[0], "")
+    problem = f"no model but the dummy has ended on all folds of {spec.title}"
+    raise ElmbenchError(
+        problem,
+        expected="a model to keep",
+        next_step="elmbench status shows how the cells ended",
+    )
+
+
+def fitted_rows(results: Results) -> str:
+    """Return the number of rows that the final model of a comparison is fitted to, in words."""
+    (spec,) = results.resolved.datasets.values()
+    if spec.shape.split is None:
+        return f"all {amount(spec.shape.instances, 'row')} of {spec.title}"
+    n_fitted, n_held_out = spec.shape.split
+    return (
+        f"all {amount(n_fitted, 'row')} of {spec.title}, and to none of the "
+        f"{amount(n_held_out, 'held-out row')}"
+    )
+
+
+def fit_final(
+    run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()
+) -> Any:
+    """Return a model of a comparison on one data set, fitted to all rows but the held-out ones; the
+    best or the only one if none is named.
+
+    It predicts labels as they are among the `targets`, those of a file as integers if they are
+    written so.
+    """
+    ((resolved, plan),) = run.tables
+    (spec,) = resolved.datasets.values()
+    column = column or choose_best(results).model
+    keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
+    if not keys:
+        problem = f"{column!r} is not a model of this comparison"
+        names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
+        raise ElmbenchError(
+            problem, expected=f"one of {names}", next_step="correct the name, or add it to models"
+        )
+    work = run.works[keys[0]]
+    assert isinstance(work, Fit)
+    version = model_version(find_model(work.model.name), spec.task)
+    if version != work.model.version:
+        raise ElmbenchError(
+            f"the model {column} has changed since the comparison: it is {version}",
+            expected=work.model.version,
+            next_step="compare again",
+        )
+    fold, data = work.outer_fold, load_rows(work.outer_fold.dataset, None)
+    rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
+    # A sequential model learns them as in the cells: a file sorted by its target would make another
+    # model.
+    rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
+    groups, weights = (
+        None if values is None else values[rows] for values in (data.groups, data.weights)
+    )
+    (source,) = spec.sources
+    assert isinstance(source, FileSource)
+    table = take_row_columns(read_user_file(source, spec), spec)[0].rows(rows)
+    factory, params = work.factory_with(_search_all_rows(run, work, rows) | work.params)
+    model = factory(**params)
+    fit_params: dict[str, Any] = (
+        {} if weights is None else {f"model__{weight_argument(model)}": weights}
+    )
+    if (
+        work.calibrate is not None
+        and not hasattr(model, "predict_proba")
+        and hasattr(model, "decision_function")
+    ):
+        from sklearn.calibration import CalibratedClassifierCV
+
+        folds: Any = (
+            work.calibrate.folds
+        )  # of rows in their order: `cross_val_predict` takes only partitions
+        if work.calibrate.kind != "ordered-kfold":
+            folds = folds_of(work.calibrate, 0, table.X, table.target, groups=groups)
+        model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
+        fit_params |= {"model__sample_weight": weights} if fit_params else {}
+    X = sp.csr_matrix(table.X) if spec.sparse else table.frame()
+    with warnings.catch_warnings():
+        # A pipeline passes weights on under the name of its last step.
+        warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
+        return _pipeline(table, model, spec).fit(
+            X, _targets(table, spec.task, targets), **fit_params
+        )
+
+
+def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
+    """Return the targets that the final model is fitted to: numbers, booleans, integers or
+    words.
+    """
+    if task == "regression":
+        return np.asarray(table.target, dtype=np.float64)
+    words = label_words(table.target).astype(str)
+    originals = table.target if table.target.dtype == bool else originals
+    by_word = {label_word(label): label for label in dict.fromkeys(originals)}
+    labels = np.array([by_word.get(word) for word in words])
+    if labels.dtype.kind in "biuU":
+        return labels
+    try:
+        integers = words.astype(np.int64)
+    except (ValueError, OverflowError):
+        return words
+    return integers if np.array_equal(integers.astype(str), words) else words
+
+
+def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
+    """Return an unfitted pipeline that prepares the columns of a file and fits the model."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
+
+    if spec.sparse:
+        pipeline = Pipeline([("scale", MaxAbsScaler()), ("model", model)])
+    else:
+        (source,) = spec.sources
+        dates = [name for name in table.names if name in getattr(source, "dates", ())]
+        words = [name for name in table.nominal if name not in dates]
+        numbers = [name for name in table.names if name not in {*words, *dates}]
+        inputs = encoder(numbers, words, dates, spec.day_first)
+        kinds = {
+            "numbers": numbers,
+            "words": words,
+            "decimal": table.decimal,
+            "codes": code_columns(table, getattr(source, "words", ())),
+        }
+        steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
+        pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
+    if spec.task == "classification":
+        return pipeline
+    return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+
+
+def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, Any]:
+    """Return the hyperparameters that the search of a comparison chooses on the rows to learn."""
+    search = run.works[work.chosen] if work.chosen else None
+    if not isinstance(search, Search):
+        return {}
+    data, protocol = load_rows(work.outer_fold.dataset, None), work.outer_fold.protocol
+    X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
+    whole = fold_of(data, X, protocol.targets, rows, rows[:0])
+    problems = search.problems(whole, search.problem(whole, {}, Context()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
+        scores, _ = grid_scores(problems, search.metric)
+    return search.params | search.grid.candidates()[best(scores)]
+
+
+def predict_file(
+    model: Path,
+    file: Path,
+    separator: str = "",
+    decimal: Literal["", ".", ","] = "",
+    *,
+    proba: bool = False,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the predictions of a saved model for the rows of a file, with `proba` the probability
+    of each class too.
+
+    Also return a remark on each column with categories that the training rows lack. `separator`,
+    `decimal`: marks of a text table; by default, the separator is detected and the decimal mark is
+    that of the training rows.
+
+    Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the
+    file is missing or has unusable values.
+    """
+    if not model.is_file():
+        raise ElmbenchError(
+            f"{model} does not exist",
+            expected="a file of compare --save",
+            next_step="check the path",
+        )
+    try:
+        estimator = load(model)
+        steps = getattr(estimator, "regressor_", estimator).named_steps
+        names = list(getattr(estimator, "feature_names_in_", ()))
+        kinds = steps["values"].kw_args if names else {}
+        columns = (
+            {name: list(inputs) for name, _, inputs in steps["inputs"].transformers}
+            if names
+            else {}
+        )
+    except ElmbenchError:
+        raise
+    except Exception as error:
+        # Other errors say only that it is another file.
+        is_of_others = isinstance(error, ImportError | AttributeError)
+        reason = (
+            f" with these versions ({type(error).__name__}: {first_line(error)})"
+            if is_of_others
+            else ""
+        )
+        problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
+        next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
+        raise ElmbenchError(
+            problem, expected="a file of compare --save", next_step=next_step
+        ) from error
+    if proba and not hasattr(estimator, "predict_proba"):
+        problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
+        next_step = "leave --proba out"
+        if not hasattr(estimator, "regressor_"):
+            next_step += (
+                ", or save a model again by: elmbench compare ... --metric log_loss --save FILE"
+            )
+        raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
+    source = FileSource(
+        kind="file",
+        path=str(file),
+        words=(*columns.get("words", ()), *columns.get("dates", ())),
+        separator=separator,
+        decimal=decimal or kinds.get("decimal", ""),
+        header=header_of(names),
+    )
+    table = read_user_file(source, features=names, has_target=False)
+    if not len(table.target):
+        raise ElmbenchError(
+            f"{file} has no rows", expected="rows below the header", next_step="add rows"
+        )
+    remarks: list[str] = []
+    try:
+        if names:
+            # The last features of sparse rows may be zero in all rows.
+            frame = table.frame().reindex(columns=names, fill_value=0.0)
+            X: Any = as_read(frame, **kinds)
+            remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
+        else:
+            X = sp.csr_matrix(table.X)
+            X.resize(
+                X.shape[0], estimator.n_features_in_
+            )  # the last features of a file may be zero in all rows
+        predictions = pd.DataFrame({"prediction": estimator.predict(X)})
+        if not proba:
+            return predictions, remarks
+        labels = [f"probability_{label}" for label in estimator.classes_]
+        return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels)), remarks
+    except ValueError as error:
+        problem = f"{file}: {first_line(error)}"
+        raise ElmbenchError(
+            problem, expected="values as in training", next_step="correct the file"
+        ) from error
+
+
+def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
+    """Yield a remark on each column with categories that a fitted encoder does not know."""
+    encoded = inputs.named_transformers_["words"][-1].categories_ if len(words.columns) else ()
+    for (name, values), categories in zip(words.items(), encoded, strict=True):
+        unknown = values[values.notna() & ~values.isin(categories)]
+        if len(unknown):
+            rows = f"{len(unknown)} of {len(values)} rows"
+            examples = few([*map(repr, unknown.unique())], 5)
+            yield (
+                f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they "
+                "are ignored"
+            )

@@ -1,0 +1,87 @@
+"""The page of a comparison, and the permutation importance of the columns that it shows."""
+
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from elmbench.datasets.load import load
+from elmbench.files import write_atomically
+from elmbench.report.results import IMPORTANCE, Results, has_cells
+from elmbench.report.site.pages import comparison_html
+from elmbench.results.cells import write_frame
+from elmbench.results.predictions_file import predictions_frame
+from elmbench.runs.prepare import PreparedRun
+from elmbench.tables.comparison import ranking
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.importance import Importance
+from elmbench.tasks.plan import Plan
+
+
+def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
+    """Plan the permutation importance of the best model on each data set of a comparison, on its
+    test folds.
+
+    Data with sparse rows are left out: they have too many columns. A budget that the comparison has
+    spent does not count.
+    """
+    ((resolved, plan),) = run.tables
+    best = {
+        name: ranking(results.summary, name, resolved).models[:1]
+        for name, spec in resolved.datasets.items()
+        if not spec.sparse
+    }
+    importance_plan = Plan()
+    for cell in plan.cells:
+        work = run.works.get(cell.key)
+        if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
+            metric = resolved.metric_of(cell.dataset)
+            shared = {field.name: getattr(work, field.name) for field in fields(Fit)}
+            importance_plan.cells.append(
+                replace(cell, key=importance_plan.add(Importance(**shared, metric=metric)))
+            )
+    return replace(
+        run, options=replace(run.options, until=math.inf), tables=[(resolved, importance_plan)]
+    )
+
+
+def failures_of(run: PreparedRun) -> list[str]:
+    """Return the reasons of planned work that has not ended ok, each once."""
+    results = [run.store.result(key) or {} for key in run.works]
+    return list(dict.fromkeys(result["reason"] for result in results if result.get("reason")))
+
+
+def importance_of(run: PreparedRun) -> pd.DataFrame:
+    """Return the importance of each column of each data set: the mean loss of the metric, and its
+    deviation.
+    """
+    ((resolved, plan),) = run.tables
+    parts = []
+    for name, spec in resolved.datasets.items():
+        cells = [cell for cell in plan.cells if cell.dataset == name]
+        results = [run.store.result(cell.key) or {} for cell in cells]
+        losses = np.array([result["importances"] for result in results if "importances" in result])
+        if len(losses):
+            columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
+            labels = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
+            lines = pd.DataFrame(
+                columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}
+            ).assign(**labels)
+            parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
+    """Write the page of a comparison, and `importance.csv` beside its tables, unless another
+    command has replaced these.
+    """
+    losses = importance_of(importance)
+    with run.store.writing_tables():
+        if len(losses) and has_cells(results.folder, results.cells):
+            write_frame(losses, results.folder / IMPORTANCE)
+    ((resolved, plan),) = run.tables
+    write_atomically(
+        path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses)
+    )

@@ -1,0 +1,295 @@
+"""A comparison of models on a user's data: an experiment in memory, and its plan."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.load import load
+from elmbench.datasets.sources.base import hash_of
+from elmbench.datasets.table import unused_name
+from elmbench.datasets.user_data import UserData, describe, short_slug
+from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
+from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts
+from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
+from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
+from elmbench.runs.planning import extra_column
+from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_tables
+from elmbench.specs.comparison_ids import comparison_id
+from elmbench.specs.datasets import DatasetSpec, is_of_suite
+from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
+from elmbench.specs.protocol import Split
+from elmbench.tables import SIDE_BY_SIDE
+from elmbench.tables.comparison import DUMMY
+from elmbench.tasks.plan import Request
+from elmbench.tasks.scoring import weight_argument
+
+#: The default models: the ELM family and common alternatives.
+MODELS = (
+    "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
+    "ridge", "logistic-regression", "nystroem-ridge", "svm", "knn", "random-forest", "extra-trees",
+    "hist-gradient-boosting",
+)  # fmt: skip
+#: The default metrics.
+METRICS = ("accuracy", "mcc", "nrmse")
+#: Above the first number of rows, a search uses only the second number of rows of a training part.
+MANY_ROWS, TUNE_ROWS = 5000, 2000
+#: Default models whose time and memory grow with the square of the rows, or faster, are left out
+#: above this number.
+LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
+#: The default limit of a search or a fit.
+LIMIT = "time=600s"
+FOLDS, INNER_FOLDS = 5, 3
+#: LIBSVM is stopped after this number of steps: with a large C it may take hours without better
+#: predictions.
+SVM_STEPS = 100_000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A request for a comparison.
+
+    `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an
+    experiment file writes them. `metrics`: in front of `METRICS`; the first that fits the task
+    chooses hyperparameters. `folds`, `runs`: outer folds, by default `FOLDS`, and repetitions of
+    them. `limit`: of each search and fit. `name`: of the results folder, before a digest of the
+    data; by default the names of the data. `left_out`: models that are not run, with the reasons.
+    """
+
+    data: tuple[UserData, ...]
+    models: tuple[str, ...] = ()
+    grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    folds: int | None = None
+    runs: int = 1
+    limit: str = ""
+    name: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def prepare_comparison(
+    comparison: Comparison, options: RunOptions, results_dir: Path
+) -> PreparedRun:
+    """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
+    specs: list[DatasetSpec] = []
+    for spec in map(describe, comparison.data):
+        # The names differ from each other and from all data sets of the suite.
+        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
+        specs.append(
+            spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
+        )
+    resolved = experiment_of(comparison, specs)
+    for spec in specs:
+        split = resolved.spec.protocol.outer.split(spec.name, spec.task)
+        if spec.groups is None:
+            classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
+            check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
+        if spec.groups is not None or spec.ordered_by is not None:
+            _check_training_parts(load(spec), split)
+    return prepare_tables(
+        replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir
+    )
+
+
+def _check_training_parts(data: Dataset, split: Split) -> None:
+    """Raise ElmbenchError unless there are enough groups or times for the outer and the inner
+    folds.
+    """
+    units, unit, least = data.groups, "group", INNER_FOLDS
+    if units is None:
+        units, unit, least = data.times, "different time", INNER_FOLDS + 1
+    assert units is not None
+    n_units = min(len(np.unique(units[train])) for train, _ in outer_parts(data, split, run=0))
+    if n_units < least:
+        of_folds = f"a training part of {amount(split.folds, 'fold')}"
+        problem = f"{data.name}: {of_folds} has {amount(n_units, unit)} of rows"
+        raise ElmbenchError(
+            problem,
+            expected=f"at least {least}, for the {INNER_FOLDS} inner folds",
+            next_step=f"change the number of folds, or give more {unit}s",
+        )
+
+
+def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
+    """Return the experiment of a comparison of these data sets."""
+    names = [spec.name for spec in specs]
+    of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
+    name = short_slug(comparison.name) if comparison.name else of_data
+    content = {
+        "id": comparison_id(name, _digest(specs)),
+        "title": ", ".join(spec.title for spec in specs),
+        "label": "Comparison",
+        "datasets": names,
+        "protocol": _protocol(comparison, specs),
+        "models": _columns(comparison, specs),
+        "layout": SIDE_BY_SIDE,
+        "limit": comparison.limit or LIMIT,
+    }
+    many = any(spec.shape.instances > MANY_ROWS for spec in specs)
+    settings = {"tune-rows": TUNE_ROWS} if many else {}
+    return comparison_of(content, settings, specs, Path("elmbench compare"))
+
+
+def _digest(specs: Iterable[DatasetSpec]) -> str:
+    """Return what distinguishes data sets in the id of a comparison: their rows, and how they are
+    read, wherever their files lie.
+    """
+    others = {"name", "title", "notes", "citation", "sources"}
+    content = [
+        [
+            spec.model_dump(mode="json", exclude=others, exclude_defaults=True),
+            *(
+                source.model_dump(mode="json", exclude={"path", "test"}, exclude_defaults=True)
+                for source in spec.sources
+            ),
+        ]
+        for spec in specs
+    ]
+    return hash_of(content)
+
+
+def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+    grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
+    if grouped and ordered:
+        problem = "both groups and an order of the rows are given"
+        step = f"leave {option('groups')} or {option('time-order')} out"
+        raise ElmbenchError(problem, expected="one of the two", next_step=step)
+    tasks = {spec.task for spec in specs}
+    for name in comparison.metrics:
+        if find_metric(name).task not in tasks or counts_rows(name):
+            task = specs[0].task
+            raise ElmbenchError(
+                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
+                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for "
+                f"{task}",
+                next_step="choose another metric, or another task or target",
+            )
+    # Folds of a regression are not stratified: a split knows its task.
+    kind = (
+        "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
+    )
+    by_column = {"kind": "standard", "fit-on": "train"}
+    return {
+        "scale": by_column,
+        "scale-except": {
+            spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse
+        },
+        "targets": by_column | {"metrics": "original"},
+        "outer": _outer(comparison, specs, kind) | {"runs": comparison.runs},
+        "inner": {"kind": kind, "folds": INNER_FOLDS},
+        "select": "nested",
+        "metrics": list(dict.fromkeys((*comparison.metrics, *METRICS))),
+        "std": "of-folds",
+        "order": "stored" if ordered else "shuffled",
+    }
+
+
+def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
+    """Return the outer splits: the user's own, or folds of a kind."""
+    splits = [
+        option(name)
+        for name, value in (("test", specs[0].shape.split), ("fold", specs[0].fold))
+        if value
+    ]
+    if not splits:
+        return {"kind": kind, "folds": comparison.folds or FOLDS}
+    if comparison.folds is not None:
+        problem, step = (
+            f"{option('folds')} is given with {splits[0]}",
+            f"leave {option('folds')} or {splits[0]} out",
+        )
+        raise ElmbenchError(problem, expected="one of the two", next_step=step)
+    if len(splits) > 1 or len(specs) > 1:
+        problem = f"{splits[0]} is given with " + (
+            splits[1] if len(splits) > 1 else f"{len(specs)} data sets"
+        )
+        raise ElmbenchError(
+            problem, expected="one split of one data set", next_step="compare them one by one"
+        )
+    if splits == [option("test")]:
+        return {"kind": "official"}
+    data = load(specs[0])
+    assert data.folds is not None
+    split = Split("predefined-kfold", int(data.folds.max()) + 1)
+    check_splittable(data, split)
+    return {"kind": split.kind, "folds": split.folds}
+
+
+def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+    """Return the columns of the table: models with their grids, and the data sets that they are too
+    slow for.
+    """
+    tasks, folds = {spec.task for spec in specs}, comparison.folds or FOLDS
+    metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
+    columns = {}
+    for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
+        entry = find_model(name)
+        suitable = [spec for spec in specs if getattr(entry, spec.task) is not None]
+        if not suitable:
+            if name in comparison.models:
+                entry.factory(next(iter(tasks)))  # says which task it has
+            continue
+        column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if entry.name == "svm":
+            column["params"] = {"max_iter": SVM_STEPS}
+        if name in comparison.grids:
+            check_parameters(entry, suitable[0].task, comparison.grids[name])
+            column["search"] = {
+                key: _grid(values) for key, values in comparison.grids[name].items()
+            }
+        not_run = {}
+        for spec in suitable:
+            criterion = next(metric for metric in metrics if metric.task == spec.task)
+            rows = spec.shape.instances * (folds - 1) // folds
+            if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
+                reason = f"its time and memory grow with the square of {rows} rows, or faster"
+                not_run[spec.name] = (
+                    f"{reason}; {wording(f'-m {name}', f'models=[{name!r}]')} runs it anyway"
+                )
+            elif reason := _exclusion_reason(entry, spec, criterion):
+                not_run[spec.name] = reason
+        if entry.name in comparison.left_out:
+            not_run |= dict.fromkeys([spec.name for spec in specs], comparison.left_out[entry.name])
+        column["not-run"] = not_run
+        columns[entry.name] = column
+    for name in comparison.grids:
+        if name not in columns:
+            step = wording(
+                "correct --grid, or add it with -m", "correct grids, or add it to models"
+            )
+            raise unknown_name("model of the comparison:", name, list(columns), step)
+    return columns
+
+
+def _grid(values: Any) -> Any:
+    """Return the values of a hyperparameter as an experiment file writes them, without types of
+    numpy.
+    """
+    if isinstance(values, dict):
+        return values
+    values = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
+    """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it
+    can.
+    """
+    weighted = spec.weights is not None
+    if "predict" in metric.methods() and not weighted:
+        return ""
+    factory = entry.factory(spec.task)
+    # Decision values are calibrated.
+    methods = dict.fromkeys(
+        (*metric.methods(), *(["decision_function"] if metric.takes == "probabilities" else []))
+    )
+    if not has_method(factory, *methods):
+        return f"it has no {' or '.join(methods)}, which {metric.name} takes"
+    try:
+        model = factory if isinstance(factory, type) else factory()
+        return "it takes no weights of rows" if weighted and weight_argument(model) is None else ""
+    except TypeError:  # it has parameters without defaults
+        return ""

@@ -1,0 +1,311 @@
+"""One outer fold of a data set: its rows in the order of learning, encoded, imputed and scaled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
+from elmbench.evaluation.splits import Indices, order_rows, outer_parts, part_sizes, stratified_rows
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
+
+if TYPE_CHECKING:
+    from elmbench.datasets.dataset import Dataset
+
+#: Increase this when the meaning of stored results changes, but nothing else in their keys does.
+FORMAT = 1
+#: Kinds of scaling that keep sparse rows sparse.
+KEEP_ZEROS = ("max-abs", "unit-rows")
+#: The most categories of a column with separate indicators; rarer ones share one.
+MOST_CATEGORIES = 50
+
+
+@dataclass(frozen=True)
+class DatasetRef:
+    """The data of some work.
+
+    `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0
+    if the data are the same in every run. `rows`: the number of rows that a profile keeps; None for
+    all. `spec`: the entry in `datasets.yaml`; None if a stored result is only read. The caches of
+    rows distinguish it: other files with the same checksum may differ in their labels, in the names
+    of their columns or in the order of their rows.
+    """
+
+    name: str
+    checksum: str = field(metadata=content_name("identity"))
+    run: int = 0
+    options: dict[str, float] = field(default_factory=dict, hash=False)
+    rows: int | None = None
+    spec: DatasetSpec | None = field(default=None, hash=False, repr=False, metadata=OMITTED)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that are used, according to the spec."""
+        assert self.spec is not None
+        return min(self.spec.shape.instances, self.rows or self.spec.shape.instances)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features, according to the spec."""
+        assert self.spec is not None
+        return self.spec.shape.features
+
+
+@dataclass(frozen=True)
+class FoldProtocol:
+    """The split, order and scaling of the rows of a data set.
+
+    `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled",
+    "stored"}): the order of the training rows.
+    """
+
+    scale: Scale | None
+    outer: Split
+    order: str
+    targets: TargetScale | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True)
+class OuterFold:
+    """One outer fold of one run.
+
+    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0.
+    """
+
+    task: str
+    dataset: DatasetRef
+    protocol: FoldProtocol
+    run: int
+    fold: int
+    format: int = FORMAT
+
+    @property
+    def n_train(self) -> int:
+        """The number of training rows, according to the spec."""
+        n, outer = self.dataset.n_rows, self.protocol.outer
+        if outer.kind.endswith("kfold"):
+            return n * (outer.folds - 1) // outer.folds
+        if outer.kind == "official":
+            official = self.dataset.spec.shape.split if self.dataset.spec else None
+            return official[0] if official else n
+        return outer.train or n - (outer.test or 0)
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """The rows of one outer fold, scaled.
+
+    `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in
+    the order in which a sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)):
+    -1/+1 for two classes, 0, 1, ... for more, real values for regression. `labels`: every label of
+    the data set; None for regression. `raw` (ndarray of shape (n_train, d) or None): the training
+    rows if they are encoded and imputed on each fold; inner folds are prepared from them.
+    `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
+    shape (n_train,) or None): the number of each training row's group, and its weight in a fit.
+    `times` (ndarray of shape (n_train,) or None): a number of each training row that rises with its
+    time. `in_units`: returns targets or predictions, of shape (n,), in the units of the metrics.
+    """
+
+    X_train: Any
+    y_train: NDArray[Any]
+    X_test: Any
+    y_test: NDArray[Any]
+    labels: list[int] | None
+    raw: NDArray[np.float64] | None = None
+    nominal: tuple[int, ...] = ()
+    groups: NDArray[np.int64] | None = None
+    times: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
+    in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
+
+
+def labels_of(data: "Dataset") -> list[int] | None:
+    """Return every label that `data.y` may hold: -1 and +1, or 0, 1, ...; None for regression."""
+    if data.classes is None:
+        return None
+    return [-1, 1] if len(data.classes) == 2 else list(range(len(data.classes)))
+
+
+@lru_cache(maxsize=4)
+def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
+    """Return the rows of some work; the last few data sets are cached."""
+    from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
+
+    assert dataset.spec is not None
+    data = load(dataset.spec, data_dir, dataset.run)
+    if dataset.rows is None or dataset.rows >= len(data.y):
+        return data
+    numbers = stratified_rows(
+        data.y, dataset.rows, data.classes is not None, "subsample", data.name
+    )
+    splits = data.splits and {
+        part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()
+    }
+    by_row: dict[str, Any] = {
+        name: getattr(data, name) for name in ("groups", "times", "folds", "weights", "rows")
+    }
+    columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
+    return replace(data, X=data.X[numbers], y=data.y[numbers], splits=splits, **columns)
+
+
+@lru_cache(maxsize=2)
+def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
+    """Return all rows of a data set, scaled over all of them, from a cache."""
+    return scale_columns(load_rows(dataset, data_dir).X, slice(None), scale)
+
+
+def scaled_inputs(
+    dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices
+) -> Any:
+    """Return all rows of a data set, encoded and scaled according to the protocol with these
+    training rows.
+    """
+    data = load_rows(dataset, data_dir)
+    if scale is None or scale.fit_on == "train" or data.is_raw:
+        return prepared_inputs(data.X, train, scale, data.nominal if data.is_raw else None)
+    return _scaled_rows(dataset, data_dir, scale)
+
+
+def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
+    """Return the split of the `n_rows` used rows; given sizes shrink in proportion."""
+    whole = dataset.spec.shape.instances if dataset.spec and dataset.rows is not None else n_rows
+    if split.kind not in SIZED or n_rows >= whole:
+        return split
+    test = max(1, part_sizes(split, whole)[1] * n_rows // whole)
+    return Split(split.kind, 1, n_rows - test, test)
+
+
+@lru_cache(maxsize=2)
+def _parts(
+    dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
+) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of every outer fold of a run, cached because a run's folds
+    come in sequence.
+    """
+    data = load_rows(dataset, data_dir)
+    return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
+
+
+def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
+    """Return the scaled rows of an outer fold."""
+    dataset, protocol = outer_fold.dataset, outer_fold.protocol
+    train, test = fold_rows(outer_fold, data_dir)
+    X = scaled_inputs(dataset, data_dir, protocol.scale, train)
+    return fold_of(load_rows(dataset, data_dir), X, protocol.targets, train, test)
+
+
+def fold_of(
+    data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices
+) -> FoldData:
+    """Return two parts of the rows of a data set, with the inputs `X` and scaled targets."""
+    y = data.y
+    scale = None if data.classes is not None else targets
+    if scale is not None:
+        scaler = scaler_of(scale).fit(
+            y[train if scale.fit_on == "train" else slice(None), np.newaxis]
+        )
+        y = scaler.transform(y[:, np.newaxis])[:, 0]
+    by_row = {
+        "raw": data.X if data.is_raw else None,
+        "groups": data.groups,
+        "times": data.times,
+        "weights": data.weights,
+    }
+    columns: dict[str, Any] = {
+        name: values[train] for name, values in by_row.items() if values is not None
+    }
+    fold = FoldData(
+        X[train], y[train], X[test], y[test], labels_of(data), nominal=data.nominal, **columns
+    )
+    if scale is None or scale.metrics == "scaled":
+        return fold
+    return replace(
+        fold, in_units=lambda values: scaler.inverse_transform(values[:, np.newaxis])[:, 0]
+    )
+
+
+def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
+    """Return the training rows of an outer fold, in the order of learning, and the test rows."""
+    train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[
+        outer_fold.fold
+    ]
+    return order_rows(
+        train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold
+    ), test
+
+
+def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
+    """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row
+    itself).
+
+    A column that is constant over `rows` becomes the lower end of the range, or zero for
+    `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
+    """
+    from scipy.sparse import issparse
+
+    if issparse(X) and scale.kind not in KEEP_ZEROS:
+        raise ElmbenchError(
+            f"scaling of kind {scale.kind!r} would make sparse rows dense",
+            expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
+            next_step="correct the protocol of the experiment",
+        )
+    return scaler_of(scale).fit(X[rows]).transform(X)
+
+
+def scaler_of(scale: Scale) -> Any:
+    """Return scikit-learn's transformer for a scaling."""
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+
+    others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
+    return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
+
+
+def prepared_inputs(
+    X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None
+) -> Any:
+    """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
+
+    Missing numbers become the median of their column, missing categories the most frequent one.
+    Each category of the training `rows` has an indicator. `nominal`: columns of category numbers;
+    None if the rows are only scaled.
+    """
+    if nominal is not None:
+        numbers = [column for column in range(X.shape[1]) if column not in nominal]
+        X = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
+    return X if scale is None else scale_columns(X, rows, scale)
+
+
+def encoder(
+    numbers: list[Any],
+    words: list[Any],
+    dates: list[Any] | None = None,
+    day_first: bool | None = None,
+) -> Any:
+    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of
+    words and of dates.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    # A column without values in the training rows becomes zero, and so must not be missing in other
+    # rows.
+    imputer: Any = SimpleImputer(strategy="median", keep_empty_features=True)
+    one_hot = OneHotEncoder(
+        handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False
+    )
+    indicators = make_pipeline(
+        SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot
+    )
+    parts = [("numbers", imputer, numbers), ("words", indicators, words)]
+    if dates:
+        from elmbench.evaluation.date_features import DateFeatures
+
+        parts.insert(1, ("dates", make_pipeline(DateFeatures(day_first), imputer), dates))
+    return ColumnTransformer(parts)

@@ -1,0 +1,120 @@
+"""The execution of one unit of work; every failure becomes a result."""
+
+import contextlib
+import json
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from elmbench.errors import ElmbenchError, describe_error, message_of
+from elmbench.evaluation.folds import load_rows
+from elmbench.execution.store import SEARCH_FAILED
+from elmbench.numerics.threads import libraries
+from elmbench.registry import BUILT_IN, find_model, model_version
+from elmbench.tasks.base import Context, ModelRef, Result, Work
+from elmbench.tasks.fit import warm_up
+from elmbench.terminal import escape
+
+#: The statuses that work may end with by itself. Time limits are the sandbox's.
+STATUSES = ("ok", "diverged", "out-of-memory", "failed")
+
+
+def preload(work: Work, context: Context) -> None:
+    """Import the model of some work and load its data, so that neither counts as time of the work.
+
+    Raises ElmbenchError if they are not those that the work was planned for.
+    """
+    if work.data is None:
+        return
+    data, spec = load_rows(work.data, context.data_dir), work.data.spec
+    if spec is None or spec.redraw is None:
+        _check_unchanged(
+            data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}"
+        )
+    model = getattr(work, "model", None)
+    if isinstance(model, ModelRef) and spec is not None:
+        entry = find_model(model.name)
+        factory = entry.factory(spec.task)
+        # A worker that starts late may read a plug-in file that has been edited meanwhile.
+        _check_unchanged(entry.name, model_version(entry, spec.task), model.version)
+        if model.name in BUILT_IN:
+            X = np.random.default_rng(0).random((40, 3))
+            y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
+            warm_up(
+                factory, {}, X, y
+            )  # no search is timed while the model is imported and compiled
+
+
+def _check_unchanged(name: str, state: str, planned: str) -> None:
+    """Raise ElmbenchError unless a model or data set is in the state in which the run was
+    planned.
+    """
+    if state != planned:
+        problem = f"{name} has changed since the run was planned ({state})"
+        raise ElmbenchError(problem, expected=planned, next_step="run again")
+
+
+def attempt(
+    work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
+) -> Result:
+    """Run some work in this process.
+
+    `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear
+    algebra library meanwhile. The result: `status` and `reason`; with status "ok" also the values
+    of the work; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
+    bounds, if there were any.
+    """
+    failure = next((result for result in inputs.values() if result["status"] != "ok"), None)
+    if failure is not None:
+        # One prefix is enough for a chain of searches and choices.
+        return {
+            "status": failure["status"],
+            "reason": SEARCH_FAILED + failure["reason"].removeprefix(SEARCH_FAILED),
+        }
+    threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
+    # What a model changes here, such as the working folder, does not reach the work after it.
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        threads,
+        folder,
+        np.errstate(all="warn", under="ignore"),
+    ):
+        warnings.simplefilter("default")
+        result = catch_failures(lambda: work.run(inputs, context), context)
+    messages = sorted(
+        {printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)}
+    )
+    # A plug-in's model may count with the integers of numpy.
+    solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
+    return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
+
+
+def catch_failures(action: Callable[[], Result], context: Context) -> Result:
+    """Return the result of an action in the types of JSON, or the failure of an action without such
+    a result.
+    """
+    try:
+        result: Result = json.loads(json.dumps({"status": "ok", "reason": ""} | action()))
+        if result.get("status") not in STATUSES or not isinstance(result.get("reason"), str):
+            expected = f"expected a result with a reason and a status among {', '.join(STATUSES)}"
+            raise ValueError(f"{expected}, got {result}")
+        return result
+    except MemoryError as error:
+        reason = printable(message_of(error)) or "the machine has no more memory"
+        return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
+    except ElmbenchError as error:
+        return {"status": "failed", "reason": printable(message_of(error))}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
+        trace = printable(traceback.format_exc(limit=-6), 5000)
+        return {"status": "failed", "reason": printable(describe_error(error)), "traceback": trace}
+
+
+def printable(text: str, longest: int = 500) -> str:
+    """Return the beginning of a text, with an escape for each character that is unsafe in a file or
+    terminal.
+    """
+    return escape(text[:longest])

@@ -1,0 +1,86 @@
+"""The environment of a result: software, linear algebra library, machine."""
+
+import os
+import platform
+import re
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from elmbench.execution.processes import machine_memory
+
+_PACKAGES = (
+    "elmbench",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pandas",
+    "joblib",
+    "threadpoolctl",
+)
+
+
+def describe_environment() -> dict[str, Any]:
+    """Return the known versions, BLAS, processor, memory and commit of the code."""
+    cpuinfo = Path("/proc/cpuinfo")
+    processors = re.findall(
+        r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M
+    )
+    return {
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in _PACKAGES},
+        "blas": _blas(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processor": processors[0].strip() if processors else platform.processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(machine_memory() / 2**30, 1),
+        "commit": _commit(),
+    }
+
+
+@cache
+def version_of_code() -> str:
+    """Return the version of the suite, with the commit if it runs from a checkout."""
+    return " ".join(filter(None, (version("elmbench"), _commit())))
+
+
+def _blas() -> list[dict[str, Any]]:
+    """Return the loaded BLAS libraries, with version and architecture."""
+    import scipy.linalg  # noqa: F401 - loads the library that is to be described
+    from threadpoolctl import threadpool_info
+
+    libraries: list[dict[str, Any]] = []
+    for entry in threadpool_info():
+        library = {
+            key: entry.get(key)
+            for key in ("internal_api", "version", "architecture", "threading_layer")
+        }
+        if entry.get("user_api") == "blas" and library not in libraries:
+            libraries.append(library)
+    return libraries
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that the code runs from, with `+changes` if it is not
+    clean.
+    """
+    top = Path(__file__).resolve().parents[2]
+    if not (top / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        command, silent = ["git", "-C", str(top), *words], subprocess.DEVNULL
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, stdin=silent
+        ).stdout.strip()
+
+    try:
+        commit = git("rev-parse", "HEAD")
+        # Results that a run writes do not change the code.
+        changes = git("status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return f"{commit}+changes" if changes else commit

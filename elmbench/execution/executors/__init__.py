@@ -1,0 +1,117 @@
+"""Executors run the work of a plan: on this machine, or on the workers of a dask scheduler.
+
+An executor is added by a file with a class that derives from `Executor`, and an entry in `ENGINES`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from elmbench.errors import ElmbenchError, option, unknown_name
+from elmbench.lazy import load
+from elmbench.specs.limits import Limits
+
+if TYPE_CHECKING:
+    from elmbench.tasks.base import Result, Work
+
+#: The class of each executor.
+ENGINES = {
+    "local": "elmbench.execution.executors.local:LocalExecutor",
+    "dask": "elmbench.execution.executors.dask:DaskExecutor",
+}
+#: A task for a sandbox in the types of JSON; `task_of` makes it.
+Task = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run.
+
+    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them.
+    `blas_threads`: in every worker. It changes the last digits of some results: it is recorded with
+    each cell, but does not belong to its key, so stored results are used for any number of threads.
+    `limits`: for all work; they replace those of the experiment. `memory`: default memory limit in
+    bytes; None for a job's share of this machine.
+    """
+
+    jobs: int = 1
+    data_dir: str | None = None
+    plugins: tuple[str, ...] = ()
+    blas_threads: int = 1
+    limits: Limits = field(default_factory=Limits)
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a worker: the outcome of some work.
+
+    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without
+    that of the start of a worker and of loading the data. `environment`: of the machine that did
+    the work; empty for this one.
+    """
+
+    result: Result
+    seconds: float = 0.0
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Executor(AbstractContextManager["Executor"]):
+    """A context manager that runs work, and ends all that it has started."""
+
+    #: True if the number of workers is fixed.
+    fixed: ClassVar[bool] = False
+    #: True if its arguments are the settings and the address of a scheduler, instead of the
+    #: settings alone.
+    has_scheduler: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """The number of tasks that run at the same time; 0 while there is no worker, but some may
+        join.
+        """
+
+    @property
+    def memory(self) -> int | None:
+        """The default memory limit of a task in bytes; None for a job's share of this machine."""
+        return None
+
+    @abstractmethod
+    def warm(self) -> None:
+        """Start a worker before there is work, which takes a while."""
+
+    @abstractmethod
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
+        """Start some work; `inputs` are the results of the work that it needs, by key."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End the executor and all running work at once."""
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+
+def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
+    """Return an executor that has not been started yet.
+
+    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if
+    there is no such engine, dask has no scheduler, or another engine has one.
+    """
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
+    executor = load(ENGINES[engine])
+    if executor.has_scheduler != (scheduler is not None):
+        raise ElmbenchError(
+            f"the engine {engine} is given {'without' if scheduler is None else 'with'} "
+            f"{option('scheduler')}",
+            expected="the address of a scheduler with --engine dask, and with it only",
+            next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
+        )
+    return executor(settings) if scheduler is None else executor(settings, scheduler)

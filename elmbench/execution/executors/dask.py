@@ -1,0 +1,263 @@
+"""The executor for the workers of a dask.distributed scheduler, and its tasks on them.
+
+Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost
+work to another worker. It gives up work after the deaths of more workers than its setting
+`distributed.scheduler.allowed-failures`, 3 by default. It blames a death on everything that the
+worker was given, so a run submits no more work than there are threads.
+
+A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data
+are loaded once, and a model runs in its own process, within its limits. Sandboxes end with their
+dask process, even if it is killed.
+"""
+
+import multiprocessing.util
+import os
+import platform
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.environment import describe_environment, version_of_code
+from elmbench.execution.executors import Answer, Executor, Settings, Task
+from elmbench.execution.executors.sandbox import Sandbox, best_sandbox, task_of
+from elmbench.execution.processes import available_memory
+from elmbench.specs.limits import Limits
+from elmbench.tasks.base import Result, Work, key_of
+
+#: Seconds between two counts of the workers.
+_LOOK_EVERY = 1.0
+#: Seconds within which a scheduler must answer.
+_PATIENCE = 30
+
+
+class DaskExecutor(Executor):
+    """Workers of a scheduler at an address such as `tls://host:8786`."""
+
+    has_scheduler = True
+
+    def __init__(self, settings: Settings, scheduler: str) -> None:
+        self._settings = settings
+        self._scheduler = scheduler
+        self._run = secrets.token_hex(8)
+        self._sender = ThreadPoolExecutor(1)
+        self._connected: Future[Any] | None = None
+        self._threads, self._look_time = 0, float("-inf")
+
+    def warm(self) -> None:
+        """Connect to the scheduler in the background."""
+        self._connected = self._connected or self._sender.submit(self._connect)
+
+    def _connect(self) -> Any:
+        """Return a client of the scheduler; raise ElmbenchError if it or dask cannot be reached."""
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise ElmbenchError(
+                f"dask.distributed cannot be imported: {error}",
+                expected="the extra `dask` of elmbench",
+                next_step="pip install 'elmbench[dask]'",
+            ) from error
+        try:
+            return Client(self._scheduler, set_as_default=False, timeout=_PATIENCE)
+        except (OSError, ValueError, TypeError) as error:
+            raise ElmbenchError(
+                f"no scheduler answers at {self._scheduler}: {error}",
+                expected="the address of a dask scheduler, and its certificates for tls://",
+                next_step="dask scheduler --host 127.0.0.1, then: dask worker 127.0.0.1:8786",
+            ) from error
+
+    def _client(self) -> Any:
+        self.warm()
+        assert self._connected is not None
+        return self._connected.result()
+
+    def _ask(self, name: str) -> Any:
+        """Return the answer of the scheduler to a question, a method of the client."""
+        try:
+            return getattr(self._client(), name)()
+        except OSError as error:
+            raise self._gone(error) from error
+
+    @property
+    def workers(self) -> int:
+        """The number of threads of the present workers."""
+        now = time.monotonic()
+        if now - self._look_time > _LOOK_EVERY:
+            self._threads, self._look_time = sum(self._ask("nthreads").values()), now
+        return self._threads
+
+    @property
+    def memory(self) -> int | None:
+        """The bytes of memory for each thread, on the worker that has most; None without
+        workers.
+        """
+        workers = self._ask("scheduler_info")["workers"].values()
+        shares = (
+            (worker["memory_limit"] or available_memory()) // worker["nthreads"]
+            for worker in workers
+        )
+        return max(shares, default=None)
+
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
+        self.warm()
+        answer: Future[Answer] = Future()
+        answer.set_running_or_notify_cancel()
+        self._sender.submit(self._send, answer, task_of(work, inputs), limits)
+        return answer
+
+    def _send(self, answer: Future[Answer], task: Task, limits: Limits) -> None:
+        """Submit a task to the scheduler; runs in the sender's thread.
+
+        Its key depends on its content only, so a run takes over tasks that workers still do for a
+        killed run.
+        """
+        run, code = self._settings, version_of_code()
+        settings = Settings(
+            1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads
+        )
+        content = [
+            [task, limits.seconds, limits.memory],
+            settings.data_dir,
+            run.plugins,
+            run.blas_threads,
+            code,
+        ]
+        try:
+            call = do_task, task, limits, settings, code, self._run
+            remote = self._client().submit(*call, key=f"elmbench-{key_of(content)}")
+        except Exception as error:  # noqa: BLE001 - the run has to hear of every error
+            self._fail(answer, error)
+        else:
+            remote.add_done_callback(partial(self._pass_on, answer))
+
+    def _pass_on(self, answer: Future[Answer], remote: Any) -> None:
+        """Pass on the result of a task; runs in a thread of dask."""
+        from distributed import KilledWorker
+
+        try:
+            answer.set_result(remote.result())
+        except KilledWorker as error:
+            reason = (
+                f"its worker died {error.allowed_failures + 1} times, the last one "
+                f"{error.last_worker.address}"
+            )
+            answer.set_result(Answer({"status": "failed", "reason": reason}))
+        except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
+            self._fail(answer, error)
+
+    def _fail(self, answer: Future[Answer], error: BaseException) -> None:
+        """Answer with an error."""
+        answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+
+    def _gone(self, error: BaseException) -> ElmbenchError:
+        """Build the error for a scheduler that stopped answering."""
+        return ElmbenchError(
+            f"the scheduler {self._scheduler} does not answer any more: {error}",
+            expected="a scheduler that lives as long as the run",
+            next_step="start it and its workers again, then run again: finished work is stored",
+        )
+
+    def end(self) -> None:
+        """End the run's work on the workers, and close the connection."""
+        self._sender.shutdown(wait=True, cancel_futures=True)
+        if self._connected is None or self._connected.exception() is not None:
+            return
+        client = self._connected.result()
+        with suppress(Exception):  # a scheduler or workers that have gone have nothing left to end
+            client.run(_end_run, self._run, on_error="ignore")
+        with suppress(Exception):
+            client.close(timeout=_PATIENCE)
+
+
+# --- On a worker
+
+_lock = threading.Lock()
+#: The sandboxes of this process: the idle ones, and the busy ones with their runs.
+_idle: list[Sandbox] = []
+_busy: dict[Sandbox, str] = {}
+#: The runs that have ended: none of their tasks begins.
+_ended: set[str | None] = set()
+
+
+def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str) -> Answer:
+    """Run a task in a sandbox of this process.
+
+    A limit of memory above this process's share for one thread is lowered to that share.
+
+    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of
+    the run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
+    """
+    from distributed import get_worker
+
+    if code != version_of_code():
+        raise ElmbenchError(
+            f"the worker {platform.node()} has elmbench {version_of_code()}",
+            expected=f"elmbench {code}, the version that plans the run",
+            next_step="install the same version everywhere, restart the workers, then run again",
+        )
+    if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
+        # Another machine may have the files in another folder; their checksum is compared in any
+        # case.
+        settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
+    worker = get_worker()
+    share = Limits(
+        memory=(worker.memory_manager.memory_limit or available_memory()) // worker.state.nthreads
+    )
+    environment = _environment(settings.blas_threads)
+    _become_parent()
+    box = _take(settings, run, task)
+    try:
+        return replace(box.ask(task, limits.narrower(share)), environment=environment)
+    finally:
+        with _lock:
+            if _busy.pop(box) not in _ended:
+                _idle.append(box)
+
+
+def _take(settings: Settings, run: str, task: Task) -> Sandbox:
+    """Return a sandbox with these settings for a task, which is busy now; end the idle ones with
+    other settings.
+    """
+    with _lock:
+        others = [box for box in _idle if box.settings != settings]
+        _idle[:] = [box for box in _idle if box.settings == settings]
+        box = best_sandbox(_idle, task) if _idle else Sandbox(settings)
+        _idle[:] = [other for other in _idle if other is not box]
+        _busy[box] = run
+        if run in _ended:
+            others.append(box)
+    for sandbox in others:
+        sandbox.stop()
+    return box
+
+
+def _end_run(run: str | None = None) -> None:
+    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the
+    run begin.
+    """
+    with _lock:
+        _ended.add(run)
+        ended = [*_idle, *(box for box, its_run in _busy.items() if run in (None, its_run))]
+        _idle.clear()
+    for box in ended:
+        box.stop()
+
+
+@cache
+def _become_parent() -> None:
+    """Allow this process to start processes: dask's workers are daemons, which may not."""
+    multiprocessing.current_process().daemon = False
+    # Before it ends, a process of multiprocessing waits for its children.
+    multiprocessing.util.Finalize(None, _end_run, exitpriority=100)
+
+
+@cache
+def _environment(blas_threads: int) -> Mapping[str, Any]:
+    return describe_environment() | {"blas_threads": blas_threads, "machine": platform.node()}

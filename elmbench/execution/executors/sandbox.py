@@ -1,0 +1,327 @@
+"""A worker process, from the side of its owner.
+
+Each job of a run owns a pool of one process, so the death of a worker ends only its own work. The
+pool is loky's: it notices the end of a process, knows its exit code and kills its descendants.
+Unlike concurrent.futures and pebble, it does not import the caller's main module into the worker,
+so a script need not guard its calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psutil
+from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
+
+from elmbench.errors import describe_error
+from elmbench.execution.executors import Answer, Settings, Task, worker
+from elmbench.execution.processes import (
+    MARK,
+    descendant_ids,
+    end_in_words,
+    end_marked,
+    guarded_mark,
+    held_bytes,
+    lives,
+)
+from elmbench.specs.limits import Limits, byte_text
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+    from elmbench.tasks.base import Result, Work
+
+_environment = threading.Lock()
+#: Seconds between two checks of the time and the memory of a worker.
+_INTERVAL = 0.05
+#: The least time limit in seconds for loading plug-ins, model and data.
+_LOADING = 60.0
+#: The result of work that was running when its sandbox was stopped.
+STOPPED = {"status": "failed", "reason": "the run was stopped"}
+#: Seconds to wait for the exit code of a worker that has ended.
+_EXIT_CODE = 30.0
+#: The prefixes of the variables that limit the threads of linear algebra libraries.
+_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
+
+
+@contextlib.contextmanager
+def _no_daemon() -> Iterator[None]:
+    """Let this process start processes even if it is a daemon of multiprocessing."""
+    process = multiprocessing.current_process()
+    is_daemon = process.daemon
+    process.daemon = False
+    try:
+        yield
+    finally:
+        process.daemon = is_daemon
+
+
+@contextlib.contextmanager
+def _safe_start() -> Iterator[None]:
+    """Let Python processes that start meanwhile import no files of the current folder, and not end
+    by Ctrl-C.
+
+    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of
+    semaphores, which would print a warning if this process was killed.
+
+    A process of a pool of multiprocessing is a daemon, which may not start processes, because they
+    would outlive it. Workers do not: a guard ends them with their owner.
+    """
+    mask = getattr(signal, "pthread_sigmask", None)
+    with _environment, _no_daemon():
+        filters = os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker:UserWarning"
+        variables = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": ",".join(filter(None, filters))}
+        previous = {name: os.environ[name] for name in variables if name in os.environ}
+        os.environ.update(variables)
+        if mask:
+            resource_tracker.ensure_running()  # its start would unblock the signal
+            signals = mask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            if mask:
+                mask(signal.SIG_SETMASK, signals)
+            for name in variables:
+                del os.environ[name]
+            os.environ.update(previous)
+
+
+class _Ended(Exception):
+    """The end of a worker without an answer: `result` is the result of the work; `begun`: False if
+    it never started.
+    """
+
+    def __init__(self, status: str, reason: str, begun: bool = True, **values: float) -> None:
+        super().__init__(reason)
+        self.begun = begun
+        self.result = {"status": status, "reason": reason, **values}
+
+
+class _Load(NamedTuple):
+    """The model, the data and the code from outside that a worker has loaded for its work."""
+
+    model: str | None = None
+    dataset: str | None = None
+    outside_code: str = ""
+
+
+class _Worker:
+    """A worker process in a pool of its own.
+
+    `held`: its memory in bytes at the last check, with its descendants'. `outside_code`: the code
+    from outside that has run in it (see `Work.outside_code`); empty if none has.
+    """
+
+    def __init__(self, blas_threads: int) -> None:
+        self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
+        self.loaded = _Load()
+        self.outside_code = ""
+        self.held = 0
+        self._killed = False
+        self._process: BaseProcess | None = None
+        # Only our memory limit ends a worker: loky's own check is switched off.
+        env = {MARK: self.mark, "LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
+        env |= {f"{name}_NUM_THREADS": str(blas_threads) for name in _LIBRARIES}
+        with _safe_start():
+            self._pool = ProcessPoolExecutor(1, initializer=worker.begin, env=env)
+            self._number = self._pool.submit(os.getpid)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has started; raise `_Ended` if it has ended since."""
+        if self._process is None:
+            self.number = self._result(self._number)
+            try:
+                self._system = psutil.Process(self.number)
+            except psutil.NoSuchProcess as error:
+                raise self._death() from error
+            children = {child.pid: child for child in multiprocessing.active_children()}
+            if self.number not in children:
+                raise self._death()
+            self._process = children[self.number]
+
+    def lives(self) -> bool:
+        """Return True until the process has ended."""
+        return self._process is None or lives(self._system)
+
+    def ask(self, function: Any, task: Task, settings: Settings, limits: Limits) -> Any:
+        """Return the result of a function in the worker; raise if it reaches a limit or the process
+        ends.
+        """
+        start_time = next_look = time.monotonic()
+        try:
+            answer = self._pool.submit(function, task, settings, limits.memory)
+        except (BrokenProcessPool, RuntimeError) as error:
+            raise self._death() from error
+        while not wait([answer], _INTERVAL).done:
+            now = time.monotonic()
+            # A process that the worker has forked keeps loky from noticing its end.
+            if not self.lives():
+                raise self._death()
+            if limits.seconds is not None and now - start_time > limits.seconds:
+                raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
+            if limits.memory is not None and now >= next_look:
+                self.held = held_bytes(self.number, limits.memory)
+                if self.held > limits.memory:
+                    reason = (
+                        f"grew to {byte_text(self.held)}; the limit is {byte_text(limits.memory)}"
+                    )
+                    raise _Ended("out-of-memory", reason, limit=limits.memory)
+                # Checks take a tenth of the time at most.
+                next_look = now + 10 * (time.monotonic() - now)
+        return self._result(answer)
+
+    def can_take(self, needed: _Load, limit: int | None) -> bool:
+        """Return True if the process can do work with this model and data, as `loaded` names them.
+
+        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
+        these were killed alone, the next model that has such processes would miss them. No other
+        model follows one from outside, which may have changed the libraries that they share.
+        """
+        if not self.lives() or self.outside_code not in ("", needed.outside_code):
+            return False
+        if self.loaded not in (_Load(), needed) and descendant_ids(self.number):
+            return False
+        if limit is not None and self.held > limit // 2:
+            self.held = held_bytes(self.number, limit // 2)
+        return limit is None or self.held <= limit // 2
+
+    def _result(self, answer: Future[Any]) -> Any:
+        """Return the answer of the worker process; raise `_Ended` if it died or failed."""
+        try:
+            return answer.result()
+        except (BrokenProcessPool, ShutdownExecutorError) as error:
+            raise self._death() from error
+        except (
+            BaseException
+        ) as error:  # a model may raise anything; Ctrl-C does not reach this thread
+            raise _Ended(
+                "failed", f"no answer of the worker process: {describe_error(error)}"
+            ) from error
+
+    def _death(self) -> _Ended:
+        """Return how the worker process ended, from its exit code."""
+        if self._process is None and not self._killed:
+            return _Ended("failed", "the worker process ended before it could begin", begun=False)
+        # The thread of the pool that collects the exit code may not have run yet.
+        give_up = time.monotonic() + _EXIT_CODE
+        while self._process is not None and not self._killed and time.monotonic() < give_up:
+            if (code := self._process.exitcode) is not None:
+                return _Ended("failed", end_in_words(code))
+            time.sleep(_INTERVAL)
+        return _Ended("failed", "the worker process ended")
+
+    def end(self) -> None:
+        """Kill the process and its descendants."""
+        self._killed = True
+        end_marked(self.mark)
+        self._pool.shutdown(kill_workers=True)
+
+
+def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
+    """Return a task for a sandbox; `inputs` are the results of the work that it needs, by key."""
+    spec = work.data.spec if work.data is not None else None
+    return {
+        "work": work.content(),
+        "dataset": spec and spec.model_dump(mode="json", by_alias=True),
+        "inputs": dict(inputs),
+        "outside_code": work.outside_code,
+    }
+
+
+class Sandbox:
+    """A worker that starts when it is first needed, and again after its death, until the sandbox is
+    stopped.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._worker: _Worker | None = None
+        # One thread may stop the sandbox while another starts the worker.
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def warm(self) -> None:
+        """Start the worker before there is work: its imports take seconds."""
+        with self._lock:
+            if self._worker is None and not self._stopped:
+                self._worker = _Worker(self.settings.blas_threads)
+
+    def start_cost(self, task: Task) -> int:
+        """Return the relative cost of a worker for a task.
+
+        0: the worker has run the same code from outside as the task, or none, like the task. 1: it
+        has to start, or has run no code from outside yet. 2: it must be replaced.
+        """
+        current = self._worker
+        if current is None:
+            return 1
+        if current.outside_code == task["outside_code"]:
+            return 0
+        return 2 if current.outside_code else 1
+
+    def ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
+        """Do a task of `task_of`. It may end at a limit or with the worker. A worker that is killed
+        while it starts is replaced.
+        """
+        start = time.monotonic()
+        current = self._worker
+        needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["outside_code"])
+        if current is not None and not current.can_take(needed, limits.memory):
+            self._end_worker()
+        self.warm()
+        current = self._worker
+        if current is None:
+            return Answer(STOPPED)
+        try:
+            current.wait_until_ready()
+            failure: Result | None = None
+            if current.loaded != needed:
+                loading = (
+                    limits
+                    if limits.seconds is None
+                    else replace(limits, seconds=max(limits.seconds, _LOADING))
+                )
+                current.outside_code = needed.outside_code or current.outside_code
+                failure = current.ask(worker.prepare, task, self.settings, loading)
+                current.loaded = _Load() if failure else needed
+            start = time.monotonic()
+            return Answer(
+                failure or current.ask(worker.run, task, self.settings, limits),
+                time.monotonic() - start,
+            )
+        except _Ended as end:
+            if self._stopped:
+                return Answer(STOPPED)
+            self._end_worker()
+            if restarts and not end.begun:
+                return self.ask(task, limits, restarts - 1)
+            return Answer(end.result, time.monotonic() - start)
+
+    def _end_worker(self) -> None:
+        """End the worker at once, with its work and its descendants."""
+        with self._lock:
+            process, self._worker = self._worker, None
+        if process is not None:
+            process.end()
+
+    def stop(self) -> None:
+        """End the worker for good: later work fails."""
+        self._stopped = True
+        self._end_worker()
+
+
+def best_sandbox(idle: Sequence[Sandbox], task: Task) -> Sandbox:
+    """Return the last of the idle sandboxes that take a task at the least cost."""
+    return min(reversed(idle), key=lambda sandbox: sandbox.start_cost(task))

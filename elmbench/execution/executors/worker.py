@@ -1,0 +1,81 @@
+"""The functions that run in a worker process."""
+
+import gc
+import os
+import signal
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elmbench.execution.executors import Settings, Task
+    from elmbench.tasks.base import Result, Work
+
+
+def begin() -> None:
+    """Set up this worker process: what it prints is discarded, and Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        os.setsid()  # a signal to the process group of a model does not reach the run
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+    if sys.platform == "linux":
+        from elmbench.execution import linux
+
+        linux.adopt_orphans()
+    # Imported before there is work, because these imports take seconds.
+    gc.disable()
+    import elmbench.execution.attempt
+    import elmbench.models.baselines
+    import elmbench.tasks.fit
+    import elmbench.tasks.search  # noqa: F401
+
+    gc.freeze()
+    gc.enable()
+
+
+def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
+    """Load the plug-ins, the model and the data of some work; return its result if that fails, else
+    None.
+    """
+    from elmbench.execution.attempt import catch_failures, preload
+    from elmbench.tasks.base import Context
+
+    def load() -> "Result":
+        if task["outside_code"]:
+            _load_plugins(settings.plugins)
+        preload(work_of(task), context)
+        return {}
+
+    context = Context(settings.data_dir, memory)
+    result = catch_failures(load, context)
+    return None if result["status"] == "ok" else result
+
+
+@cache
+def _load_plugins(paths: tuple[str, ...]) -> None:
+    from elmbench.registry.plugins import load_plugin
+
+    for path in paths:
+        load_plugin(path)
+
+
+def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
+    """Run some work."""
+    from elmbench.execution.attempt import attempt
+    from elmbench.tasks.base import Context
+
+    return attempt(
+        work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads
+    )
+
+
+def work_of(task: "Task") -> "Work":
+    """Return the work of a task."""
+    from elmbench.specs.datasets import DatasetSpec
+    from elmbench.tasks import work_from
+
+    return work_from(
+        task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None
+    )

@@ -1,0 +1,78 @@
+"""Features of Linux: a process adopts orphans, the kernel lists the children of a process, and
+control groups limit memory.
+"""
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Adopt orphaned descendants: they become children of this process, not of the system's first
+    one.
+    """
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children(process: int) -> list[int]:
+    """Return the children of a process, within microseconds; one may be missing while another one
+    ends.
+
+    Raises OSError if the kernel has no such lists, or the process has ended.
+    """
+    numbers: list[int] = []
+    for thread in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as stream:
+            numbers += map(int, stream.read().split())
+    return numbers
+
+
+def memory_limit(process: Path = Path("/proc/self")) -> int | None:
+    """Return the smallest memory limit, in bytes, of the control groups that hold a process, and of
+    the groups around them; None if there is none.
+
+    Containers (Docker, Kubernetes) and batch systems (`sbatch --mem` of SLURM) limit memory so, by
+    version 1 or 2 of the interface. `process`: the folder of the process in /proc.
+    """
+    limits: list[int] = []
+    for path in _limit_files(process):
+        # A group without a limit, or one that a container hides.
+        with contextlib.suppress(OSError, ValueError):
+            limits.append(int(path.read_text("ascii")))
+    return min(limits, default=None)
+
+
+def _limit_files(process: Path) -> Iterator[Path]:
+    """Yield the files that may hold a memory limit of a process, from its own group to the
+    outermost one that it sees.
+    """
+    try:
+        groups = (process / "cgroup").read_text("utf-8").splitlines()
+        mounts = (process / "mountinfo").read_text("utf-8").splitlines()
+    except OSError:  # a kernel without control groups
+        return
+    # Version 1 has a hierarchy for each controller, version 2 a single one without a name.
+    by_controller = {
+        name: PurePosixPath(path)
+        for _, names, path in (line.split(":", 2) for line in groups)
+        for name in names.split(",")
+    }
+    for line in mounts:
+        mount, _, filesystem = line.partition(" - ")
+        root, point = mount.split()[3:5]
+        kind, _, options = filesystem.split()[:3]
+        if kind == "cgroup2":
+            group, name = by_controller.get(""), "memory.max"
+        elif kind == "cgroup" and "memory" in options.split(","):
+            group, name = by_controller.get("memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        if group is not None:
+            # A container sees its own group as the root of the mount.
+            is_below = group.is_relative_to(root) and ".." not in group.parts
+            below = group.relative_to(root) if is_below else PurePosixPath()
+            yield from (Path(point) / folder / name for folder in (below, *below.parents))

@@ -1,0 +1,339 @@
+"""The store of results, and of the cells that were requested of each table.
+
+It is a log of JSON lines and not a database: a result is written once and read whole, never
+queried. Each process appends to its own file, so simultaneous runs, even on several machines, and
+kills do not affect other runs. SQLite's write-ahead log needs shared memory, which cluster file
+systems lack. Reading it never runs code.
+
+Layout below the root: `records/*.log`, the log; a lock. A line is a SHA-256 of its rest, a name and
+JSON. A kill loses at most the current line, and logs are merged by copying files. The last record
+of a name counts: files are numbered in the order of their creation. Their names also contain the
+format of their records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import warnings
+from bisect import insort
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.files import cannot_read, cannot_write, lock_file, process_name
+
+if TYPE_CHECKING:
+    from elmbench.tasks.base import Result, Work
+    from elmbench.tasks.plan import Cell
+
+#: Format of the records. Increase it when this version cannot read the records of the version
+#: before, or the reverse.
+FORMAT = 2
+#: The beginning of the reason why work fails whose search has failed.
+SEARCH_FAILED = "the search before it: "
+_HASH = 64
+#: Flags of a log file of this process. Without the last one, which only Windows has, line ends
+#: change.
+_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+#: Name of a file, with its number and the format.
+_FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
+
+
+class Store:
+    """The results and the tables of one results folder; the store is its `.store`.
+
+    `n_damaged`: number of damaged lines, which are ignored. An incomplete last line is not damaged:
+    its writer was killed, or is still writing. `refresh` shows what other processes have appended.
+    """
+
+    def __init__(self, results_dir: Path) -> None:
+        self.root = results_dir / ".store"
+        self.folder = self.root / "records"
+        #: The file of this process, None before the first record, and its descriptor.
+        self._path: Path | None = None
+        self._descriptor = -1
+        self.n_damaged = 0
+        #: The file, first byte and length (without the end of the line) of the records of each
+        #: name, the oldest first.
+        self._lines: dict[str, list[tuple[str, int, int]]] = {}
+        #: Number of bytes by file that `_lines` covers.
+        self._read: dict[str, int] = {}
+        self.refresh()
+
+    # --- Records
+
+    def refresh(self) -> None:
+        """Read the names of the lines that have been appended since the last call."""
+        for path in self._files():
+            start = self._read.get(path.name, 0)
+            try:
+                with open(path, "rb") as stream:
+                    stream.seek(start)
+                    for line in stream:
+                        if not line.endswith(b"\n"):
+                            break
+                        name = _name_of(line[:-1])
+                        if name is None:
+                            self.n_damaged += 1
+                        else:
+                            insort(
+                                self._lines.setdefault(name, []), (path.name, start, len(line) - 1)
+                            )
+                        start += len(line)
+            except OSError as error:
+                raise cannot_read(path, error) from error
+            self._read[path.name] = start
+
+    def _files(self) -> list[Path]:
+        """Return the files of the log in the order of their numbers; warn about files of other
+        formats.
+        """
+        try:
+            names = sorted(os.listdir(self.folder))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise cannot_read(self.folder, error) from error
+        files = []
+        for name in names:
+            match = _FILE.fullmatch(name)
+            if match and int(match[2]) == FORMAT:
+                files.append(self.folder / name)
+            elif match:
+                remedy = (
+                    "Update elmbench"
+                    if int(match[2]) > FORMAT
+                    else "Run again: its results are computed again"
+                )
+                text = (
+                    f"{self.folder / name} is ignored: it has format {match[2]}, this version of "
+                    "elmbench reads"
+                )
+                warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
+        return files
+
+    def _latest_first(self, name: str) -> Iterator[Any]:
+        """Yield the contents of the intact records of a name, the latest first."""
+        for file, start, length in reversed(self._lines.get(name, [])):
+            try:
+                with open(self.folder / file, "rb") as stream:
+                    stream.seek(start)
+                    text = stream.read(length)
+            except OSError as error:
+                raise cannot_read(self.folder / file, error) from error
+            if _name_of(text) is not None:
+                yield json.loads(text.split(b" ", 2)[2])
+
+    def _last(self, name: str) -> dict[str, Any] | None:
+        return next(self._latest_first(name), None)
+
+    def append(self, name: str, content: Any) -> None:
+        """Append a record. It survives the death of this process at once, and a failure of the
+        machine after `close`.
+
+        Raises WriteError if it cannot be written; the log is unchanged then.
+        """
+        body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
+        line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
+        path = self._path or self._open()
+        start, written = self._read.get(path.name, 0), 0
+        try:
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, start)
+            raise cannot_write(path, error) from error
+        insort(self._lines.setdefault(name, []), (path.name, start, len(line) - 1))
+        self._read[path.name] = start + len(line)
+
+    def _open(self) -> Path:
+        """Create a log file of this process with the next free number."""
+        names = (_FILE.fullmatch(path.name) for path in self._files())
+        number = max((int(name[1]) for name in names if name), default=0) + 1
+        path = self.folder / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, _FLAGS, 0o666)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._path = path
+        return path
+
+    def close(self) -> None:
+        """Write all records to the disk and close the file of this process; the next record starts
+        a new file.
+        """
+        if self._path is None:
+            return
+        path, self._path = self._path, None
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        finally:
+            os.close(self._descriptor)
+
+    # --- Results
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the record of some work; None without an intact one."""
+        return self._last(f"unit:{key}")
+
+    def result(self, key: str) -> dict[str, Any] | None:
+        """Return the result of some work; None if it has not run."""
+        record = self.get(key)
+        return record["result"] if record else None
+
+    def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
+        """Store a result with its work, its environment and its duration.
+
+        It survives the death of the process at once. Raises WriteError if it cannot be written.
+        """
+        record = {
+            "key": work.key,
+            "unit": work.content(),
+            "result": result,
+            "environment": environment,
+        }
+        self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
+
+    def put_environment(self, environment: dict[str, Any]) -> str:
+        """Store a description of software and machine; return its hash."""
+        from elmbench.tasks.base import key_of
+
+        name = key_of(environment)[:16]
+        if self._last(f"environment:{name}") is None:
+            self.append(f"environment:{name}", environment)
+        return name
+
+    def environment(self, name: str) -> dict[str, Any]:
+        """Return the description with this hash."""
+        return self._last(f"environment:{name}") or {"hash": name}
+
+    # --- Tables
+
+    def cells(self, profile: str, experiment: str, latest: Iterable[Cell] = ()) -> list[Cell]:
+        """Return every cell that was requested of a table under a profile and is not stale.
+
+        `latest`: cells that count as the last request, even if other processes have requested some
+        since.
+        """
+        cells: dict[tuple[Any, ...], Cell] = {}
+        for request in (*(cells for cells, _ in self.requests(profile, experiment)), latest):
+            cells = _merge(cells, request)
+        return list(cells.values())
+
+    def commands(self, profile: str, experiment: str) -> list[str]:
+        """Return the commands that requested these cells, each once, oldest first."""
+        commands = [command for _, command in self.requests(profile, experiment)]
+        return list(reversed(dict.fromkeys(reversed(commands))))
+
+    def has_command(self, command: str) -> bool:
+        """Return True if this command line has requested some table."""
+        return any(
+            command in self.commands(profile, experiment) for experiment, profile in self.tables()
+        )
+
+    def tables(self) -> list[tuple[str, str]]:
+        """Return the experiment and profile of every requested table, in no order."""
+        names = (name.partition("/") for name in self._lines if name.startswith("table:"))
+        return [(experiment, profile.removeprefix("table:")) for profile, _, experiment in names]
+
+    def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
+        """Return the cells and the command of each valid request for a table, oldest first."""
+        from elmbench.tasks.plan import Cell
+
+        requests = []
+        for request in self._latest_first(f"table:{profile}/{experiment}"):
+            # Earlier versions stored further values at the end of a cell.
+            cells = [Cell(*values[: len(fields(Cell))]) for values in request["cells"]]
+            requests.append((cells, request["command"]))
+            if request.get("whole"):
+                break
+        return requests[::-1]
+
+    def add_cells(
+        self,
+        profile: str,
+        experiment: str,
+        cells: Iterable[Cell],
+        command: str,
+        whole: bool = False,
+    ) -> None:
+        """Record a request for cells of a table, with its command.
+
+        They replace the same cells with another key, and cells of the same entry with another
+        protocol, grid, data or model version. A request is one record, so requests of other runs
+        stay. A `whole` request hides all requests before it.
+        """
+        cells = list(cells)
+        previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
+        updated = _merge({} if whole else previous, cells)
+        if updated == previous and self.commands(profile, experiment)[-1:] == [command]:
+            return
+        content: dict[str, Any] = {
+            "command": command,
+            "cells": [list(asdict(cell).values()) for cell in cells],
+        }
+        if whole:
+            content["whole"] = True
+        # Stored twice: results can be recomputed, but one damaged line must not lose a request.
+        for _ in range(2):
+            self.append(f"table:{profile}/{experiment}", content)
+
+    @contextlib.contextmanager
+    def writing_tables(self) -> Iterator[None]:
+        """Lock the tables against other runs and read their results, so that the last writer has
+        everything.
+        """
+        with lock_tables(self.root.parent):
+            self.refresh()
+            yield
+
+
+def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
+    """Return the lock of the tables of a results folder, for a process that writes their files."""
+    return lock_file(results_dir / ".store" / "tables.lock")
+
+
+def _name_of(line: bytes) -> str | None:
+    """Return the name of a record; None if its hash does not match."""
+    body = line[_HASH + 1 :]
+    if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
+        return None
+    return body.split(b" ", 1)[0].decode()
+
+
+def _merge(
+    present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
+) -> dict[tuple[Any, ...], Cell]:
+    """Return the cells of a table, by position, with those of a new request."""
+    # Cells whose data are missing now may have results from before; these stay.
+    cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]
+    current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
+    datasets = {cell.dataset for cell in cells if not cell.unavailable}
+    others = {
+        position: cell
+        for position, cell in present.items()
+        if current.get(_entry(cell), cell.family) == cell.family
+        and not (cell.unavailable and cell.dataset in datasets)
+    }
+    return others | {_position(cell): cell for cell in cells}
+
+
+def _entry(cell: Cell) -> tuple[str, ...]:
+    """Return what the cells of all runs and folds of a model on a data set have in common."""
+    return cell.dataset, cell.model, cell.select, cell.reading
+
+
+def _position(cell: Cell) -> tuple[Any, ...]:
+    return (*_entry(cell), cell.run, cell.fold)

@@ -1,0 +1,244 @@
+"""The outcome of a claim: its verdict, its words, its line of `claims.csv`, and Holm's correction
+(docs/claims.md).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from elmbench.numerics.significance import LEVEL, Finding, holm
+from elmbench.results.cells import TIMES
+from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
+from elmbench.specs.profiles import Resolved
+
+ClaimVerdict = Literal[
+    "holds",
+    "does not hold",
+    "undecided",
+    "too few data sets",
+    "too few runs",
+    "incomplete",
+    "not comparable",
+]
+#: Every verdict on a claim.
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
+#: Columns of `claims.csv`.
+COLUMNS = [
+    "says",
+    "dataset",
+    "metric",
+    "model",
+    "is",
+    "than",
+    "in_print",
+    "verdict",
+    "test",
+    "estimate",
+]
+COLUMNS += ["low", "high", "p", "n", "of", "remark"]
+#: The plurals of results of claims.
+_RESULTS = {"holds": "hold", "does not hold": "do not hold"}
+_RESULTS |= {
+    f"ratio {side} than stated": f"ratios {side} than stated" for side in ("smaller", "larger")
+}
+#: The relations in words.
+_RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
+
+
+@dataclass(frozen=True)
+class ClaimOutcome:
+    """The result of testing a claim on a table.
+
+    `rivals` are the columns that each comparison of the claim compares with. `in_print` is True if
+    the paper's own figures bear the claim out; None if it prints too few of them. `finding` is the
+    decisive test; None if nothing was tested. `p` is the p-value of the verdict; for a claim that
+    is not decided, that of the claim. `subject` is the data set, model, column and metric of the
+    decisive test, as far as the tests differ in them.
+    """
+
+    claim: Claim
+    resolved: Resolved
+    verdict: ClaimVerdict
+    rivals: tuple[tuple[str, ...], ...] = ()
+    in_print: bool | None = None
+    finding: Finding | None = None
+    p: float | None = None
+    subject: str = ""
+    remark: str = ""
+
+    @property
+    def table(self) -> str:
+        """The id of the table."""
+        return self.resolved.file.id
+
+    @property
+    def label(self) -> str:
+        """The table and the profile in words."""
+        return f"{self.resolved.file.spec.label}, profile {self.resolved.profile}"
+
+    @property
+    def is_decided(self) -> bool:
+        """True if the claim holds or does not hold."""
+        return self.verdict in CLAIM_VERDICTS[:2]
+
+    @property
+    def is_tested(self) -> bool:
+        """True if there is enough to decide the claim, even if the test did not."""
+        return self.verdict in CLAIM_VERDICTS[:3]
+
+    @property
+    def text(self) -> str:
+        """The claim, its verdict and the evidence in one sentence."""
+        return f'claim "{self.claim.says}": {self.verdict}; {self.evidence}'
+
+    @property
+    def evidence(self) -> str:
+        """The comparisons, the decisive test, the paper's own figures and the remark."""
+        slip = f": {self.claim.slip}" if self.claim.slip else ""
+        in_print = (
+            f"the paper's own figures do not bear it out{slip}" if self.in_print is False else ""
+        )
+        return "; ".join(
+            filter(None, (self._comparison_text(), self._test_text(), in_print, self.remark))
+        )
+
+    def _comparison_text(self) -> str:
+        """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
+        claims = self.claim.comparisons
+        where = (
+            claim.dataset + " data sets" * (claim.dataset in (MOST, ALL_OF_THEM))
+            for claim in claims
+        )
+        comparisons = [
+            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
+            for claim, rivals in zip(claims, self.rivals, strict=True)
+        ]
+        return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(comparisons))}"
+
+    def _test_text(self) -> str:
+        """Return the test of a claim in words: the figures, the difference with its interval, the
+        p-value.
+        """
+        if (finding := self.finding) is None or self.p is None:
+            return ""
+        words = f"{self.subject}: " if self.subject else ""
+        if finding.means:
+            words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
+        figure = "median difference" if finding.unit == "data sets" else "difference"
+        if finding.test == "sign test":
+            figure = f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+        elif is_of_ratios(self.claim):
+            figure = "ratio"
+        interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
+        estimate = f"{words}{figure} {finding.estimate:.3g}{interval}"
+        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.unit}"
+
+    def record(self) -> dict[str, Any]:
+        """Return the line of `claims.csv`, None for what is missing."""
+        comparisons = self.claim.comparisons
+        than = (
+            _than(claim, rivals) for claim, rivals in zip(comparisons, self.rivals, strict=True)
+        )
+        test_columns = {name: name for name in ("test", "estimate", "low", "high", "n")} | {
+            "of": "unit"
+        }
+        return {
+            "says": self.claim.says,
+            "dataset": _join_names(claim.dataset for claim in comparisons),
+            "metric": _join_names(claim.metric.column for claim in comparisons),
+            "model": _join_names(claim.model for claim in comparisons),
+            "is": _relation(self.claim),
+            "than": _join_names(than),
+            "in_print": self.in_print,
+            "verdict": self.verdict,
+            **{column: getattr(self.finding, name, None) for column, name in test_columns.items()},
+            "p": self.p,
+            "remark": "; ".join(filter(None, (self.subject, self.remark))),
+        }
+
+
+def is_of_ratios(claim: Claim) -> bool:
+    """Return True if a claim is about the ratio of two figures, not about their difference."""
+    return claim.relation == "between" or claim.metric.metric in TIMES
+
+
+def _relation(claim: Claim) -> str:
+    """Return the relation of a claim in words."""
+    if claim.between is not None:
+        return f"{claim.between[0]:.3g} to {claim.between[1]:.3g} times"
+    words = _RELATIONS.get(claim.relation, claim.relation)
+    if claim.relation == "close":
+        return f"within {claim.within:g} of"
+    return f"{words} (margin {claim.within:g})" if claim.relation in MARGINS else words
+
+
+def _than(claim: Claim, rivals: Sequence[str]) -> str:
+    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(rivals)
+
+
+def _join_names(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
+    """Return the outcomes as the lines of `claims.csv`."""
+    return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype(
+        {"n": "Int64"}
+    )
+
+
+def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
+    """Return the outcomes of a paper's claims with decisions that hold together (Holm 1979), in the
+    same order.
+
+    A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on too few data
+    sets do not count: no figures could make them decide (Tarone 1990).
+    """
+    p_values = {
+        i: outcome.p if outcome.is_decided else 1.0
+        for i, outcome in enumerate(outcomes)
+        if outcome.p is not None and outcome.verdict != "too few data sets"
+    }
+    results = list(outcomes)
+    for i, p in zip(p_values, holm(list(p_values.values())), strict=True):
+        outcome = outcomes[i]
+        if outcome.is_decided and p > LEVEL:
+            remark = (
+                f"by itself it {outcome.verdict}, but not after Holm's correction for "
+                f"{len(p_values)} claims"
+            )
+            results[i] = replace(
+                outcome,
+                verdict="undecided",
+                remark="; ".join(filter(None, (remark, outcome.remark))),
+            )
+    return results
+
+
+def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
+    """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one,
+    its result.
+    """
+    names: list[str] = []
+    for outcome in sorted(outcomes, key=lambda outcome: CLAIM_VERDICTS.index(outcome.verdict)):
+        stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
+        if (
+            outcome.verdict == "does not hold"
+            and stated
+            and finding is not None
+            and finding.unit != "data sets"
+        ):
+            result = f"ratio {'smaller' if finding.estimate < stated[0] else 'larger'} than stated"
+        names.append(result)
+    return names[0] if len(names) == 1 else count_results(names)
+
+
+def count_results(results: Iterable[str]) -> str:
+    """Return the number of claims with each result, in the order of the results."""
+    counts = Counter(f"with {name}" if name.startswith("too few") else name for name in results)
+    return ", ".join(
+        f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items()
+    )

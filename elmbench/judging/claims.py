@@ -1,0 +1,347 @@
+"""Sentences of a paper about a table, tested on the results and on the paper's own figures
+(docs/claims.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from elmbench.judging.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
+from elmbench.judging.summary import MeasuredCells, is_other_data
+from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
+from elmbench.metrics import less_is_better
+from elmbench.numerics import significance
+from elmbench.numerics.significance import LEVEL, Finding, Region
+from elmbench.results import group_by
+from elmbench.results.cells import TIMES
+from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.comparison import share_of_test_rows
+from elmbench.tables.result_table import COMPLETE
+
+#: The fewest data sets on which a test can reach the level: all of them must agree.
+FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
+#: Printed figures at a margin are inside even if their binary approximations are not.
+_SLACK = 1e-9
+
+
+def check_claims(summary: pd.DataFrame, measured: MeasuredCells) -> Iterator[ClaimOutcome]:
+    """Yield the outcome of each claim on models that were run, from the default readings and first
+    selection.
+    """
+    claims = measured.resolved.file.spec.claims
+    if len(summary) and claims:
+        results = _Results(summary, measured)
+        yield from (
+            _outcome(claim, results)
+            for claim in claims
+            if any(map(results.shows, claim.comparisons))
+        )
+
+
+class _Results:
+    """The results that claims are tested on: default readings, first selection."""
+
+    def __init__(self, summary: pd.DataFrame, measured: MeasuredCells) -> None:
+        self.resolved, self._cells = measured.resolved, measured
+        self._select = str(summary["select"].iloc[0])
+        lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
+        self._models = set(zip(lines["dataset"], lines["model"], strict=True))
+        # If some cells were stopped or have not run, the remaining ones may be the easier folds.
+        complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
+        self._complete = set(
+            zip(complete["dataset"], complete["model"], complete["metric"], strict=True)
+        )
+
+    def shows(self, claim: Claim) -> bool:
+        """Return True if the column of a comparison and another one that it names were run on a
+        data set.
+        """
+        return any(
+            (dataset, claim.model) in self._models and (dataset, column) in self._models
+            for dataset in _claim_datasets(claim, self.resolved)
+            for column in other_columns(claim, dataset, self.resolved)
+        )
+
+    def datasets(self, claim: Claim) -> list[str]:
+        """Return the data sets of a comparison; for `most`, those that were run."""
+        run = {dataset for dataset, _ in self._models}
+        # A run of some data sets cannot confirm a claim about all.
+        return [
+            name
+            for name in _claim_datasets(claim, self.resolved)
+            if claim.dataset != MOST or name in run
+        ]
+
+    def is_comparable(self, dataset: str) -> bool:
+        """Return True if the rows are all of the paper's, and no others."""
+        entries = [
+            key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")
+        ]
+        return self.resolved.compares(dataset) and not any(
+            is_other_data(self._cells.columns(key)) for key in entries
+        )
+
+    def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
+        """Return the values of a column by run and fold, and the least half width of an interval of
+        their mean.
+
+        There are none unless every cell ended ok and has the measure.
+        """
+        if (dataset, model, measure.column) not in self._complete:
+            return pd.Series(dtype=float), 0.0
+        cells = self._cells.columns(key := (dataset, model, self._select, ""))
+        values = self._cells.values(key, measure)
+        index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
+        return pd.Series(values, index).dropna(), draws_of(values, cells, measure).least_half_width
+
+
+class _Pair(NamedTuple):
+    """The values of the two columns of a comparison on one data set."""
+
+    dataset: str
+    column: str
+    first: pd.Series[float]
+    second: pd.Series[float]
+    least_half_width: float
+
+    @property
+    def means(self) -> tuple[float, float]:
+        return float(self.first.mean()), float(self.second.mean())
+
+
+def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
+    """Test all comparisons of a claim and return its outcome."""
+    columns = (
+        (
+            column
+            for name in results.datasets(part)
+            for column in other_columns(part, name, results.resolved)
+        )
+        for part in claim.comparisons
+    )
+    rivals = tuple(tuple(dict.fromkeys(names)) for names in columns)
+    parts = [_tests(comparison, results) for comparison in claim.comparisons]
+    findings = [finding for tests, _, _ in parts for finding in tests]
+    _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
+    remark = "; ".join(
+        filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES)))
+    )
+    in_print = is_borne_out(claim, results.resolved)
+    outcome = ClaimOutcome(claim, results.resolved, verdict, rivals, in_print, remark=remark)
+    if not findings:
+        return outcome
+    # The claim must pass all tests.
+    decisive, confirming, contradicting = significance.combine_findings(findings)
+    names = zip(*(finding.subject for finding in findings), strict=True)
+    subject = ", ".join(
+        name
+        for name, group in zip(decisive.subject, names, strict=True)
+        if name and {*group} > {name}
+    )
+    outcome = replace(outcome, finding=decisive, subject=subject)
+    # Tests of a part of the claim can contradict it but not confirm it.
+    if contradicting <= LEVEL:
+        return replace(outcome, verdict="does not hold", p=contradicting)
+    holds = outcome.verdict == "undecided" and confirming <= LEVEL
+    return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
+
+
+def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict, str]:
+    """Return the tests of a comparison, and a verdict with its reason if they cannot decide it,
+    else `undecided`.
+    """
+    datasets = results.datasets(claim)
+    comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
+    if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
+        return [], "not comparable", "the data lack rows of the paper, or are other rows"
+    rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
+    pairs = [pair for row in rows for pair in row]
+    if claim.dataset == MOST and rows:
+        findings = _test_on_most(claim, rows)
+        if len(rows) < FEWEST_DATASETS:
+            return (
+                findings,
+                "too few data sets",
+                f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed",
+            )
+        return findings, "undecided", ""
+    if (
+        rows
+        and min(len(values) for pair in pairs for values in (pair.first, pair.second)) < FEWEST_RUNS
+    ):
+        return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"
+    findings = [_test_on_one(claim, pair, results) for pair in pairs]
+    if len(rows) < len(datasets):
+        return findings, "incomplete", "cells are missing"
+    return findings, "undecided", ""
+
+
+def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
+    """Return the values of a claim's column beside those of each other one; empty unless all are
+    complete.
+    """
+    (first, floor), measure = (
+        results.values(dataset, claim.model, claim.metric),
+        claim.than_metric or claim.metric,
+    )
+    columns = other_columns(claim, dataset, results.resolved)
+    pairs = [
+        _Pair(dataset, column, first, results.values(dataset, column, measure)[0], floor)
+        for column in columns
+    ]
+    return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
+
+
+def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
+    """Return the test of a claim on one data set; ratios are tested by their logarithm."""
+    of_ratios = is_of_ratios(claim)
+    first, second = (
+        (pair.first.map(math.log), pair.second.map(math.log))
+        if of_ratios
+        else (pair.first, pair.second)
+    )
+    region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
+    least_half_width = 0.0 if of_ratios else pair.least_half_width
+    if share is None:
+        finding = significance.welch_test(first, second, region, least_half_width)
+    else:
+        unit = "folds" if first.index.get_level_values(0).has_duplicates else "runs"
+        finding = significance.corrected_t_test(
+            (first - second).dropna(), share, region, least_half_width, unit
+        )
+    if of_ratios:
+        low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
+        finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
+    return replace(
+        finding,
+        subject=(pair.dataset, claim.model, pair.column, claim.metric.column),
+        means=pair.means,
+    )
+
+
+def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
+    """Return the tests of a claim over several data sets, one for each column that it is compared
+    with.
+    """
+    if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
+        n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
+        findings = {"": significance.sign_test(n_true, len(rows))}
+    else:
+        by_column = group_by((pair for row in rows for pair in row), lambda pair: pair.column)
+        findings = {
+            column: significance.signed_rank_test(
+                [pair.means[0] - pair.means[1] for pair in pairs], region_of(claim)
+            )
+            for column, pairs in by_column.items()
+        }
+    metric = claim.metric.column
+    return [
+        replace(finding, subject=(MOST, claim.model, column, metric))
+        for column, finding in findings.items()
+    ]
+
+
+def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
+    """Return the columns that a comparison compares with on a data set.
+
+    `others` leaves out a column for which the paper prints no figure: the paper says nothing about
+    it.
+    """
+    if claim.than != "others":
+        return list(claim.than)
+    left_out = {
+        column
+        for (name, column, metric), figure in resolved.published.items()
+        if (name, metric) == (dataset, claim.metric.column) and figure.value is None
+    }
+    return [
+        column
+        for column in resolved.file.spec.models
+        if column != claim.model and column not in left_out
+    ]
+
+
+def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
+    """Return the data sets of the paper that a comparison is about, without those that stand in for
+    another one.
+    """
+    names = (
+        list(resolved.file.spec.datasets)
+        if claim.dataset in (MOST, ALL_OF_THEM)
+        else [claim.dataset]
+    )
+    excluded = {
+        *resolved.stand_ins,
+        *(resolved.spec.other_rows if claim.dataset == ALL_OF_THEM else ()),
+    }
+    return [name for name in names if name not in excluded]
+
+
+def is_true(claim: Claim, figure: float, rival: float) -> bool:
+    """Return True if a claim is true of two figures. Bounds count as true, except for `above` and
+    `below`.
+    """
+    if claim.between is not None:
+        return claim.between[0] * rival <= figure <= claim.between[1] * rival
+    region, difference = region_of(claim), figure - rival
+    if claim.relation in ("above", "below"):
+        return region.low < difference < region.high
+    return region.low - _SLACK <= difference <= region.high + _SLACK
+
+
+def region_of(claim: Claim) -> Region:
+    """Return the range of the difference, or of the logarithm of the ratio, if a claim is true."""
+    if claim.between is not None:
+        low, high = claim.between
+        return Region(math.log(low) if low else -math.inf, math.log(high))
+    if claim.relation == "close":
+        return Region(-claim.within, claim.within)
+    is_error = less_is_better(claim.metric.metric)
+    is_bounded_below = claim.relation == "above" or claim.relation == (
+        "no-better" if is_error else "no-worse"
+    )
+    return Region(low=-claim.within) if is_bounded_below else Region(high=claim.within)
+
+
+def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
+    """Return True if the paper's own figures bear a claim out; None if it prints them for no data
+    set.
+
+    A claim about most data sets must be true of the printed figures on more than half of those that
+    have all of them.
+    """
+    # The figure of a fit that the authors stopped is a lower bound.
+    figures = {
+        key: figure.over_seconds if figure.value is None else float(figure.value)
+        for key, figure in resolved.published.items()
+    }
+    verdicts = []
+    for part in claim.comparisons:
+        measure = (part.than_metric or part.metric).column
+        outcomes = []
+        for dataset in _claim_datasets(part, resolved):
+            figure = figures.get((dataset, part.model, part.metric.column))
+            rivals = [
+                figures.get((dataset, name, measure))
+                for name in other_columns(part, dataset, resolved)
+            ]
+            printed = [value for value in rivals if value is not None]
+            if (
+                figure is not None
+                and printed
+                and (part.than == "others" or len(printed) == len(rivals))
+            ):
+                outcomes.append(all(is_true(part, figure, value) for value in printed))
+        if not outcomes:
+            return None
+        verdicts.append(
+            2 * sum(outcomes) > len(outcomes) if part.dataset == MOST else all(outcomes)
+        )
+    return all(verdicts)

@@ -1,0 +1,298 @@
+"""Comparison of the models of a table over its data sets: average ranks, tests and critical
+differences.
+
+Demsar, "Statistical comparisons of classifiers over multiple data sets" (2006): Friedman's test of
+the average ranks, then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test with
+Holm's correction. The models are compared on the data sets that have all of them. Measured and
+published figures are compared separately.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elmbench.judging.summary import drop_stand_ins
+from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL
+from elmbench.tables.comparison import dummies
+from elmbench.tables.drawing import figure_bytes, new_figure
+from elmbench.tables.result_table import COMPLETE
+
+#: The level of the tests.
+ALPHA = 0.05
+#: Values of pairs of models, such as p-values, by both names.
+_Pairs = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The comparison of models over data sets.
+
+    `source` is "measured" or "published". `values` has a line for each data set, a column for each
+    model, the best average rank first; more is better. `left_out` are the models that fewer than
+    half of the data sets have.
+    """
+
+    source: str
+    values: pd.DataFrame
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that have every one of the models."""
+        return tuple(map(str, self.values.index))
+
+    @cached_property
+    def ranks(self) -> dict[Any, float]:
+        """The average rank of each model, the best (smallest) first."""
+        return self.values.rank(axis=1, ascending=False).mean().to_dict()
+
+    @cached_property
+    def friedman(self) -> tuple[float, float] | None:
+        """Friedman's chi-squared and its p-value; None for two models."""
+        from scipy.stats import friedmanchisquare
+
+        if len(self.ranks) < 3:
+            return None
+        with np.errstate(invalid="ignore"):  # models that are equal on every data set
+            test = friedmanchisquare(*self.values.to_numpy().T)
+        return float(test.statistic), float(test.pvalue)
+
+    @property
+    def _rank_error(self) -> float:
+        """The standard error of the difference of two average ranks, over the square root of
+        two.
+        """
+        n, k = self.values.shape
+        return math.sqrt(k * (k + 1) / (12 * n))
+
+    @cached_property
+    def critical_distance(self) -> float:
+        """The least difference of two average ranks that Nemenyi's test calls significant."""
+        from scipy.stats import studentized_range
+
+        return float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf)) * self._rank_error
+
+    def _label_pairs(self, values: Sequence[float]) -> _Pairs:
+        """Return values of the pairs of models, in the order of `combinations`, by both names."""
+        pairs: _Pairs = {model: {} for model in self.ranks}
+        for (first, second), value in zip(combinations(self.ranks, 2), values, strict=True):
+            pairs[first][second] = pairs[second][first] = value
+        return pairs
+
+    @cached_property
+    def nemenyi(self) -> _Pairs:
+        """The p-value of Nemenyi's test for each pair of models."""
+        from scipy.stats import studentized_range
+
+        distances = np.abs(
+            [first - second for first, second in combinations(self.ranks.values(), 2)]
+        )
+        return self._label_pairs(
+            studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist()
+        )
+
+    @cached_property
+    def wilcoxon(self) -> _Pairs:
+        """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's
+        correction.
+        """
+        pairs = combinations(self.ranks, 2)
+        return self._label_pairs(
+            holm([wilcoxon_p((self.values[a] - self.values[b]).to_numpy()) for a, b in pairs])
+        )
+
+    @cached_property
+    def wins(self) -> _Pairs:
+        """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
+        wins: _Pairs = {model: {} for model in self.ranks}
+        for first, second in permutations(self.ranks, 2):
+            signs = np.sign(self.values[first] - self.values[second])
+            wins[first][second] = "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
+        return wins
+
+    @cached_property
+    def win_rates(self) -> dict[Any, float]:
+        """The share of data sets on which each model beats another one, over all rivals; a tie
+        counts half.
+        """
+        rivals = max(1, len(self.ranks) - 1)
+        return {model: (len(self.ranks) - rank) / rivals for model, rank in self.ranks.items()}
+
+    @property
+    def heading(self) -> str:
+        """A line with the numbers of models and data sets, and Friedman's test."""
+        text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
+        text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
+        return text + (
+            "; Friedman's chi-squared {:.3g}, p = {:.2g}".format(*self.friedman)
+            if self.friedman
+            else ""
+        )
+
+    #: The headings of `rows`.
+    columns = (
+        "model",
+        "average rank",
+        "win rate",
+        "best wins/ties/loses",
+        "p Nemenyi",
+        "p Wilcoxon-Holm",
+    )
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A line for each model: its rank, its wins, and the tests of its difference from the best
+        one.
+        """
+        best, *_ = self.ranks
+        tests = [pairs[best] for pairs in (self.wins, self.nemenyi, self.wilcoxon)]
+        lines = [
+            (m, rank, self.win_rates[m], *(test.get(m) for test in tests))
+            for m, rank in self.ranks.items()
+        ]
+        return pd.DataFrame(lines, columns=self.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The lines of `frame` as texts."""
+        shares = self.frame.assign(**{"win rate": 100 * self.frame["win rate"]})
+        formats = dict(
+            zip(self.columns, ("{}", "{:.2f}", "{:.0f} %", "{}", "{:.2g}", "{:.2g}"), strict=True)
+        )
+        texts = [
+            shares[name].map(text.format, na_action="ignore").fillna("")
+            for name, text in formats.items()
+        ]
+        return [list(row) for row in zip(*texts, strict=True)]
+
+    @property
+    def differences(self) -> str:
+        """The pairs of models that differ by Nemenyi's test, in words."""
+        text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
+        pairs = [
+            f"{a} before {b}" for a, b in combinations(self.ranks, 2) if self.nemenyi[a][b] < ALPHA
+        ]
+        return f"{text}: {', '.join(pairs)}." if pairs else f"{text}; none do."
+
+    def record(self) -> dict[str, Any]:
+        """Return the comparison for JSON."""
+        friedman, p = self.friedman or (None, None)
+        names = ("source", "datasets", "left_out", "ranks", "critical_distance")
+        of_pairs = ("nemenyi", "wilcoxon", "wins", "win_rates")
+        return {name: getattr(self, name) for name in names + of_pairs} | {
+            "friedman": friedman,
+            "p": p,
+        }
+
+    def cliques(self) -> Iterator[tuple[float, float]]:
+        """Yield the first and last rank of each longest run of models that do not differ by
+        Nemenyi's test.
+        """
+        ranks, reached = list(self.ranks.values()), -1
+        for i, low in enumerate(ranks):
+            last = max(j for j, rank in enumerate(ranks) if rank - low <= self.critical_distance)
+            if last > max(i, reached):
+                yield low, ranks[last]
+            reached = max(reached, last)
+
+
+def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
+    """Return the comparison of the measured figures of a table and, if there are enough, of the
+    published ones.
+
+    It uses the first metric of each data set, the default readings and the table's first selection.
+    There is none if fewer than two models were measured on the same two data sets.
+    """
+    lines = summary[
+        (summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()
+    ]
+    lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(
+        ["dataset", "model", "metric"]
+    )
+    lines = drop_stand_ins(lines, resolved)
+    pairs = resolved.published.items()
+    printed = (
+        (key, figure.value)
+        for key, figure in pairs
+        if not figure.cited and key[0] not in resolved.stand_ins
+    )
+    figures: dict[str, dict[Any, float]] = {
+        "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
+        "published": {key: float(value) for key, value in printed if value is not None},
+    }
+    comparisons = [
+        compare(_first_metric_scores(values, resolved), source)
+        for source, values in figures.items()
+    ]
+    valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
+    return valid if comparisons[0] in valid else []
+
+
+def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+    """Return the first metric of each data set: a line for each data set, a column for each model,
+    more is better.
+    """
+    values = {
+        (dataset, model): -value if less_is_better(metric) else value
+        for (dataset, model, metric), value in figures.items()
+        if dataset != ALL and metric == resolved.metric_of(dataset)
+    }
+    return (
+        pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
+    )
+
+
+def compare(values: pd.DataFrame, source: str) -> Statistics:
+    """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if
+    missing). Models of the same average rank are ordered by name.
+    """
+    common = without_round_off(values.loc[:, values.notna().mean() >= 0.5].dropna())
+    ranks = common.rank(axis=1, ascending=False).mean().sort_index()
+    order = without_round_off(ranks).sort_values(kind="stable").index
+    return Statistics(
+        source, common[order], tuple(str(model) for model in values if model not in common)
+    )
+
+
+def draw_critical_differences(comparison: Statistics, title: str, form: str = "png") -> bytes:
+    """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's
+    test.
+    """
+    models, bars = list(comparison.ranks.items()), list(comparison.cliques())
+    half = math.ceil(len(models) / 2)
+    height = 1.2 + 0.11 * len(bars) + 0.22 * half
+    figure, axes = new_figure(8, height)
+    figure.set_layout_engine("none")
+    axes.set_position((0.02, 0.02, 0.96, 1 - 0.85 / height))
+    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.xaxis.tick_top()
+    axes.set(xticks=range(1, len(models) + 1), yticks=[], ylim=(len(bars) / 2 + half + 0.5, 0))
+    # The names are on both sides of the axis.
+    axes.set_xlim(0.4 - len(models) / 4, len(models) + 0.6 + len(models) / 4)
+    axes.spines["top"].set_bounds(1, len(models))
+    for i, (first, last) in enumerate(bars):
+        axes.plot([first - 0.05, last + 0.05], [(i + 1) / 2] * 2, color="black", linewidth=3)
+    for i, (model, rank) in enumerate(models):
+        is_left = i < half
+        end, align = (0.7, "right") if is_left else (len(models) + 0.3, "left")
+        y = len(bars) / 2 + (i if is_left else len(models) - 1 - i) + 0.9
+        axes.plot([rank, rank, end], [0, y, y], color="black", linewidth=0.8)
+        name = f"{model} {rank:.2f} " if is_left else f" {rank:.2f} {model}"
+        axes.text(end, y, name, ha=align, va="center", fontsize="small")
+    subtitle = (
+        f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
+    )
+    axes.set_title(
+        f"{title}\n{subtitle}; critical distance {comparison.critical_distance:.2f}",
+        fontsize="medium",
+    )
+    return figure_bytes(figure, form)

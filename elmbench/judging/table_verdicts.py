@@ -1,0 +1,289 @@
+"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md), and its
+test on own runs.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.judging.published_values import (
+    ComparedFigure,
+    mean_rank_correlation,
+    means_and_prints,
+)
+from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
+from elmbench.numerics.seeds import generator
+from elmbench.results import group_by
+from elmbench.specs.catalogue import PROFILES
+
+#: All verdicts on a table.
+TABLE_VERDICTS = (
+    "reproduced",
+    "pattern only",
+    "level only",
+    "not reproduced",
+    "too small to judge",
+)
+#: The level of the tests of coverage and pattern.
+ALPHA = 0.05
+#: Fewer independent figures cannot show that coverage holds: of four, three inside would still be
+#: accepted.
+FEWEST_FIGURES = 5
+#: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four
+#: of five inside.
+FEWEST_ALL_INSIDE = 3
+#: All permutations are computed up to this number; beyond it, this many are drawn at random.
+SHUFFLES = 10_000
+
+#: The costs |published - ours| of a data set: row i has the published figure of model i, column j
+#: our model j.
+_Costs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointVerdict:
+    """The verdict on one metric of a table.
+
+    `inside` counts the published figures inside the interval, `judged` those that have one (three
+    runs or more). `coverage_p` is the p-value of the binomial test that 95 % of the intervals
+    contain the published figure; None if there are too few independent figures for an answer.
+    `pattern_p` is that of the permutation test; None if there are too few permutations for a
+    p-value of .05. `spearman` is the mean over the data sets of Spearman's correlation between
+    published and measured figures of the models. `profiles` are those of its figures, the most
+    faithful first.
+    """
+
+    metric: str = ""
+    figures: int = 0
+    datasets: int = 0
+    inside: int = 0
+    judged: int = 0
+    coverage_p: float | None = None
+    pattern_p: float | None = None
+    spearman: float | None = None
+    profiles: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """One of `TABLE_VERDICTS`; a test that was not possible gives no evidence."""
+        level = self.coverage_p is not None and self.coverage_p > ALPHA
+        if self.pattern_p is not None and self.pattern_p <= ALPHA:
+            return "reproduced" if level else "pattern only"
+        if self.coverage_p is None:
+            return "too small to judge"
+        return "level only" if level else "not reproduced"
+
+    @property
+    def expected(self) -> float:
+        """The expected number of published figures inside their intervals."""
+        return round(LEVEL * self.judged, 1)
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict for JSON."""
+        values = {{"judged": "of"}.get(name, name): value for name, value in asdict(self).items()}
+        del values["profiles"]
+        return values | {"verdict": self.verdict, "expected": self.expected}
+
+
+def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
+    """Return the verdict on the metric of a table with the most figures, and under `metrics` those
+    on all metrics.
+    """
+    return main_verdict(verdicts).record() | {"metrics": [verdict.record() for verdict in verdicts]}
+
+
+def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
+    """Return the verdict on the metric of a table with the most figures; without any, it is `too
+    small to judge`.
+    """
+    return max(verdicts, key=lambda verdict: verdict.figures, default=JointVerdict())
+
+
+def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
+    """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed
+    of the shuffles.
+    """
+    return [
+        judge_metric(group, *key)
+        for group in group_by(figures, lambda figure: figure.measure.metric).values()
+    ]
+
+
+def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
+    """Return the verdict on one metric of a table from its compared figures."""
+    metric = figures[0].measure.metric
+    judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
+    inside = sum(
+        judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced"
+        for figure in judged
+    )
+    rows, datasets = rows_of(figures), len({figure.dataset for figure in figures})
+    coverage_p = _coverage_p(judged, inside) if judged else None
+    pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
+    spearman = mean_rank_correlation(map(means_and_prints, rows))
+    profiles = tuple(
+        name for name in reversed(PROFILES) if any(figure.profile == name for figure in figures)
+    )
+    return JointVerdict(
+        metric,
+        len(figures),
+        datasets,
+        inside,
+        len(judged),
+        coverage_p,
+        pattern_p,
+        spearman,
+        profiles,
+    )
+
+
+def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
+    """Return the p-value of a binomial test with Kish's effective number of independent figures."""
+    from scipy.special import bdtr
+
+    n = len(figures)
+    per_dataset = (
+        sum(size**2 for size in Counter(figure.dataset for figure in figures).values()) / n
+    )
+    effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
+    p = float(bdtr(round(inside * effective / n), effective, LEVEL))
+    fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_FIGURES else FEWEST_FIGURES
+    return p if p <= ALPHA or effective >= fewest else None
+
+
+def _correlation(figures: Sequence[ComparedFigure]) -> float:
+    """Return the correlation between models of one data set of lying inside the interval, from our
+    own runs.
+    """
+    products, squares = [], []
+    for group in group_by(figures, lambda figure: figure.dataset).values():
+        hits = [figure.runs_inside for figure in group]
+        squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
+        for first, second in combinations(hits, 2):
+            products += [
+                (first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()
+            ]
+    if not products:
+        return 0.0
+    return min(
+        1.0, max(0.0, math.fsum(products) / len(products) / (math.fsum(squares) / len(squares)))
+    )
+
+
+def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
+    """Return the figures in groups that the pattern compares: those of one data set and measure.
+
+    If a data set has one model at several values of a hyperparameter, its group has these values.
+    """
+    n_models = Counter(
+        dataset for dataset, _ in {(figure.dataset, figure.model) for figure in figures}
+    )
+
+    def row(figure: ComparedFigure) -> tuple[str, str]:
+        return figure.dataset, figure.measure.column if n_models[figure.dataset] > 1 else ""
+
+    return list(group_by(figures, row).values())
+
+
+def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
+    """Return |published - ours| for each pair of models of a group of figures."""
+    ours, printed = means_and_prints(row)
+    return np.abs(np.subtract.outer(printed, ours))
+
+
+def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
+    """Return the p-value of the order of our models within the data sets; None if it cannot be .05
+    or less.
+
+    `costs` are those of each data set, `key` is the seed of the shuffles.
+    `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
+    """
+    costs = [matrix for matrix in costs if len(matrix) > 1]
+    orders = math.prod(math.factorial(len(matrix)) for matrix in costs)
+    if 1 / orders > ALPHA:
+        return None
+    sums, rng = np.zeros(1), generator("pattern", *key)
+    for matrix in costs:
+        models = np.arange(len(matrix))
+        if orders <= SHUFFLES:
+            all_orders = np.array(list(permutations(models)))
+            sums = np.add.outer(sums, matrix[models, all_orders].sum(axis=1)).ravel()
+        else:
+            random_orders = rng.permuted(np.tile(models, (SHUFFLES, 1)), axis=1)
+            sums = sums + matrix[models, random_orders].sum(axis=1)
+    # The order itself is one of all permutations, but not of those that are drawn.
+    extra = int(orders > SHUFFLES)
+    observed = sum(float(np.trace(matrix)) for matrix in costs)
+    # Equal sums may differ by round-off.
+    return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
+
+
+def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a
+    table.
+
+    The result has the number of prints of each kind, and of those that are `reproduced`.
+    `own_runs`: means of as many of our own runs as a published mean is over (at most half of them),
+    judged by the other runs; about 19 in 20 should be reproduced if the models differ by more than
+    they vary. `wrong_models`, `wrong_sets`: the print with the models of each data set, or the data
+    sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of prints of
+    our own runs with each verdict.
+    """
+
+    def verdicts_on(samples: Iterable[list[ComparedFigure]]) -> list[str]:
+        return [judge_metric(sample, *key).verdict for sample in samples]
+
+    own_runs = verdicts_on(prints_of_runs(figures))
+    models = verdicts_on(_rotations(figures, lambda figure: (figure.dataset, figure.measure)))
+    sets = verdicts_on(_rotations(figures, lambda figure: (figure.model, figure.measure)))
+    return {
+        "own_runs": len(own_runs),
+        "own_reproduced": own_runs.count("reproduced"),
+        "wrong_models": len(models),
+        "wrong_reproduced": models.count("reproduced"),
+        "wrong_sets": len(sets),
+        "wrong_sets_reproduced": sets.count("reproduced"),
+        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
+    }
+
+
+def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the mean of some of our runs in place of the print, compared with the
+    other runs.
+    """
+    for first in range(max((len(figure.runs) for figure in figures), default=0)):
+        prints = []
+        for figure in figures:
+            total = len(figure.runs)
+            size = min(figure.printed.mean_of, total // 2)
+            if first < total and total - size >= FEWEST_RUNS:
+                means = np.roll(figure.means, -first)
+                printed = Printed(float(means[:size].mean()), 0.0, size)
+                draws = draws_of_means(means[size:], figure.draws.least_half_width)
+                runs = np.roll(figure.runs, -first)[size:]
+                prints.append(
+                    replace(figure, runs=runs, means=means[size:], draws=draws, printed=printed)
+                )
+        if prints:
+            yield prints
+
+
+def _rotations(
+    figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
+) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the printed values rotated within groups, by each possible shift."""
+    # A group of one figure has no wrong print.
+    groups = [group for group in group_by(figures, group_of).values() if len(group) > 1]
+    for shift in range(1, max(map(len, groups), default=1)):
+        yield [
+            replace(figure, printed=group[(i + shift) % len(group)].printed)
+            for group in groups
+            if shift < len(group)
+            for i, figure in enumerate(group)
+        ]

@@ -1,0 +1,157 @@
+"""The rule of the verdicts: a published figure against the prediction interval of our own runs
+(docs/verdicts.md).
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elmbench.metrics import counts_rows, metrics_taking
+from elmbench.numerics.significance import t_quantile
+from elmbench.results import group_by
+from elmbench.specs.measures import Measure
+from elmbench.specs.protocol import TRAIN_ACCURACY
+
+#: The probability with which a new draw lies in the interval.
+LEVEL = 0.95
+#: With two runs, t is 12.7, and two runs of a metric that counts rows often coincide by chance.
+FEWEST_RUNS = 3
+#: Nobody makes more runs than this.
+MOST_RUNS = 10_000
+#: The least relative half width of a real number, for round-off between machines.
+ROUND_OFF = 1e-6
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The mean and the deviation of the means of our runs of an entry.
+
+    The deviation of a single run is NaN. `least_half_width` is the weight of one test row in a run
+    mean, or round-off.
+    """
+
+    mean: float
+    deviation: float
+    runs: int
+    least_half_width: float
+
+    def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
+        """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same
+        deviation.
+
+        By default, R is the number of our runs. The half width is NaN after one run.
+        """
+        runs = self.runs if runs is None else runs
+        if runs < 2 or math.isnan(self.deviation):
+            return math.nan
+        quantile = t_quantile(runs - 1, (1 + LEVEL) / 2)
+        return max(
+            quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width
+        )
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A published figure, a mean over `mean_of` draws.
+
+    `rounding` is half of the last printed digit, `gap` the median distance to the figures of other
+    models; None if the paper prints no other.
+    """
+
+    value: float
+    rounding: float
+    mean_of: int = 1
+    gap: float | None = None
+
+
+class Judgement(NamedTuple):
+    """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few
+    runs`.
+
+    `low` and `high` are the ends of the interval with the rounding; None if there are too few runs.
+    `runs_to_tell` is the fewest runs that an interval needs (`too few runs`) or that would separate
+    the models (`consistent`); None if no number of runs would.
+    """
+
+    verdict: str
+    low: float | None = None
+    high: float | None = None
+    runs_to_tell: int | None = None
+
+
+def judge(draws: Draws, printed: Printed) -> Judgement:
+    """Return the verdict on a published figure that is comparable with our runs."""
+    if draws.runs < FEWEST_RUNS:
+        return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
+    # Decimal numbers at an end of the interval are inside even if their binary approximations are
+    # not.
+    half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
+    distance, ends = (
+        abs(printed.value - draws.mean),
+        (draws.mean - half_width, draws.mean + half_width),
+    )
+    if distance > half_width:
+        return Judgement("close" if distance <= 2 * half_width else "differs", *ends)
+    if printed.gap is not None and 2 * half_width >= printed.gap:
+        return Judgement("consistent", *ends, runs_to_tell(draws, printed))
+    return Judgement("reproduced", *ends)
+
+
+def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
+    """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if
+    there are none.
+    """
+    numbers, gap = (
+        range(FEWEST_RUNS, MOST_RUNS + 1),
+        math.inf if printed.gap is None else printed.gap,
+    )
+
+    def tells(runs: int) -> bool:
+        return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < gap
+
+    first = bisect_left(numbers, True, key=tells)
+    return numbers[first] if first < len(numbers) else None
+
+
+def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
+    """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of
+    their runs.
+    """
+    # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
+    cells = zip(
+        np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True
+    )
+    by_run = group_by((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
+    return np.array(
+        [math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)]
+    )
+
+
+def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
+    """Return the mean and the deviation of the runs of an entry.
+
+    `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
+    """
+    means = run_means(values, cells["run"])
+    runs, least_half_width = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
+    test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
+    if counts_rows(measure.metric):
+        # A run mean is over folds, each of which counts its own rows.
+        least_half_width = runs / len(cells["run"])
+    elif measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
+        least_half_width = float(1 / test_rows)
+    return draws_of_means(means, least_half_width)
+
+
+def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
+    """Return the mean and the deviation of some run means."""
+    deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
+    # Means of equal numbers may differ by round-off.
+    if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
+        deviation = 0.0
+    return Draws(float(means.mean()), deviation, len(means), least_half_width)

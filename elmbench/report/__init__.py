@@ -1,0 +1,1 @@
+"""What readers get: tables in several formats, pages of papers, and the site."""

@@ -1,0 +1,101 @@
+"""The report: the results of every paper, read once from their folders and never from the store, as
+a site.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import elmbench
+from elmbench.errors import ElmbenchError
+from elmbench.registry import registry
+from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
+from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
+from elmbench.specs.files import spec_root
+from elmbench.specs.profiles import COMPARE
+
+if TYPE_CHECKING:
+    from elmbench.report.papers import PaperResults
+
+
+def report(
+    dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter, *, force: bool = False
+) -> Path:
+    """Build the site from the results and return its first page.
+
+    Nothing is written if the results, specifications and code are those of the last report.
+    `folder`: by default `site` in the user's folder. Its other files stay. `force`: accept a folder
+    without a site, and replace files of others that have the name of a page.
+
+    Raises ElmbenchError if there are no results, or the folder holds something other than a site.
+    """
+    site = SiteFolder(folder or dirs.user / "site", force)
+    digest = _digest(dirs)
+    if not site.is_current(digest):
+        site.check()
+        # matplotlib and jinja2 take a second to import.
+        from elmbench.report.site.pages import site_files
+
+        site.replace(site_files(gather(dirs, watch)), digest)
+    return site.path / FIRST_PAGE
+
+
+def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
+    """Return the results of every paper; raise ElmbenchError if there are none.
+
+    `watch` yields the tables that it is given, one after the other.
+    """
+    from elmbench.report.papers import papers_of, read_table
+
+    tables = []
+    for file in watch(list(load_catalogue().values())):
+        run = [
+            name
+            for name in reversed(PROFILES)
+            if name in file.profiles and dirs.best_profile(file.id, [name])
+        ]
+        # Profile ci shows on other or fewer data that the code still does the same; it says little
+        # about the paper.
+        profiles = [name for name in run if name != PROFILES[0]] or run
+        tables.append(read_table(file, {name: dirs.find(name, file.id) for name in profiles}))
+    papers = papers_of(tables)
+    if not any(paper.results for paper in papers):
+        problem = f"no table has results in {dirs.user}"
+        next_step = (
+            "elmbench run table4, or for the page of a comparison: elmbench compare ... --html FILE"
+        )
+        raise ElmbenchError(problem, expected="cells.csv of an earlier run", next_step=next_step)
+    return papers
+
+
+def comparisons_in(results_dir: Path) -> list[str]:
+    """Return the ids of the comparisons in a results folder, which the site leaves out."""
+    return sorted(
+        f"own/{path.parent.name}" for path in (results_dir / COMPARE / "own").glob("*/cells.csv")
+    )
+
+
+def _digest(dirs: ResultsDirs) -> str:
+    """Return a hash of the results, the specifications and the code."""
+    folders = [Path(elmbench.__file__).parent, spec_root() / "experiments"]
+    paths = [spec_root() / "datasets.yaml"]
+    paths += [
+        path
+        for folder in folders
+        for path in folder.rglob("*.*")
+        if "__pycache__" not in path.parts
+    ]
+    paths += [path for file in load_catalogue().values() for path in file.path.parent.glob("*.*")]
+    for results in filter(None, (dirs.user, dirs.committed)):
+        paths += [path for profile in PROFILES for path in (results / profile).glob("*/*/*.*")]
+    models = [(entry.name, entry.origin) for entry in registry().values()]
+    digest = hashlib.sha256(json.dumps([str(dirs), models]).encode())
+    for path in sorted(set(paths)):
+        if path.is_file():
+            digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

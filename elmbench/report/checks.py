@@ -1,0 +1,230 @@
+"""Results of many tables compared with their baselines or with the published values."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.store import lock_tables
+from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
+from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.table_verdicts import joint_record, self_test
+from elmbench.report.papers import PaperResults, TableResults, papers_of, read_table
+from elmbench.report.results import records, rewrite_results
+from elmbench.results.cells import read_cells
+from elmbench.results.folders import ResultsDirs, has_results, results_folder
+from elmbench.specs.catalogue import (
+    PROFILES,
+    ExperimentFile,
+    Watch,
+    find_experiment,
+    load_catalogue,
+)
+from elmbench.specs.profiles import find_resolved, resolve
+from elmbench.tables import layout_of
+from elmbench.tables.result_table import VERDICTS
+
+
+class NothingToCompareError(ElmbenchError):
+    """Nothing to compare: a check that compares nothing does not pass."""
+
+    exit_code = 3
+
+
+def _baseline(file: ExperimentFile) -> Path:
+    """Return the path of an experiment's baseline."""
+    return file.path.with_suffix(".baseline.csv")
+
+
+def check_baselines(
+    names: list[str], results_dir: Path, profile: str = "ci"
+) -> dict[str, dict[str, Any]]:
+    """Compare the cells of profile `ci` of the named tables with their baselines; by default, of
+    all that have both.
+
+    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has
+    both, and ElmbenchError for another profile.
+    """
+    if profile != "ci":
+        problem = f"--profile {profile} has no baselines"
+        next_step = (
+            f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}"
+        )
+        raise ElmbenchError(
+            problem, expected="profile ci, or a comparison with the paper", next_step=next_step
+        )
+    files = _files(
+        names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id)
+    )
+    if lacking := [file.id for file in files if not _baseline(file).is_file()]:
+        problem = f"{lacking[0]} has no baseline"
+        next_step = (
+            f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}"
+        )
+        raise NothingToCompareError(
+            problem, expected="experiments/PAPER/TABLE.baseline.csv", next_step=next_step
+        )
+    compare = (
+        f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} "
+        "published"
+    )
+    _require_results([file.id for file in files], "ci", results_dir, compare)
+    outcomes = {}
+    for file in files:
+        resolved = resolve(file, "ci")
+        cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
+        outcomes[file.id] = compare_with_baseline(
+            cells, _baseline(file), layout_of(resolved).values(resolved)
+        )
+    return outcomes
+
+
+def _files(names: list[str], is_default: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
+    """Return the experiments of these names; without names, all that are checked by default."""
+    return [find_experiment(name) for name in names] or list(
+        filter(is_default, load_catalogue().values())
+    )
+
+
+def _require_results(
+    tables: list[str], profile: str, results_dir: Path, alternative: str = ""
+) -> None:
+    """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
+    lacking = [table for table in tables if not has_results(results_dir, profile, table)]
+    if lacking or not tables:
+        table, problem = (
+            (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
+        )
+        problem = f"{problem} results of profile {profile} in {results_dir}"
+        next_step = f"elmbench run {table} --profile {profile}{alternative}"
+        raise NothingToCompareError(
+            problem, expected="those of an earlier run", next_step=next_step
+        )
+
+
+def require_figures(
+    compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path
+) -> None:
+    """Raise NothingToCompareError if no figure of these tables was compared."""
+    if not compared and tables:
+        ids, first = ", ".join(table.file.id for table in tables), tables[0].results[0].resolved
+        raise NothingToCompareError(
+            f"no published figure of {ids} is compared",
+            expected="figures that get a verdict (not hyperparameters, sizes or times), and cells "
+            "that ended ok",
+            next_step=f"elmbench table {first.file.id} --profile {first.profile}",
+        )
+    if not compared:
+        problem = f"{results_dir} holds no figure to compare"
+        next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
+        raise NothingToCompareError(
+            problem, expected="results of an earlier run that ended ok", next_step=next_step
+        )
+
+
+def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
+    """Replace the baselines of tables by their cells of profile `ci`; return id, number of cells
+    and path of each.
+
+    If one of the tables has no cells or failed ones, no baseline changes.
+    """
+    files = [find_experiment(name) for name in names]
+    cells = {
+        file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
+        for file in files
+    }
+    for file in files:
+        refuse_failures(cells[file.id], _baseline(file))
+    return [
+        {
+            "experiment": file.id,
+            "cells": update_baseline(cells[file.id], path := _baseline(file)),
+            "file": str(path),
+        }
+        for file in files
+    ]
+
+
+def update_tables(
+    name: str | None, profile: str, results_dir: Path, watch: Watch = iter
+) -> list[Path]:
+    """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`;
+    return the folders.
+
+    Raises NothingToCompareError if the named table has no results, or if no table has any.
+    """
+    # No run may replace the cells meanwhile. Without a store, as in a checkout, there is no run.
+    has_store = (results_dir / ".store").is_dir()
+    with lock_tables(results_dir) if has_store else nullcontext():
+        if name is not None:
+            table = find_resolved(name, profile, results_dir)
+            _require_results([table.file.id], table.profile, results_dir)
+            return [rewrite_results(table, results_dir).folder]
+        files = _files([], lambda file: has_results(results_dir, profile, file.id))
+        _require_results([file.id for file in files], profile, results_dir)
+        tables = (resolve(file, profile) for file in watch(files))
+        return [rewrite_results(table, results_dir).folder for table in tables]
+
+
+def check_published(
+    names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
+) -> list[PaperResults]:
+    """Return the results of the named tables, or of all with results, which have the comparison
+    with the papers.
+
+    Only the default readings and the table's own selection count. `profile`: by default, all but
+    `ci`, or `ci` if there are no results of another one. All results of a table are from one
+    folder.
+
+    Raises NothingToCompareError if a named table has no results.
+    """
+    tables: list[TableResults] = []
+    profiles = (profile,) if profile else tuple(reversed(PROFILES))
+    for file in watch(_files(names, lambda file: dirs.best_profile(file.id, profiles) is not None)):
+        best = dirs.best_profile(file.id, profiles) or profile or "fast"
+        results_dir = dirs.find(best, file.id)
+        _require_results([file.id], best, results_dir)
+        others = [
+            name
+            for name in profiles
+            if name not in (best, "ci") and has_results(results_dir, name, file.id)
+        ]
+        tables.append(read_table(file, dict.fromkeys((best, *others), results_dir)))
+    return papers_of(tables)
+
+
+def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
+    """Return the comparison of each table with its paper for JSON.
+
+    `profile` and `metrics` are those of the most faithful results.
+    """
+    return [_table_record(table, paper.claims) for paper in papers for table in paper.tables]
+
+
+def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
+    first, id = table.results[0], table.file.id
+    joint = joint_record(table.joints)
+    compared = [
+        figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]
+    ]
+    verdicts, facts = (
+        {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
+    )
+    return {
+        "experiment": id,
+        "profile": first.resolved.profile,
+        "folder": str(first.folder),
+        "verdicts": verdicts,
+        "facts": facts,
+        "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
+        "figures": records(table.figures),
+        "claims": [
+            claim.record() | {"profile": claim.resolved.profile}
+            for claim in claims
+            if claim.table == id
+        ],
+        "missing_runs": records(table.missing_runs),
+        "metrics": [asdict(agreement) for agreement in first.agreements],
+    }

@@ -1,0 +1,224 @@
+"""Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on
+published figures.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.summary import ENTRY
+from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.metrics import less_is_better
+from elmbench.numerics.significance import Region, corrected_t_test
+from elmbench.results import group_by
+from elmbench.results.cells import CAPPED, REMARKS, WARNING
+from elmbench.specs.profiles import Resolved
+from elmbench.tables import layout_of
+from elmbench.tables.comparison import p_text, p_values, share_of_test_rows
+from elmbench.tables.result_table import Note, gain
+
+#: Replaces the name of a data set in a reason that several of them share.
+_ANY = "NAME"
+_UNCORRECTED = (
+    "each claim is judged by itself, by a one-sided p-value of at most .025; "
+    "elmbench check --against published corrects for their number (Holm)"
+)
+
+
+def table_notes(
+    cells: pd.DataFrame,
+    gains: pd.DataFrame,
+    claims: Sequence[ClaimOutcome],
+    datasets: set[str],
+    resolved: Resolved,
+) -> Iterator[Note]:
+    """Yield the notes of a table that shows these data sets."""
+    yield from (
+        Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items()
+    )
+    yield from layout_of(resolved).notes(cells, resolved)
+    yield from added_notes(cells, resolved)
+    yield from (Note("claim", claim.text) for claim in claims)
+    if any(claim.is_decided for claim in claims):
+        yield Note("claim", _UNCORRECTED)
+    yield from optimism_notes(gains[gains["reading"] == ""])
+    yield from capped_notes(cells)
+    yield from warning_notes(cells)
+    yield from ending_notes(cells)
+    yield from not_run_notes(resolved, datasets)
+    yield from published_notes(resolved, datasets)
+
+
+def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    """Yield the tests of models that were added to a table of a paper, against the best one on the
+    same folds.
+    """
+    columns = set(resolved.spec.models)
+    default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
+    for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
+        if set(group["model"]) <= columns:
+            continue
+        metric, share = resolved.metric_of(str(dataset)), share_of_test_rows(str(dataset), resolved)
+        if metric not in group or share is None:
+            continue
+        scores = (
+            group.pivot(index=["run", "fold"], columns="model", values=metric)
+            .astype(float)
+            .dropna()
+        )
+        p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(
+            ascending=False
+        )
+        if len(p) > 1:
+            best, *rivals = p.index
+            text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
+            text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
+            unit = "folds" if scores.index.get_level_values("run").has_duplicates else "runs"
+            yield Note(
+                "added",
+                f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)",
+            )
+
+
+def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the remarks on the data, by data set."""
+    if REMARKS not in cells.columns:
+        return {}
+    lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
+    return {
+        str(name): "; ".join(map(str, group))
+        for name, group in lines.groupby("dataset", sort=False)[REMARKS]
+    }
+
+
+def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
+    """Yield the mean optimism of each model over the data sets, if there is any.
+
+    The mean of all models has an interval of 95 % if there are three data sets or more. Data sets
+    are independent, so the paired t-test needs no correction.
+    """
+    if not len(default):
+        return
+    means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
+    smallest, largest = int(means["size"].min()), int(means["size"].max())
+    over = (
+        (f"{largest}" if smallest == largest else f"{smallest} to {largest}")
+        + " data set"
+        + "s" * (largest > 1)
+    )
+    listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
+    text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
+    # Each data set counts once, with the mean of its models.
+    gains = default.groupby("dataset", sort=False)["optimism"].mean().to_numpy(float)
+    if len(gains) >= FEWEST_RUNS:
+        test = corrected_t_test(gains, 0.0, Region())
+        mean, low, high = map(gain, (test.estimate, test.low or 0.0, test.high or 0.0))
+        text += f"; all models {mean} [{low}, {high}], paired t-test over data sets"
+    yield Note("optimism", text)
+
+
+def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the
+    default readings.
+    """
+    if not set(CAPPED) <= set(cells.columns):
+        return
+    default = cells[(cells["reading"] == "") & cells["capped"].notna()]
+    for (model, select), group in default.groupby(["model", "select"], sort=False):
+        shares = group.groupby("dataset", sort=False)[list(CAPPED)].mean().astype(float)
+        if not (shares > 0).any(axis=None):
+            continue
+        share, search_share = (float(group[name].astype(float).mean()) for name in CAPPED)
+        text = (
+            f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before "
+            "they had converged"
+        )
+        if search_share == search_share:
+            worst = shares["search_capped"]
+            text += (
+                f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: "
+                f"{worst.max():.0%})"
+            )
+        yield Note("capped", text)
+
+
+def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield each warning under the default readings, with the models and the number of cells on
+    each data set.
+    """
+    if WARNING not in cells.columns:
+        return
+    default = cells[cells["reading"] == ""]
+    for text, group in default[default[WARNING].notna()].groupby(WARNING, sort=False):
+        parts = []
+        for dataset, part in group.groupby("dataset", sort=False):
+            models = list(dict.fromkeys(part["model"]))
+            total = len(default[(default["dataset"] == dataset) & default["model"].isin(models)])
+            parts.append(f"{dataset} {', '.join(models)}, in {len(part)} of {total} cells")
+        yield Note("warning", f"{'; '.join(parts)}: warned that {text}")
+
+
+def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
+    """Yield the models that the experiment leaves out on these data sets, and the reasons."""
+    models = resolved.spec.models.items()
+    reasons = ((column, *reason) for column, model in models for reason in model.not_run.items())
+    for (dataset, why), group in group_by(reasons, lambda reason: reason[1:]).items():
+        if dataset in datasets:
+            yield Note(
+                "ending", f"{dataset} {', '.join(column for column, *_ in group)} not run: {why}"
+            )
+
+
+def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield each ending other than ok: the data sets that are missing, and the entries with the
+    first reason.
+    """
+    bad = cells[cells["status"] != "ok"]
+    missing: dict[str, list[str]] = {}
+    for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
+        name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
+        reason = " ".join(str(group["reason"].iloc[0]).split())
+        missing.setdefault(re.sub(name, _ANY, reason), []).append(str(dataset))
+    for reason, names in missing.items():
+        reason = reason if len(names) > 1 else reason.replace(_ANY, names[0])
+        yield Note("ending", f"{', '.join(names)} unavailable: {reason}")
+    totals = cells.groupby(ENTRY).size()
+    for entry, group in bad[bad["status"] != "unavailable"].groupby([*ENTRY, "status"], sort=False):
+        dataset, model, select, reading, status = map(str, entry)
+        label = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
+        total = int(totals[dataset, model, select, reading])
+        reason = str(group["reason"].iloc[0]).partition("\n")[0]
+        yield Note("ending", f"{label}: {len(group)} of {total} cells {status}: {reason}")
+
+
+def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
+    """Yield the meaning of the published figures, the remarks on those of these data sets, and
+    misnamed metrics.
+    """
+    if any(figure.std is not None for figure in resolved.file.figures):
+        draws = (
+            f"a mean over {resolved.mean_of} runs"
+            if resolved.mean_of > 1
+            else "taken as the mean of one run"
+        )
+        std = resolved.spec.protocol.std.replace("-", " ")
+        yield Note("published", f"a published figure is {draws}; ± is the deviation {std}")
+    for dataset, reason in resolved.spec.other_rows.items():
+        if dataset in datasets:
+            yield Note("published", f"{dataset} not comparable: {reason}")
+    remarks = (
+        (" ".join(names), f)
+        for names, f in resolved.published.items()
+        if f.note and names[0] in datasets
+    )
+    # The table itself shows when a fit was stopped.
+    by_note = group_by(
+        (pair for pair in remarks if pair[1].over_seconds is None), lambda pair: pair[1].note
+    )
+    for remark, pairs in by_note.items():
+        yield Note("published", f"published {', '.join(names for names, _ in pairs)}: {remark}")
+    declared = resolved.file.spec.published
+    for printed, meant in declared.meant.items() if declared else ():
+        yield Note("published", f"what the paper prints as {printed} is read as {meant}")

@@ -1,0 +1,398 @@
+"""The results of tables and papers under all profiles, with the evidence on published figures and
+claims.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.errors import amount
+from elmbench.judging.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
+from elmbench.judging.published_values import (
+    ComparedFigure,
+    facts_sentence,
+    missing_runs,
+    verdict_counts,
+)
+from elmbench.judging.summary import COLUMNS, FIGURE, drop_stand_ins
+from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict
+from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.report.readings import compare_readings
+from elmbench.report.results import Results, results_of_table
+from elmbench.results import group_by
+from elmbench.specs.catalogue import PROFILES, ExperimentFile
+from elmbench.specs.measures import Measure
+from elmbench.specs.papers import MainClaim, Paper, PaperFinding
+from elmbench.specs.profiles import resolve
+from elmbench.specs.published import ALL
+from elmbench.tables import layout_of
+from elmbench.tables.result_table import JUDGED, VERDICTS, verdict_list
+
+#: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
+_WORTH = (
+    dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
+)
+#: The plurals of metrics.
+_PLURALS = {
+    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means",
+    "mcc": "MCCs",
+    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls",
+    "f1": "F1 scores",
+    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives",
+    "fn": "false negatives",
+    "tp": "true positives",
+}  # fmt: skip
+_NO_FIGURES = pd.DataFrame(columns=[*COLUMNS, "profile"])
+
+
+@dataclass(frozen=True)
+class TableResults:
+    """A table of a paper and its results under each profile, the most faithful one first; empty if
+    it has not been run.
+
+    Each published figure counts under one profile that has enough runs of it; if several have,
+    under the one nearest to the printed protocol.
+    """
+
+    file: ExperimentFile
+    results: tuple[Results, ...]
+
+    @property
+    def link(self) -> tuple[str, str]:
+        """The address of the table's page, and its label; all pages are in one folder, so a link is
+        a bare name.
+        """
+        return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
+
+    @property
+    def has_gains(self) -> bool:
+        """True if both selections were run under the default readings."""
+        first = self.results[0]
+        # A table of times has the cells of a table of metrics.
+        return len(first.default_optimism) > 0 and any(
+            column.name == "optimism" for column in first.table.columns
+        )
+
+    @cached_property
+    def figures(self) -> pd.DataFrame:
+        """The line of each published figure in `summary.csv` of the profile that it counts under,
+        and the profile.
+        """
+        lines = pd.concat(
+            [one.figures.assign(profile=one.resolved.profile) for one in self.results]
+            or [_NO_FIGURES]
+        )
+        if self.results:
+            lines = drop_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
+        best = lines.sort_values(
+            "verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable"
+        )
+        return (
+            lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
+        )
+
+    @cached_property
+    def missing_runs(self) -> pd.DataFrame:
+        """The models that have too few runs for an interval, with the runs and minutes that they
+        lack.
+        """
+        profile = self.figures["profile"]
+        lacking = [
+            missing_runs(self.figures[profile == one.resolved.profile], one.cells)
+            for one in self.results
+        ]
+        return pd.concat(lacking)
+
+    @cached_property
+    def compared_figures(self) -> list[ComparedFigure]:
+        """The figures that are compared with our runs."""
+        counted = {*self.figures[[*FIGURE, "profile"]].itertuples(index=False, name=None)}
+        compared = (figure for one in self.results for figure in one.compared_figures)
+        return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
+
+    @property
+    def profiles(self) -> list[str]:
+        """The names of the profiles of the compared figures, which are part of the seed of
+        permutations.
+        """
+        return sorted({figure.profile for figure in self.compared_figures})
+
+    @cached_property
+    def joints(self) -> list[JointVerdict]:
+        """The verdict on each metric."""
+        return judge_table(self.compared_figures, self.file.id, *self.profiles)
+
+    @cached_property
+    def counts(self) -> tuple[Counter[str], Counter[str]]:
+        """The numbers of figures and of facts of data sets with each verdict."""
+        return verdict_counts(self.figures)
+
+    @cached_property
+    def verdicts(self) -> dict[str, int]:
+        """The number of figures with each verdict, without facts of data sets, and of those `not
+        run`.
+        """
+        figures, facts = self.counts
+        printed = resolve(self.file, self.file.profiles[-1])
+        layout, models = layout_of(printed), {*layout_of(printed).models(printed)}
+        judged = sum(
+            figure.cited
+            or (
+                figure.value is not None
+                and layout.is_judged(Measure(figure.metric.partition("@")[0]))
+            )
+            for (dataset, model, _), figure in printed.published.items()
+            # A table may show some of the figures of a file.
+            if dataset in (ALL, *printed.datasets)
+            and dataset not in printed.stand_ins
+            and (model in models or figure.cited or model not in self.file.all_columns)
+        )
+        not_run = 0 if facts else max(0, judged - figures.total())
+        return {verdict: figures[verdict] for verdict in VERDICTS} | {"not run": not_run}
+
+
+@dataclass(frozen=True)
+class PaperResults:
+    """Tables of a paper, in its order, and their results."""
+
+    paper: Paper
+    tables: tuple[TableResults, ...]
+
+    @property
+    def page(self) -> str:
+        """The address of the paper's page."""
+        return f"paper-{self.paper.key}.html"
+
+    @property
+    def readings_page(self) -> str:
+        """The address of the page of its readings."""
+        return f"readings-{self.paper.key}.html"
+
+    def link(self, id: str) -> tuple[str, str]:
+        """Return the address of a table's page and its label, by its id."""
+        return next(table.link for table in self.tables if table.file.id == id)
+
+    @property
+    def findings(self) -> list[tuple[PaperFinding, list[tuple[str, str]]]]:
+        """The findings whose tables have results, with the links to their pages."""
+        links = {table.file.id: table.link for table in self.run}
+        return [
+            (finding, [links[id] for id in finding.tables])
+            for finding in self.paper.findings
+            if links.keys() >= set(finding.tables)
+        ]
+
+    @property
+    def run(self) -> list[TableResults]:
+        """The tables that have results."""
+        return [table for table in self.tables if table.results]
+
+    @property
+    def results(self) -> list[Results]:
+        """The results of all tables, the most faithful profile of a table first."""
+        return [results for table in self.tables for results in table.results]
+
+    @cached_property
+    def readings(self) -> pd.DataFrame:
+        """The figures under each value of each reading (see `compare_readings`)."""
+        return compare_readings(self.paper.readings, self.results)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The answer on the paper, then sentences on each table and metric, and on the counts of
+        figures and facts.
+
+        There are none without published figures.
+        """
+        figures, facts = self.counts
+        sentences = []
+        if main := [main_verdict(table.joints) for table in self.tables if table.joints]:
+            few_runs = sum(joint.verdict == "pattern only" and not joint.judged for joint in main)
+            sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
+        sentences += [
+            table_sentence(table.file.spec.label, joint)
+            for table in self.tables
+            for joint in table.joints
+        ]
+        if total := figures.total():
+            each = ", each counted once" * (total > 1)
+            sentences.append(f"{amount(total, 'published figure')}{each}: {verdict_list(figures)}.")
+        return [*sentences, *filter(None, [facts_sentence(facts)])]
+
+    @property
+    def answer(self) -> str:
+        """The sentence on the whole paper, or why nothing is compared."""
+        if self.sentences:
+            return self.sentences[0]
+        labels = ", ".join(table.file.spec.label for table in self.run or self.tables)
+        if all(table.file.spec.published is None for table in self.tables):
+            return f"No figure is compared: no published figures of {labels} are available."
+        if not self.run:
+            return "No table or figure has been run."
+        if all(one.resolved.profile == PROFILES[0] for one in self.results):
+            return (
+                f"No figure is compared: {labels} ran on data that stand in for the paper's "
+                f"(profile {PROFILES[0]})."
+            )
+        return f"No figure of {labels} is compared."
+
+    @cached_property
+    def counts(self) -> tuple[Counter[str], Counter[str]]:
+        """The numbers of figures and of facts with each verdict; those that several tables print
+        count once.
+        """
+        best: dict[tuple[Any, ...], str] = {}
+        for table in self.run:
+            experiments = {one.resolved.profile: one.resolved for one in table.results}
+            for line in table.figures.to_dict("records"):
+                resolved, model, metric = (
+                    experiments[line["profile"]],
+                    line["model"],
+                    line["metric"],
+                )
+                spec, paper = resolved.spec, resolved.published[line["dataset"], model, metric]
+                # An equal number for another variant of the model, or by another criterion, is
+                # another figure.
+                params = spec.models[model].params if model in spec.models else {}
+                variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
+                figure = metric, paper.dataset, model, paper.value, variant
+                best[figure] = max(
+                    best.get(figure, line["verdict"]), line["verdict"], key=_WORTH.__getitem__
+                )
+        metrics = [metric for metric, *_ in best]
+        return verdict_counts(
+            pd.DataFrame({"metric": metrics, "verdict": [*best.values()]}, dtype=object)
+        )
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of figures with each verdict, each figure counted once, and of those `not
+        run`.
+        """
+        not_run = sum(table.verdicts["not run"] for table in self.tables)
+        return {verdict: self.counts[0][verdict] for verdict in VERDICTS} | {"not run": not_run}
+
+    @cached_property
+    def claims(self) -> list[ClaimOutcome]:
+        """The claims of the paper, each once; Holm's correction bounds the chance that any decision
+        is wrong.
+
+        A claim counts under the first profile that has what its test needs: another one may lack
+        data sets or runs.
+        """
+        outcomes = (outcome for results in self.results for outcome in results.claim_outcomes)
+        claims = group_by(
+            outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json())
+        )
+        return correct_by_holm(
+            [min(group, key=lambda outcome: not outcome.is_tested) for group in claims.values()]
+        )
+
+    @cached_property
+    def main_claims(self) -> list[tuple[MainClaim, str, list[ClaimOutcome]]]:
+        """Each main claim of the paper that was tested, with its result in words and the claims
+        that tested it.
+        """
+
+        def parts_of(main: MainClaim) -> list[ClaimOutcome]:
+            pairs = (
+                (outcome, words)
+                for table, words in main.tested_by.items()
+                for outcome in by_table.get(table, ())
+            )
+            return [outcome for outcome, words in pairs if outcome.claim.says.startswith(words)]
+
+        by_table = group_by(self.claims, lambda outcome: outcome.table)
+        tested = ((main, parts) for main in self.paper.main_claims if (parts := parts_of(main)))
+        return [(main, result_in_words(parts), parts) for main, parts in tested]
+
+
+def read_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
+    """Return the results of a table from the results folder of each profile, the most faithful
+    profile first.
+    """
+    return TableResults(
+        file,
+        tuple(results_of_table(resolve(file, name), folder) for name, folder in folders.items()),
+    )
+
+
+def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
+    """Return tables by paper, in the order in which the papers first occur."""
+    by_paper = group_by(tables, lambda table: table.file.paper.key).values()
+    return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]
+
+
+def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
+    """Return the answer on a paper in words, from the numbers of its tables with each verdict of
+    `TABLE_VERDICTS`.
+
+    `few_runs`: number of the tables that are `pattern only` because no figure has the runs that an
+    interval needs.
+    """
+    small = tables["too small to judge"]
+    judged = tables.total() - small
+    if not judged:
+        return "No table has enough figures and runs to be judged."
+    alike = tables["reproduced"] + tables["pattern only"]
+    if judged > 1:
+        text = f"The models compare as published in {alike or 'none'} of {judged} tables"
+        text += f"; the values agree in {tables['reproduced'] or 'none'} of these" * bool(alike)
+        text += (
+            f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell"
+            * bool(few_runs)
+        )
+        text += f"; in {tables['level only']} only the values agree" * bool(tables["level only"])
+    else:
+        values = bool(tables["reproduced"] + tables["level only"])
+        text = (
+            f"The models {'' if alike else 'do not '}compare as published in the only table that "
+            "can be judged"
+        )
+        if few_runs:
+            text += ", but it has too few runs to judge the values"
+        else:
+            text += (
+                f", {'and' if values == bool(alike) else 'but'} the values "
+                f"{'' if values else 'do not '}agree"
+            )
+    rest = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
+    return f"{text}.{rest * bool(small)}"
+
+
+def table_sentence(label: str, joint: JointVerdict) -> str:
+    """Return the verdict on one metric of a table in words, with the profiles of its figures."""
+    metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
+    names = f"profile{'s' * (len(joint.profiles) > 1)} {' and '.join(joint.profiles)}"
+    where = label + f" ({names})" * (names != "profile paper")
+    text = f"{metric[0].upper()}{metric[1:]} of {where}: "
+    if not joint.judged:
+        text += f"none of {joint.figures} has the {FEWEST_RUNS} runs that an interval needs"
+    else:
+        text += f"{joint.judged} of {joint.figures} have an interval; " * (
+            joint.judged < joint.figures
+        )
+        inside = (
+            "is inside its interval"
+            if joint.inside == 1 or joint.judged == 1
+            else "are inside their intervals"
+        )
+        text += f"{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
+    if joint.pattern_p is None:
+        pattern = "and there are too few models to test the pattern"
+    else:
+        p = (
+            "(p < .001)"
+            if joint.pattern_p < 0.001
+            else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
+        )
+        verb = "matches" if joint.pattern_p <= ALPHA else "does not match"
+        link = "and" if joint.judged or joint.pattern_p > ALPHA else "but"
+        pattern = f"{link} the pattern {verb} the printed one {p}"
+    return f"{text}, {pattern}. Verdict: {joint.verdict}."

@@ -1,0 +1,338 @@
+"""The files of a table below the results folder."""
+
+import json
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Group, RenderableType
+
+from elmbench.errors import ElmbenchError, ElmbenchWarning
+from elmbench.execution.store import Store
+from elmbench.files import encode_text, read_json, write_atomically
+from elmbench.judging import published_values as published
+from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
+from elmbench.judging.claims import check_claims
+from elmbench.judging.summary import FIGURE, MeasuredCells, drop_stand_ins, optimism, summarise
+from elmbench.judging.table_verdicts import JointVerdict, judge_table
+from elmbench.metrics import find_metric
+from elmbench.report.build_table import build_table
+from elmbench.report.notes import remarks_of
+from elmbench.report.writers.html import html
+from elmbench.report.writers.markdown import markdown
+from elmbench.report.writers.text import MARKS, WIDTH, Text, as_text, table_text
+from elmbench.results.cells import (
+    CELL_NAMES,
+    KEY,
+    REMARKS,
+    TIMES,
+    cells_frame,
+    csv,
+    provenance,
+    read_cells,
+    write_frame,
+)
+from elmbench.results.folders import PICTURE, results_folder
+from elmbench.specs.profiles import COMPARE, Resolved, command_for
+from elmbench.tables import add_metrics, layout_of
+from elmbench.tables.base import Outputs
+from elmbench.tables.result_table import Note, ResultTable
+from elmbench.tasks.plan import Cell
+
+#: The cells of a table, from which most of its other files follow.
+CELLS = "cells.csv"
+#: The permutation importance of the columns of a comparison.
+IMPORTANCE = "importance.csv"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one table under one profile.
+
+    Attributes
+    ----------
+    folder : path
+        The folder of their files.
+    cells, summary, claims, optimism : DataFrame
+        The lines of `cells.csv`, `summary.csv`, `claims.csv` and `optimism.csv`.
+    """
+
+    folder: Path
+    cells: pd.DataFrame
+    resolved: Resolved
+    #: A sentence on cells that are left out, because this installation lacks their data set.
+    left_out: str = field(default="", kw_only=True)
+
+    @cached_property
+    def measured(self) -> MeasuredCells:
+        return MeasuredCells(self.cells, self.resolved)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
+        a data set.
+        """
+        summary, remarks = summarise(self.measured), remarks_of(self.cells)
+        return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
+
+    @cached_property
+    def optimism(self) -> pd.DataFrame:
+        return optimism(self.cells, self.resolved)
+
+    @property
+    def default_optimism(self) -> pd.DataFrame:
+        """The optimism under the default readings."""
+        return self.optimism[self.optimism["reading"] == ""]
+
+    @cached_property
+    def claim_outcomes(self) -> list[ClaimOutcome]:
+        """The outcome of each claim of the paper about the table."""
+        return list(check_claims(self.summary, self.measured))
+
+    @property
+    def claims(self) -> pd.DataFrame:
+        return claims_frame(self.claim_outcomes)
+
+    @cached_property
+    def table(self) -> ResultTable:
+        table = build_table(
+            self.summary, self.cells, self.optimism, self.claim_outcomes, self.resolved
+        )
+        return (
+            replace(table, notes=(Note("data", self.left_out), *table.notes))
+            if self.left_out
+            else table
+        )
+
+    @cached_property
+    def figures(self) -> pd.DataFrame:
+        """The line of each published figure in the summary, under the default readings and the
+        first selection.
+
+        A data set that stands in for another one counts only without it.
+        """
+        lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
+        return drop_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
+
+    @cached_property
+    def compared_figures(self) -> list[published.ComparedFigure]:
+        """The published figures that are compared with our runs."""
+        return list(published.compared_figures(self.figures, self.measured))
+
+    @cached_property
+    def verdicts(self) -> list[JointVerdict]:
+        """The verdicts on the table, one for each metric with published figures."""
+        return judge_table(self.compared_figures, self.resolved.file.id, self.resolved.profile)
+
+    @cached_property
+    def agreements(self) -> list[published.Agreement]:
+        """The agreement of each metric with the print."""
+        return published.agreements(self.compared_figures, self.figures, self.resolved)
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """The content of `environment.json`; empty if the file is missing."""
+        return read_json(self.folder / "environment.json")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that made the results."""
+        return list(map(str, self.environment.get("commands", ())))
+
+    @property
+    def picture(self) -> Path | None:
+        """The picture of the figure, if there is one; its data are beside it, as CSV."""
+        return path if (path := self.folder / PICTURE).is_file() else None
+
+    def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
+        """Return the table as rich prints it in lines of `width` characters, with a last line that
+        counts verdicts.
+
+        `hidden`: kinds of notes that are left out.
+        """
+        table = table_text(self.table, self.resolved, width, hidden)
+        if self.resolved.file.spec.published is None:
+            return table
+        marks = [Text(MARKS, style="dim")] if len(self.figures) else []
+        missing = published.missing_runs(self.figures, self.cells)
+        counts = published.counts_text(*published.verdict_counts(self.figures), missing)
+        return Group(table, Text(""), *marks, Text(counts))
+
+    @property
+    def text(self) -> str:
+        """The table as a terminal of 80 columns shows it."""
+        return as_text(self.renderable())
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return html(self.table)
+
+
+def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the lines of a data frame as dictionaries, None for what is missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def write_results(
+    resolved: Resolved,
+    store: Store,
+    results_dir: Path,
+    *,
+    planned: list[Cell] | None = None,
+    commands: list[str] | None = None,
+) -> Results:
+    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the
+    store.
+
+    Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
+    `claims.csv`, if the paper has claims about the table. `planned`, `commands`: the cells of the
+    table, and the commands that requested them; by default, all in the store. Raises WriteError if
+    the folder cannot be written.
+    """
+    experiment = resolved.file.id
+    folder = results_folder(results_dir, resolved.profile, experiment)
+    if planned is None:
+        planned = store.cells(resolved.profile, experiment)
+    if commands is None:
+        commands = store.commands(resolved.profile, experiment)
+    known = {name for name in {cell.dataset for cell in planned} if _is_known(name, resolved)}
+    planned = [
+        cell for cell in planned if cell.dataset in known
+    ]  # those of another --spec-dir stay in the store
+    extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
+    layout = layout_of(resolved)
+    values = [measure.column for measure in layout.values(resolved, extra)]
+    cells = cells_frame(planned, store, values, resolved)
+    results = Results(folder, cells, resolved)
+    is_same = has_cells(folder, cells)
+    write_frame(cells, folder / CELLS)
+    if not is_same:
+        # It belongs to the cells that have been replaced.
+        (folder / IMPORTANCE).unlink(missing_ok=True)
+    if resolved.profile == COMPARE:
+        from elmbench.results.predictions_file import predictions_frame  # which reads data
+
+        write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
+    # Of the cells that ended ok under the default readings, read one after the other.
+    stored = ((cell, store.result(cell.key)) for cell in planned if cell.key and not cell.reading)
+    outputs = (
+        Outputs(cell, result) for cell, result in stored if result and result["status"] == "ok"
+    )
+    _write_table(results, commands, outputs)
+    record = provenance(resolved, planned, store, commands)
+    write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")
+    return results
+
+
+def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
+    """Return True if the folder of a table has exactly these cells."""
+    path = folder / CELLS
+    return path.is_file() and path.read_bytes() == encode_text(csv(cells))
+
+
+def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
+    """Return the results of an earlier run, from its `cells.csv`.
+
+    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
+    in the store. Cells of unknown data sets are left out, with a warning. Raises ElmbenchError if
+    there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
+    """
+    folder = results_folder(results_dir, resolved.profile, resolved.file.id)
+    cells, left_out = read_cells(folder / CELLS), ""
+    if unknown := [name for name in cells["dataset"].unique() if not _is_known(name, resolved)]:
+        cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
+        left_out = (
+            f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this "
+            "installation lacks "
+        )
+        left_out += "the data set (elmbench list datasets)"
+        warnings.warn(f"{folder}/{left_out}", ElmbenchWarning, stacklevel=2)
+    if metrics:
+        resolved = add_metrics(resolved, metrics)
+        missing = [name for name in metrics if name not in cells]
+        cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
+    # The specification may have more measures than at the time of the run.
+    names = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
+    cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
+    return Results(folder, cells, resolved, left_out=left_out)
+
+
+def _is_known(dataset: str, resolved: Resolved) -> bool:
+    """Return True if this installation has a data set of this name."""
+    try:
+        return bool(resolved.dataset(dataset))
+    except ElmbenchError:
+        return False
+
+
+def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
+    """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the
+    `cells.csv` of a run.
+
+    The files that come from the store stay: the cells, `environment.json` and a figure of the
+    outputs of models.
+    """
+    results = results_of_table(resolved, results_dir)
+    _write_table(results, results.commands)
+    return results
+
+
+def _stored_metrics(
+    cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path
+) -> pd.DataFrame:
+    """Return metrics of the stored predictions of cells, a column each."""
+    store, profile, experiment = Store(results_dir), resolved.profile, resolved.file.id
+    if not names:
+        planned = []
+    elif KEY in cells:
+        # The last command that requested cells may not be the one that wrote these.
+        lines = cells.loc[cells[KEY] != "", [*CELL_NAMES, KEY]].assign(family="").astype(object)
+        planned = [Cell(*line) for line in lines.itertuples(index=False)]
+    else:
+        planned = store.cells(profile, experiment)
+    stored = cells_frame(planned, store, [*names], resolved)
+    metrics = cells[CELL_NAMES].merge(
+        stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin"
+    )
+    tasks = cells["dataset"].map(lambda name: resolved.dataset(name).task)
+    is_needed = (cells["status"] == "ok") & tasks.isin([find_metric(name).task for name in names])
+    if missing := int((is_needed & (metrics["origin"] == "left_only")).sum()):
+        raise ElmbenchError(
+            f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and "
+            f"{store.root} lacks the "
+            f"predictions of {missing} of {len(cells)} cells",
+            expected="the store of the run that wrote cells.csv",
+            next_step=f"{command_for(profile, experiment)}, then this command again",
+        )
+    return metrics[[*names]].astype(float)
+
+
+def _write_table(
+    results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None
+) -> None:
+    """Write the files that follow from the cells; with `outputs` of models, also a figure of
+    these.
+    """
+    folder, layout = results.folder, layout_of(results.resolved)
+    write_frame(results.summary, folder / "summary.csv")
+    if len(results.optimism):
+        write_frame(results.optimism, folder / "optimism.csv")
+    if results.claim_outcomes:
+        write_frame(results.claims, folder / "claims.csv")
+    if outputs is not None or not layout.draws_from_store:
+        picture = folder / PICTURE
+        figure = layout.figure(results.cells, outputs or (), results.resolved)
+        if figure is None:
+            # An earlier run may have had one.
+            picture.unlink(missing_ok=True)
+            picture.with_suffix(".csv").unlink(missing_ok=True)
+        else:
+            write_frame(figure.data, picture.with_suffix(".csv"))
+            write_atomically(picture, figure.png)
+    write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))

@@ -1,0 +1,213 @@
+"""Pictures of pages: average ranks, and the scores and predictions of a comparison."""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from elmbench.judging.rank_statistics import Statistics, compare_models, draw_critical_differences
+from elmbench.report.results import Results
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.comparison import ranking
+from elmbench.tables.drawing import figure_bytes, new_figure, title_of, words_for
+
+#: The fewest models and data sets of a diagram of ranks.
+_FEWEST_MODELS, _FEWEST_SETS = 3, 4
+#: The most models with a curve, points of a model, classes whose shares are printed, and columns of
+#: a picture.
+_MOST_CURVES, _MOST_POINTS, _MOST_PRINTED, _MOST_COLUMNS = 5, 1000, 12, 15
+_SIDE = 4.6
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a page, with the text that describes it."""
+
+    label: str
+    png: bytes
+
+    @property
+    def source(self) -> str:
+        """The picture as a data URL, so that a page needs no other file."""
+        return f"data:image/png;base64,{b64encode(self.png).decode()}"
+
+
+def rank_diagrams(results: Results) -> Iterator[Picture]:
+    """Yield the critical differences of the average ranks, measured and printed, if there are
+    models to compare.
+    """
+    for comparison in compare_models(results.summary, results.resolved):
+        if len(comparison.ranks) >= _FEWEST_MODELS and len(comparison.datasets) >= _FEWEST_SETS:
+            yield rank_diagram(comparison, title_of(results.resolved))
+
+
+def rank_diagram(comparison: Statistics, name: str) -> Picture:
+    """Return the critical differences of average ranks."""
+    label = (
+        f"{name}: average ranks of the {comparison.source} figures on {len(comparison.datasets)} "
+        "data sets; a bar "
+        "joins models that do not differ (Nemenyi, critical distance "
+        f"{comparison.critical_distance:.2f})"
+    )
+    return Picture(label, draw_critical_differences(comparison, name))
+
+
+def comparison_charts(
+    spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
+) -> Iterator[Picture]:
+    """Yield the pictures of one data set of a comparison."""
+    ranked = ranking(results.summary, spec.name, results.resolved).models
+    rows, losses = (
+        part[part["dataset"] == spec.name] if len(part) else part
+        for part in (predictions, importance)
+    )
+    if ranked:
+        yield _scores(results.cells, ranked, spec, results.resolved)
+    if ranked and len(rows):
+        best, *_ = by_model = {model: rows[rows["model"] == model] for model in ranked}
+        if spec.task == "regression":
+            yield _errors(best, by_model[best])
+        else:
+            counts = spec.shape.classes
+            classes = (
+                list(counts)
+                if isinstance(counts, dict)
+                else sorted(by_model[best]["true"].unique())
+            )
+            yield _confusion(best, by_model[best], classes)
+            if spec.positive:
+                yield from _curves(by_model, spec.positive[0])
+    if len(losses):
+        yield _importance(losses)
+
+
+def _scores(
+    cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved
+) -> Picture:
+    """Return the picture of the score of each fold of one data set, by its models, the best one on
+    top.
+    """
+    metric = resolved.metric_of(spec.name)
+    scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
+    axes.grid(alpha=0.3)
+    for i, model in enumerate(reversed(models)):
+        values = scores.get_group(model)
+        axes.plot(
+            values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0
+        )
+        axes.plot([values.mean()], [i], "|", color="C3", markersize=13, markeredgewidth=2)
+    axes.set_yticks(range(len(models)), reversed(models))
+    axes.set_ylim(-0.6, len(models) - 0.4)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(words_for(metric))
+    return Picture(
+        "Score of each test part (dot) and the mean of each model (bar)", figure_bytes(figure)
+    )
+
+
+def _errors(model: str, rows: pd.DataFrame) -> Picture:
+    sample = (
+        rows[["predicted", "true"]]
+        .astype(float)
+        .sample(min(len(rows), _MOST_POINTS), random_state=0)
+    )
+    figure, axes = new_figure(_SIDE, _SIDE)
+    axes.axline(
+        (sample["true"].mean(), sample["true"].mean()),
+        slope=1,
+        color="grey",
+        linestyle="--",
+        linewidth=0.8,
+    )
+    axes.scatter(sample["predicted"], sample["true"], s=12, alpha=0.5, linewidths=0)
+    axes.locator_params(nbins=5)
+    axes.set(xlabel="predicted", ylabel="true", aspect="equal")
+    remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
+    return Picture(f"{model}: true and predicted values of test rows{remark}", figure_bytes(figure))
+
+
+def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    side = min(9.0, max(_SIDE, 0.45 * len(classes) + 1.5))
+    figure, axes = new_figure(side, 0.92 * side)
+    ConfusionMatrixDisplay.from_predictions(
+        rows["true"],
+        rows["predicted"],
+        labels=classes,
+        display_labels=[_short(name) for name in classes],
+        normalize="true",
+        values_format=".2f",
+        include_values=len(classes) <= _MOST_PRINTED,
+        xticks_rotation="vertical" if len("".join(classes)) > 40 else "horizontal",
+        cmap="Blues",
+        im_kw={"vmin": 0, "vmax": 1},
+        colorbar=False,
+        ax=axes,
+    )
+    axes.set(xlabel="predicted class", ylabel="true class")
+    return Picture(
+        f"{model}: share of the test rows of each class (line) by predicted class",
+        figure_bytes(figure),
+    )
+
+
+def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
+    """Yield the ROC and the precision-recall curves of the best models that have scores."""
+    from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
+
+    curves = {}
+    for model, rows in by_model.items():
+        # Folds can share probabilities better than decision values.
+        columns = [name for name in (f"probability_{positive}", "decision") if name in rows]
+        scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
+        if scores is not None:
+            curves[model] = rows["true"] == positive, scores
+    top = list(curves.items())[:_MOST_CURVES]
+    displays = [
+        ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
+        ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
+    ]
+    for title, display, labels in displays if top else ():
+        figure, axes = new_figure(_SIDE, _SIDE)
+        for model, (true, scores) in top:
+            display.from_predictions(
+                true, scores, name=model, ax=axes, plot_chance_level=model == top[-1][0]
+            )
+        axes.set(**labels)
+        axes.legend(fontsize="small")
+        label = (
+            f"{title} curves for the class {positive!r}; test rows of all folds together, so areas "
+            "may differ"
+        )
+        yield Picture(f"{label} from the mean over folds", figure_bytes(figure))
+
+
+def _importance(lines: pd.DataFrame) -> Picture:
+    """Return the picture of the permutation importance of the columns of one data set, the largest
+    on top.
+    """
+    top = lines.head(_MOST_COLUMNS)[::-1]
+    figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
+    # Names that are equal when cut have bars of their own.
+    axes.barh(
+        range(len(top)), top["importance"], xerr=top["std"].fillna(0), ecolor="grey", height=0.7
+    )
+    axes.set_yticks(range(len(top)), [_short(name) for name in top["column"]])
+    axes.axvline(0, color="grey", linewidth=0.8)
+    metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(labelsize="small")
+    axes.set_xlabel(f"loss of {metric}, mean and deviation of folds", fontsize="small")
+    few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
+    return Picture(
+        f"{model}: loss on test rows if the values of one column are shuffled{few}",
+        figure_bytes(figure),
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"

@@ -1,0 +1,236 @@
+"""The pages of the site, each a template filled with results."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from elmbench.judging.published_values import error_and_power, facts_sentence, verdict_counts
+from elmbench.judging.rank_statistics import compare_models
+from elmbench.report.build_table import grids_of
+from elmbench.report.notes import optimism_notes
+from elmbench.report.papers import PaperResults, TableResults, table_sentence
+from elmbench.report.readings import reading_table
+from elmbench.report.results import Results
+from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
+from elmbench.results.cells import csv
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.tables.result_table import COMPARED, SIGNS
+
+#: The sign of each verdict, and of a figure without one.
+_SIGNS = SIGNS | {"not run": "○"}
+#: The most columns of a grid.
+_MOST_COLUMNS = 16
+
+
+def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
+    """Return the pages, style and data of the site: texts, and paths of files to be copied."""
+    texts: dict[str, str] = dict(pages(papers))
+    texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
+    copies: dict[str, Path] = {}
+    for results in (results for paper in papers for results in paper.results):
+        texts[address(results, "figures.csv")] = csv(results.figures)
+        if (picture := results.picture) is not None:
+            copies[address(results, picture.name)] = picture
+            # Four significant digits suffice for a figure.
+            data = pd.read_csv(picture.with_suffix(".csv"))
+            texts[address(results, "figure.csv")] = data.to_csv(
+                index=False, lineterminator="\n", float_format="%.4g"
+            )
+        if results.environment:
+            copies[address(results, "environment.json")] = results.folder / "environment.json"
+    return {**texts, **copies}
+
+
+def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page."""
+    navigation = [(paper.page, paper.paper.key) for paper in papers]
+    navigation += [
+        ("claims.html", "claims"),
+        ("optimism.html", "optimism"),
+        ("datasets.html", "data sets"),
+    ]
+
+    def page(name: str, template: str, **content: Any) -> tuple[str, str]:
+        return name, environment().get_template(template).render(
+            page=name, navigation=navigation, **content
+        )
+
+    total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
+    facts = sum((paper.counts[1] for paper in papers), Counter[str]())
+    yield page(
+        "index.html",
+        "index.html",
+        papers=papers,
+        total=total,
+        compared=sum(total[verdict] for verdict in COMPARED),
+        facts=facts_sentence(facts),
+        power=error_and_power(
+            one for paper in papers for table in paper.run for one in table.results[0].agreements
+        ),
+    )
+    for paper in papers:
+        yield page(paper.page, "paper.html", paper=paper)
+        if paper.paper.readings:
+            yield page(paper.readings_page, "readings.html", paper=paper)
+        for table in paper.run:
+            yield page(table.link[0], "table.html", paper=paper, table=table)
+    for name in ("claims.html", "optimism.html", "datasets.html"):
+        yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
+
+
+def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
+    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of
+    `importance.csv`.
+    """
+    resolved, record = results.resolved, results.environment
+    remarks = record.get("remarks", {})
+    comparison = next(iter(compare_models(results.summary, resolved)), None)
+    datasets = [
+        (
+            spec,
+            remarks.get(spec.name, "").split("; "),
+            list(comparison_charts(spec, results, predictions, importance)),
+        )
+        for spec in resolved.datasets.values()
+    ]
+    ranks = comparison and rank_diagram(comparison, "Comparison")
+    content = {
+        "table": results.table,
+        "comparison": comparison,
+        "ranks": ranks,
+        "datasets": datasets,
+        "record": record,
+    }
+    return environment().get_template("own.html").render(content)
+
+
+def claims_table(paper: PaperResults) -> pd.DataFrame:
+    """Return a line for each claim of a paper."""
+    in_print = {True: "yes", False: "no", None: "–"}
+    rows = [
+        [
+            claim.claim.says,
+            *claim.label.split(", profile "),
+            in_print[claim.in_print],
+            claim.verdict,
+            claim.evidence,
+        ]
+        for claim in paper.claims
+    ]
+    return pd.DataFrame(
+        rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"]
+    )
+
+
+def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
+    """Return the optimism of each model on each data set."""
+    frames = []
+    for resolved, gains in (
+        (table.results[0].resolved, table.results[0].default_optimism) for table in tables
+    ):
+        label = f"{resolved.file.spec.label}, {resolved.profile}"
+        frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
+    lines, signed = pd.concat(frames), ["optimism", "low", "high"]
+    for name in ("oracle", "nested", *signed):
+        text = "{:+.4f}" if name in signed else "{:.4f}"
+        lines[name] = (
+            (lines[name].astype(float).round(4) + 0.0)
+            .map(text.format, na_action="ignore")
+            .fillna("")
+        )
+    names = {"dataset": "data set", "metric": "measure", "low": "from", "high": "to", "n": "folds"}
+    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(
+        columns=names
+    )
+
+
+def datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
+    """Return a line for each data set, with the tables that use it."""
+    tables = [
+        (f"{paper.paper.key} {table.file.spec.label}", table.file)
+        for paper in papers
+        for table in paper.tables
+    ]
+    rows = [
+        {"name": spec.name, "title": spec.title, "task": spec.task}
+        | {"rows": spec.shape.instances, "columns": spec.shape.features}
+        | {"tables": ", ".join(label for label, file in tables if spec.name in file.spec.datasets)}
+        | {"licence": spec.licence, "citation": spec.citation}
+        for spec in datasets
+    ]
+    return pd.DataFrame(rows)
+
+
+def address(results: Results, name: str) -> str:
+    """Return the address of a file of a table under one profile, below the site's folder."""
+    return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
+
+
+def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, Any]]:
+    """Yield the content of each section that has grids.
+
+    `include_extra`: the first section also has the grids of measures that the paper does not print.
+    """
+    for section in results.table.sections:
+        readings = ", ".join(map(str, section.readings))
+        grids = [
+            grid
+            for grid in grids_of(section, results.resolved)
+            if len(grid.columns) <= _MOST_COLUMNS
+        ]
+        # A table of times begins with them.
+        of_times = [
+            grid
+            for grid in grids
+            if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures
+        ]
+        printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
+        is_first = section is results.table.sections[0]
+        extra = (
+            [grid for grid in grids if grid not in printed]
+            if include_extra and is_first and not readings
+            else []
+        )
+        short = f"profile {results.resolved.profile}, {section.select}" + (
+            f", {readings}" if readings else ""
+        )
+        names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
+        if printed:
+            yield {
+                "heading": section.heading,
+                "short": short,
+                "grids": printed,
+                "extra": extra,
+                "beside": list(names),
+            }
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the templates, which escapes the content that they are filled
+    with.
+    """
+    # All content of a page is text: names and columns may come from anybody's files.
+    loader = PackageLoader("elmbench.report.site")
+    templates = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    tables = claims_table, gains_table, datasets_table, reading_table
+    parts = (
+        address,
+        sections_of,
+        rank_diagrams,
+        optimism_notes,
+        table_sentence,
+        verdict_counts,
+        facts_sentence,
+    )
+    functions = {function.__name__: function for function in (*tables, *parts)}
+    templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, **functions}
+    return templates

@@ -1,0 +1,52 @@
+"""A table of results as Markdown."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from elmbench.tables.result_table import ResultTable
+from elmbench.terminal import escape
+
+#: Characters that Markdown acts on within a line: code, cells, links, and backslashes before these.
+_ACTIVE = re.compile(r"[`|]|(?<=\])\(|\\(?=[!-/:-@\[-`{-~]|$)")
+#: The beginnings of tags, comments and entities of HTML.
+_HTML = {r"&(?=#?\w+;)": "&amp;", r"<(?=[a-zA-Z/!?])": "&lt;"}
+
+
+def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = None) -> str:
+    """Return a table as Markdown, with the commands that made it and its figure, a picture in the
+    same folder.
+    """
+    lines = [f"# {literal(table.title)}", "", literal(table.subtitle), "", "Made by:", ""]
+    lines += [f"    {line}" for command in commands for line in escape(command).split("\n")]
+    for section in table.sections:
+        columns = table.columns_of(section)
+        rows = [[column.heading for column in columns], *table.texts(section, columns)]
+        cells = [[literal(text) for text in row] for row in rows]
+        lines += ["", f"## {literal(section.heading)}", "", pipe_rows(cells)]
+    if figure is not None:
+        label = re.sub(r"[\[\]]", r"\\\g<0>", literal(table.title))
+        lines += ["", f"![{label}]({figure.name})"]
+    if table.legend:
+        lines += ["", *table.legend]
+    if table.notes:
+        lines += ["", "Notes", "", *(f"- {literal(note.text)}" for note in table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def literal(text: str) -> str:
+    """Return a text in one line that Markdown shows as it is, without code, links and HTML."""
+    text = _ACTIVE.sub(r"\\\g<0>", escape(text).replace("\n", " "))
+    for pattern, entity in _HTML.items():
+        text = re.sub(pattern, entity, text)
+    return text
+
+
+def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, its columns padded; the first row is the heading."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    text = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]])

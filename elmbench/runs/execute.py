@@ -1,0 +1,256 @@
+"""Execution of a prepared run: missing results are computed, and tables are written; and the same
+from Python.
+"""
+
+import inspect
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import ConfigDict, Field, ValidationError, validate_call
+
+from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
+from elmbench.execution.engine import Event, OnEvent, Run
+from elmbench.execution.executors import Executor, Settings, executor_of
+from elmbench.files import RESULTS_DIR, open_standard_streams
+from elmbench.registry.plugins import load_address, load_plugin
+from elmbench.report.results import Results, write_results
+from elmbench.runs.prepare import PreparedRun, RunOptions, prepare
+from elmbench.runs.user_specs import add_spec_dir
+from elmbench.specs.limits import parse_limits
+from elmbench.specs.profiles import Resolved
+from elmbench.tasks.plan import Plan, Request
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Count = Annotated[int, Field(ge=1)]
+
+
+def execute(
+    run: PreparedRun, on_event: OnEvent = lambda event: None, executor: Executor | None = None
+) -> list[Results]:
+    """Compute missing results and write the tables; after Ctrl-C, with the results so far.
+
+    `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the
+    results folder cannot be written, and KeyboardInterrupt after the tables have been written.
+    """
+    for resolved, plan in run.tables:
+        run.store.add_cells(
+            resolved.profile,
+            resolved.file.id,
+            plan.cells,
+            _command(run, resolved),
+            whole=run.options.whole,
+        )
+    try:
+        compute(run, on_event, executor)
+    except KeyboardInterrupt:
+        _write(run)
+        raise
+    return _write(run)
+
+
+def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
+    """Compute missing results and store them; no table is written. See `execute`."""
+    settings, until = run.options.settings, run.options.until
+    work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
+    with closing(run.store):
+        work.run(run.todo)
+
+
+def _write(run: PreparedRun) -> list[Results]:
+    """Write the tables."""
+    # Concurrent runs take turns, so that the last one's tables contain the results of all.
+    with run.store.writing_tables():
+        return [_write_table(run, resolved, plan) for resolved, plan in run.tables]
+
+
+def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
+    """Write a table of a run: the cells of its plan, whatever other processes have requested since.
+
+    Unless the run is `whole`, the table also has the cells of earlier requests.
+    """
+    store, table = run.store, (resolved.profile, resolved.file.id)
+    if run.options.whole:
+        planned = plan.cells
+        commands = [_command(run, resolved)]
+    else:
+        planned = store.cells(*table, latest=plan.cells)
+        commands = store.commands(*table)
+    return write_results(resolved, store, run.results_dir, planned=planned, commands=commands)
+
+
+def _command(run: PreparedRun, resolved: Resolved) -> str:
+    """Return the command that a table of a run names."""
+    return run.options.command or command_of(resolved, run.options)
+
+
+def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
+    """Return the number of failed cells, and the different tracebacks of their work."""
+    cells = {cell.key for _, plan in run.tables for cell in plan.cells}
+    results = {key: run.store.result(key) or {} for key in run.works}
+    failed = {key: result for key, result in results.items() if result.get("status") == "failed"}
+    traces = dict.fromkeys(
+        result["traceback"] for result in failed.values() if "traceback" in result
+    )
+    return len(cells & set(failed)), list(traces)
+
+
+def command_of(resolved: Resolved, options: RunOptions) -> str:
+    """Return the command that computes these cells, without options that do not affect them."""
+    request = options.request
+    arguments = {
+        "-d": request.datasets,
+        "-m": request.models,
+        "--select": request.select,
+        "--runs": () if request.runs is None else (request.runs,),
+        "--reading": filter(None, resolved.reading.split(";")),
+        "--metric": options.metrics,
+        "--grid": (json.dumps({name: grid}) for name, grid in request.grids.items()),
+        "--blas-threads": filter(lambda threads: threads > 1, [options.settings.blas_threads]),
+        "--limit": filter(None, [options.settings.limits.text]),
+    }
+    flags = {
+        "--with-baselines": request.with_baselines,
+        "--other-data": request.other_data,
+    }
+    words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
+    words += [
+        word
+        for option, values in arguments.items()
+        for value in values
+        for word in (option, str(value))
+    ]
+    words += [flag for flag, is_given in flags.items() if is_given]
+    # Only the names of plug-ins: their folders exist on one machine.
+    words += [word for path in options.settings.plugins for word in ("--plugin", Path(path).name)]
+    return shlex.join(words)
+
+
+def checked(function: Function) -> Function:
+    """Return a function that raises ElmbenchError for an argument that its annotation does not
+    allow.
+    """
+    validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        open_standard_streams()
+        load_address.cache_clear()  # a notebook may have edited the module
+        try:
+            with messages_for_python():
+                return validated(*args, **kwargs)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
+            if first["type"] == "unexpected_keyword_argument":
+                raise unknown_name(
+                    "argument", name, list(inspect.signature(function).parameters), step
+                ) from error
+            value = "missing" if first["type"] == "missing_argument" else f"{first['input']!r:.100}"
+            raise ElmbenchError(
+                f"the argument {name} is {value}", expected=first["msg"], next_step=step
+            ) from error
+
+    return cast("Function", call)
+
+
+@checked
+def run(
+    experiment: str,
+    *,
+    profile: str = "fast",
+    datasets: Sequence[str] = (),
+    models: Sequence[str] = (),
+    select: Sequence[Any] = (),
+    runs: Count | None = None,
+    readings: Mapping[str, str] | None = None,
+    with_baselines: bool = False,
+    grids: Mapping[str, Mapping[str, Any]] | None = None,
+    jobs: Count = 1,
+    blas_threads: Count = 1,
+    limit: str = "",
+    data_dir: Path | str | None = None,
+    plugins: Sequence[Path | str] = (),
+    spec_dirs: Sequence[Path | str] = (),
+    results_dir: Path | str = RESULTS_DIR,
+    retry: bool = False,
+    force: bool = False,
+    engine: str = "local",
+    scheduler: str | None = None,
+    on_event: Callable[[Event], None] = lambda event: None,
+) -> Results:
+    """Run a table and write its files; what has been computed before is not computed again.
+
+    Parameters
+    ----------
+    experiment : str
+        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of your own table.
+    profile : {"ci", "fast", "paper"}, default="fast"
+    datasets, models : sequence of str
+        Only these; by default, all of the table's. A model may be any name of `list_models`, or an
+        address `package.module:Class`.
+    select : sequence of {"nested", "oracle", "published"}
+        Replaces the selections of the profile.
+    runs : int, optional
+        Replaces the number of runs of the profile.
+    readings : mapping of str to str, optional
+        Values of readings by id, such as `{"c-grid": "all-powers"}`.
+    with_baselines : bool, default=False
+        Add ridge, support vector machine, trees and others as columns.
+    grids : mapping of str to mapping, optional
+        Grids of models that the table does not have, such as `{"my_models:Mine": {"C": [1, 10]}}`.
+    jobs, blas_threads : int, default=1
+        Worker processes, and threads of the linear algebra library in each.
+    limit : str
+        Limit of each search and fit, such as "time=600s,memory=4GB".
+    data_dir : path, optional
+        Folder of data files; by default `ELMBENCH_DATA_DIR`.
+    plugins : sequence of path
+        Files that declare models, kinds of table or kinds of work.
+    spec_dirs : sequence of path
+        Folders of your own data sets and tables.
+    results_dir : path, default="elmbench-results"
+    retry, force : bool, default=False
+        Retry failed cells, or recompute everything.
+    engine : {"local", "dask"}, default="local"
+        The executor.
+    scheduler : str, optional
+        Address of a dask scheduler, for "dask" only.
+    on_event : callable, optional
+        Called at the start and end of all work.
+
+    Returns
+    -------
+    Results
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+
+    Raises
+    ------
+    ElmbenchError
+        If something in the request does not exist, or a data file is bad.
+    """
+    paths = [load_plugin(path) for path in plugins]
+    for spec_dir in spec_dirs:
+        add_spec_dir(Path(spec_dir))
+    folder = None if data_dir is None else str(data_dir)
+    settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    request = Request(
+        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
+    )
+    with executor_of(engine, settings, scheduler) as executor:
+        options = RunOptions(
+            experiments=(experiment,),
+            profile=profile,
+            readings=dict(readings or {}),
+            request=request,
+            settings=replace(settings, memory=executor.memory),
+            retry=retry,
+            force=force,
+        )
+        (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
+    return results

@@ -1,0 +1,150 @@
+"""Merging of the results of several machines into one store and one table.
+
+The cells of one entry of a table share a hash of their protocol, grid, data and model version, and
+each result names its software. Results that differ in these are refused before anything is written.
+If several folders have the result of a cell, which may differ by round-off, that of the first one
+stays.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.store import Store
+from elmbench.report.results import write_results
+from elmbench.results.cells import needed_records
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.profiles import resolve
+from elmbench.tasks.plan import Cell
+
+#: Differences beyond this number are counted, not named.
+_MOST_DIFFERENCES = 12
+
+
+def merge(folders: list[Path], into: Path) -> dict[str, Any]:
+    """Merge the results of some folders into another one, which may hold results already, and write
+    the tables.
+
+    The outcome has the number of new `results`, the folders of the `tables` that were written, the
+    ids of `unknown` tables, which this installation does not have, and the number of `damaged`
+    records, which are left out.
+
+    A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is
+    written, if a folder holds no results, or their specs, data or versions differ.
+    """
+    target = Store(into)
+    sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
+    for folder, store in sources.items():
+        if not store.tables():
+            problem = f"{folder} holds no results of a run"
+            next_step = "copy the whole folder from the other machine, .store included"
+            raise ElmbenchError(
+                problem, expected="results folders, each with its .store", next_step=next_step
+            )
+    differences = list(dict.fromkeys(_differences({into: target} | sources)))
+    if differences:
+        rest = (
+            f"\n... and {len(differences) - _MOST_DIFFERENCES} more"
+            if len(differences) > _MOST_DIFFERENCES
+            else ""
+        )
+        problem = (
+            "these results do not belong together:\n"
+            + "\n".join(differences[:_MOST_DIFFERENCES])
+            + rest
+        )
+        next_step = (
+            "update elmbench and its packages on all machines and run again there, or leave a "
+            "folder out"
+        )
+        raise ElmbenchError(
+            problem, expected="results of the same specs, data and versions", next_step=next_step
+        )
+    catalogue = load_catalogue()
+    try:
+        count = sum(_copy(store, target) for store in sources.values())
+        with target.writing_tables():
+            files = [
+                (catalogue[name], profile)
+                for name, profile in sorted(target.tables())
+                if name in catalogue
+            ]
+            tables = [
+                str(write_results(resolve(file, profile), target, into).folder)
+                for file, profile in files
+            ]
+    finally:
+        target.close()
+    unknown = sorted(name for name, _ in target.tables() if name not in catalogue)
+    damaged = sum(store.n_damaged for store in sources.values())
+    return {"results": count, "tables": tables, "unknown": unknown, "damaged": damaged}
+
+
+def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
+    """Describe each difference of a folder from an earlier one: the work of a cell, or the version
+    of a package.
+    """
+    entries: dict[tuple[str, ...], tuple[str, Path]] = {}
+    software: dict[str, tuple[set[str], Path]] = {}
+    for folder, store in stores.items():
+        for (experiment, profile), cell in _cells(store):
+            entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
+            family, origin = entries.setdefault(entry, (cell.family, folder))
+            if family != cell.family:
+                name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
+                yield (
+                    f"- {name}: {folder} and {origin} differ in the protocol, grid, data or "
+                    "version of the model"
+                )
+        for package, versions in _versions(store).items():
+            base, origin = software.setdefault(package, (versions, folder))
+            if extra := versions - base:
+                yield (
+                    f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has "
+                    f"{', '.join(sorted(base))}"
+                )
+
+
+def _versions(store: Store) -> dict[str, set[str]]:
+    """Return the versions of Python and of each package that computed the records of a store."""
+    versions = defaultdict(set)
+    for name in {record["environment"] for record in _records(store).values()}:
+        environment = store.environment(name)
+        python = ".".join((environment.get("python") or "").split(".")[:2])
+        for package, version in {"python": python, **environment.get("packages", {})}.items():
+            if version:
+                versions[package].add(version)
+    return versions
+
+
+def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
+    """Yield the planned cells of all tables in a store, each with experiment and profile."""
+    for experiment, profile in sorted(store.tables()):
+        yield from (
+            ((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key
+        )
+
+
+def _records(store: Store) -> dict[str, dict[str, Any]]:
+    """Return the records that the cells of the tables depend on, by key."""
+    return {
+        record["key"]: record
+        for record in needed_records((cell.key for _, cell in _cells(store)), store)
+    }
+
+
+def _copy(source: Store, target: Store) -> int:
+    """Copy the results of a store to another one; return the number of new results."""
+    count = 0
+    for key, record in _records(source).items():
+        current = target.result(key)
+        if current is None or (record["result"]["status"] == "ok" and current["status"] != "ok"):
+            environment = target.put_environment(source.environment(record["environment"]))
+            target.append(f"unit:{key}", record | {"environment": environment})
+            count += 1
+    for experiment, profile in sorted(source.tables()):
+        for cells, command in source.requests(profile, experiment):
+            target.add_cells(profile, experiment, cells, command)
+    return count

@@ -1,0 +1,97 @@
+"""The plan of a table: its cells under a profile and readings, and the work that they need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from elmbench.errors import ElmbenchError, wording
+from elmbench.registry import find_model, registry
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.tables import layout_of
+from elmbench.tasks.plan import Plan, Request
+from elmbench.tasks.planner import DatasetPlanner
+
+
+def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None) -> Plan:
+    """Return the plan of one experiment on the data files of a folder."""
+    layout = layout_of(resolved)
+    plan = Plan()
+    columns = _columns(resolved, request)
+    for dataset in _datasets(resolved, request):
+        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns, data_dir))
+    if request.models and not plan.cells:
+        raise ElmbenchError(
+            f"none of {', '.join(request.models)} is for the task of these data sets",
+            expected="models for the task",
+            next_step="elmbench list models",
+        )
+    return plan
+
+
+def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
+    """Return the requested data sets, which may be any for the task of the table; by default those
+    of the profile.
+    """
+    if not request.datasets:
+        return [resolved.datasets[name] for name in resolved.spec.datasets]
+    datasets = {dataset.name: dataset for dataset in map(resolved.dataset, request.datasets)}
+    table_names = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
+    tasks = {resolved.dataset(name).task for name in table_names}
+    for dataset in datasets.values():
+        if dataset.name not in table_names and dataset.task not in tasks:
+            raise ElmbenchError(
+                f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is "
+                f"for {dataset.task}",
+                expected=f"one of {', '.join(table_names)}, or another data set for the task",
+                next_step=f"elmbench show {resolved.file.id}",
+            )
+    return list(datasets.values())
+
+
+def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
+    """Return the columns to fill: those of the table, and extra ones from the registry with their
+    default grids.
+    """
+    columns = resolved.spec.models
+    extra = (
+        [entry.name for entry in registry().values() if entry.baseline]
+        if request.with_baselines
+        else []
+    )
+    table_columns: dict[str, Model] = {} if request.models else dict(columns)
+    for name in request.models:
+        matches = {
+            c: model
+            for c, model in columns.items()
+            if name.lower() == c.lower() or name == model.model
+        }
+        table_columns |= matches
+        if not matches:
+            extra.append(find_model(name).name)
+    tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
+    suitable = [
+        name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)
+    ]
+    extra_columns = {name: extra_column(name, request.grids.get(name)) for name in suitable}
+    for name in request.grids:
+        if name not in extra_columns:
+            has = any(
+                name.lower() == c.lower() or name == model.model for c, model in columns.items()
+            )
+            kind = "a model" if has else "not an added model"
+            problem = f"a grid is given for {name!r}, which is {kind} of this table"
+            expected = f"an added model: {', '.join(extra_columns) or 'none is added'}"
+            add = wording(f"add -m {name}", f"add {name!r} to models")
+            step = "leave the grid out: the table has it" if has else add
+            raise ElmbenchError(problem, expected=expected, next_step=step)
+    return table_columns | extra_columns
+
+
+def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
+    """Return a column for a model that the table does not have, by default with the grid of the
+    registry.
+    """
+    if grid is None:
+        grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
+    return Model.model_validate({"model": name, "search": grid})

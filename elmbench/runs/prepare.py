@@ -1,0 +1,271 @@
+"""The plan of a run, from a user's request. Nothing is computed or written here."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
+from elmbench.execution.engine import Estimates, find_pending
+from elmbench.execution.executors import Settings
+from elmbench.execution.processes import available_memory
+from elmbench.execution.store import Store
+from elmbench.runs.planning import make_plan
+from elmbench.runs.user_specs import TABLE_ENDINGS, add_table
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.limits import Limits, parse_limits
+from elmbench.specs.profiles import Resolved, resolve
+from elmbench.specs.protocol import Selection
+from elmbench.tables import add_metrics
+from elmbench.tasks.base import Work
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.plan import Plan, Request
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """A request of `elmbench run`.
+
+    `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment
+    of this paper. `everything`: every experiment. `metrics`: shown beside the tables' own metrics.
+    `retry`, `force`: as for `find_pending`. `command`: the command that the tables name, if it is
+    not `elmbench run`. `whole`: show only these cells, and none of earlier requests. `until`: the
+    time of `time.monotonic` at which the run ends, even if work is left.
+    """
+
+    experiments: tuple[str, ...] = ()
+    paper: str | None = None
+    everything: bool = False
+    profile: str = "fast"
+    readings: dict[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    request: Request = field(default_factory=Request)
+    settings: Settings = field(default_factory=Settings)
+    retry: bool = False
+    force: bool = False
+    command: str = ""
+    whole: bool = False
+    until: float = math.inf
+
+    @property
+    def many_tables(self) -> bool:
+        """True if the request is for all tables, or for all of a paper."""
+        return self.everything or self.paper is not None
+
+
+@dataclass
+class PreparedRun:
+    """A run that has been planned.
+
+    `works`: the work of all tables by key, each once. `limits`: by key, those of the run, else of
+    the table, else a worker's share of the memory. `todo`: keys of the work to be done.
+    `estimates`: of all work, from the durations in the store.
+    """
+
+    options: RunOptions
+    results_dir: Path
+    store: Store
+    tables: list[tuple[Resolved, Plan]]
+
+    def __post_init__(self) -> None:
+        settings = self.options.settings
+        share = Limits(memory=settings.memory or available_memory() // settings.jobs)
+        self.works: dict[str, Work] = {}
+        self.limits: dict[str, Limits] = {}
+        for resolved, plan in self.tables:
+            self.works |= plan.works
+            fit = parse_limits(resolved.spec.limit)
+            search = parse_limits(resolved.spec.search_limit).complete(fit)
+            for key, work in plan.works.items():
+                limit = settings.limits.complete(fit if isinstance(work, Fit) else search).complete(
+                    share
+                )
+                # Work that two tables share has the more generous limit.
+                self.limits[key] = limit.wider(self.limits.get(key, limit))
+        retry, force = self.options.retry, self.options.force
+        self.todo = find_pending(self.works, self.limits, self.store, retry=retry, force=force)
+        self.estimates = Estimates(self.works, self.limits)
+        for key in self.works.keys() - set(self.todo):
+            record = self.store.get(key)
+            if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+                self.estimates.note(key, record["seconds"])
+
+    def seconds_on(self, workers: int) -> float:
+        """Return the rough seconds of the remaining work, without models of unknown duration."""
+        seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)
+        return max(seconds / workers, self.longest)
+
+    @property
+    def longest(self) -> float:
+        """The seconds of the longest remaining search or fit: more workers cannot make a run
+        shorter.
+        """
+        return max((self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The models of unknown duration in the remaining work."""
+        return sorted(
+            {self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None}
+        )
+
+    def count_cells(self) -> dict[str, int]:
+        """Return the number of different planned cells, of those still to run, and of those whose
+        data are missing.
+        """
+        cells = [cell for _, plan in self.tables for cell in plan.cells]
+        keys = {cell.key for cell in cells if not cell.unavailable}
+        missing = sum(bool(cell.unavailable) for cell in cells)
+        return {
+            "planned": len(keys) + missing,
+            "to_run": len(keys.intersection(self.todo)),
+            "unavailable": missing,
+        }
+
+    def cost_by_entry(self) -> list[dict[str, Any]]:
+        """Return the plan of each data set and column of each table; its `seconds` are None if they
+        are unknown.
+        """
+        todo, rest = set(self.todo), set(self.todo)
+        zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
+        lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for resolved, plan in self.tables:
+            for cell in plan.cells:
+                entry = (resolved.file.id, cell.dataset, cell.model)
+                labels = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
+                line = lines.setdefault(entry, labels | zeros)
+                line["cells"] += 1
+                line["unavailable"] += bool(cell.unavailable)
+                line["to_run"] += cell.key in todo
+                for work in needed_work(cell.key, plan.works):
+                    # Work that several entries need is counted for the first of them.
+                    if work.key in rest:
+                        rest.discard(work.key)
+                        line["fits"] += work.number_of_fits
+                        seconds = self.estimates.seconds(work.key)
+                        line["seconds"] = (
+                            None
+                            if None in (seconds, line["seconds"])
+                            else line["seconds"] + seconds
+                        )
+        return list(lines.values())
+
+
+def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:
+    """Yield the work of a key and all work that it needs."""
+    if key:
+        yield works[key]
+        for name in works[key].needs:
+            yield from needed_work(name, works)
+
+
+def find_experiments(options: RunOptions) -> list[ExperimentFile]:
+    """Return the requested experiments; raise ElmbenchError if none is named, or one does not
+    exist.
+    """
+    catalogue = load_catalogue()
+    paper, everything = (
+        f"--paper {options.paper}" * (options.paper is not None),
+        "--all" * options.everything,
+    )
+    if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
+        problem = f"{' and '.join(tables)} are given together"
+        raise ElmbenchError(
+            problem,
+            expected="tables by name, or --paper KEY, or --all",
+            next_step="give one of them",
+        )
+    choices = {
+        "profile": (PROFILES, (options.profile,)),
+        "selection": (get_args(Selection), options.request.select),
+    }
+    for kind, (values, request) in choices.items():
+        for name in set(request).difference(values):
+            raise unknown_name(kind, name, list(values), "elmbench run --help")
+    papers = sorted({file.spec.paper for file in catalogue.values()})
+    if options.paper is not None and options.paper not in papers:
+        raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+    if options.many_tables:
+        return [
+            file
+            for file in catalogue.values()
+            if options.profile in file.profiles
+            and file.spec.paper == (options.paper or file.spec.paper)
+        ]
+    if not options.experiments:
+        problem = "no experiment is named"
+        expected = "one or more ids, or --paper KEY, or --all"
+        raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
+    names = options.experiments
+    files = [
+        add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name)
+        for name in names
+    ]
+    return list({file.id: file for file in files}.values())
+
+
+def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
+    """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is
+    bad.
+    """
+    requests = []
+    for file in find_experiments(options):
+        readings = {
+            name: value for name, value in options.readings.items() if name in file.spec.readings
+        }
+        resolved, request = resolve(file, options.profile, readings), options.request
+        if options.many_tables and request.datasets:
+            # Each table has its own ones of the requested data sets.
+            datasets = {*file.spec.datasets, *resolved.spec.datasets}
+            names = (resolved.dataset(name).name for name in request.datasets)
+            request = replace(request, datasets=tuple(name for name in names if name in datasets))
+            if not request.datasets:
+                continue
+        requests.append((add_metrics(resolved, options.metrics), request))
+    if not requests:
+        problem = "no table has these data sets under this profile"
+        raise ElmbenchError(
+            problem, expected="data sets of the tables", next_step="elmbench list experiments"
+        )
+    for name, value in options.readings.items():
+        if not any(name in resolved.file.spec.readings for resolved, _ in requests):
+            resolve(
+                requests[0][0].file, options.profile, {name: value}
+            )  # says which readings it has
+    run = prepare_tables(options, requests, results_dir)
+    for (resolved, plan), (_, request) in zip(run.tables, requests, strict=True):
+        datasets = {resolved.dataset(name).name for name in request.datasets}
+        for cell in plan.cells:
+            if cell.unavailable and cell.dataset in datasets:
+                problem, _, step = cell.unavailable.partition("; ")
+                expected = "a file for each data set that is named"
+                raise DataUnavailableError(problem, expected=expected, next_step=step or None)
+        if (
+            request.select == ("published",)
+            and plan.cells
+            and all(cell.select != "published" for cell in plan.cells)
+        ):
+            problem = (
+                f"{resolved.file.id} has no printed hyperparameters of these models on these data "
+                "sets"
+            )
+            step = wording(
+                "leave --select out, or give --select nested",
+                'leave select out, or give ["nested"]',
+            )
+            raise ElmbenchError(
+                problem, expected="columns that the paper prints them for", next_step=step
+            )
+    return run
+
+
+def prepare_tables(
+    options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path
+) -> PreparedRun:
+    """Plan a run of resolved tables, each with its request; see `prepare`."""
+    tables = [
+        (resolved, make_plan(resolved, request, options.settings.data_dir))
+        for resolved, request in requests
+    ]
+    return PreparedRun(options, results_dir, Store(results_dir), tables)

@@ -1,0 +1,75 @@
+"""Checks of all YAML files."""
+
+from functools import cache, partial
+from itertools import product
+
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.registry import check_parameters, find_model
+from elmbench.specs.catalogue import ExperimentFile, check_table, load_catalogue
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.files import invalid
+from elmbench.specs.profiles import resolve
+from elmbench.tables import layout_of
+
+
+def validate_specs() -> tuple[int, int]:
+    """Check datasets.yaml and every experiment file; return the number of data sets and of
+    experiments.
+
+    Raises ElmbenchError, which names the file, for the first one that is not valid.
+    """
+    files = load_catalogue()
+    for file in files.values():
+        try:
+            _check_experiment(file)
+        except ElmbenchError as error:
+            problem = (
+                error.found
+                if str(file.path.parent) in error.found
+                else f"{file.path}: {error.found}"
+            )
+            raise ElmbenchError(
+                problem, expected=error.expected, next_step=error.next_step
+            ) from error
+    return len([*load_dataset_specs().values()]), len(
+        files
+    )  # each data set is validated on first use
+
+
+def _check_experiment(file: ExperimentFile) -> None:
+    """Check a table under all of its profiles and readings: parameters of models, metrics, splits,
+    printed figures.
+    """
+    check_table(file)
+    resolved = [resolve(file, profile) for profile in file.profiles]
+    resolved += [
+        resolve(file, profile, choice) for profile in file.profiles[:1] for choice in file.choices
+    ]
+    tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
+    models = [model for experiment in resolved for model in experiment.spec.models.values()]
+    for model, task in product(models, tasks):
+        entry = find_model(model.model)
+        if getattr(entry, task) is not None:
+            check_parameters(entry, task, {*model.search, *model.params})
+    for experiment in resolved:
+        for dataset in experiment.datasets.values():
+            experiment.spec.protocol.metric_for(dataset.task)
+            experiment.spec.protocol.outer.split(dataset.name, dataset.task)
+        layout = layout_of(experiment)
+        in_table = layout.models(experiment)
+        columns = list(dict.fromkeys((*in_table, *file.all_columns)))
+        measures = cache(partial(layout.measures, experiment))
+        for (name, column, metric), figure in experiment.published.items():
+            if column not in columns and not (figure.cited or figure.note):
+                error = unknown_name("published model", column, columns, "elmbench validate")
+                raise invalid(
+                    error.found,
+                    f"{error.expected}; a figure of a model that the suite lacks needs a note",
+                )
+            if layout.judges and figure.value is not None and column in in_table:
+                metrics = [measure.column for measure in measures(name, column)]
+                if metric not in metrics:
+                    raise invalid(
+                        f"the published metric {metric!r} is not in the table", ", ".join(metrics)
+                    )
+    _ = file.printed_parameters

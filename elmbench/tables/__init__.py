@@ -1,0 +1,98 @@
+"""Kinds of table, one class in each file, by their names in the key `layout` of experiment
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from elmbench.errors import ElmbenchError, unknown_name, wording
+from elmbench.lazy import load
+
+if TYPE_CHECKING:
+    from elmbench.specs.profiles import Resolved
+    from elmbench.tables.base import Layout
+
+#: The kind of table that compares models on a user's data.
+SIDE_BY_SIDE = "comparison"
+#: The module and class of each kind of table, imported when it is needed.
+LAYOUTS = {
+    "metrics": "elmbench.tables.metrics:Metrics",
+    SIDE_BY_SIDE: "elmbench.tables.comparison:Comparison",
+    "times": "elmbench.tables.times:Times",
+    "parameters": "elmbench.tables.parameters:Parameters",
+    "datasets": "elmbench.tables.data_facts:Data",
+    "confusion": "elmbench.tables.confusion:Confusion",
+    "curves": "elmbench.tables.curves:Curves",
+    "option-curves": "elmbench.tables.option_curves:OptionCurves",
+    "surface": "elmbench.tables.surface:Surface",
+    "trials": "elmbench.tables.trials:Trials",
+    "size-curves": "elmbench.tables.size_curves:SizeCurves",
+    "weight-paths": "elmbench.tables.weight_paths:WeightPaths",
+    "precision-recall": "elmbench.tables.precision_recall:PrecisionRecall",
+    "stream-curves": "elmbench.tables.stream:StreamCurves",
+    "model-sizes": "elmbench.tables.sizes:Sizes",
+    "t-test": "elmbench.tables.paired_tests:TTest",
+    "rank-correlation": "elmbench.tables.rank_correlation:RankCorrelation",
+}
+
+
+def layout_of(resolved: Resolved) -> Layout:
+    """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does
+    not fit.
+
+    The error names the experiment file.
+    """
+    from elmbench.registry.plugins import plugin_objects
+
+    spec, source = resolved.spec, resolved.file.path
+    layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
+    if spec.layout not in layouts:
+        plugin = wording("--plugin FILE", "plugins=[FILE]")
+        step = f"correct it, or load its plug-in: {plugin}"
+        raise unknown_name("kind of table", spec.layout, list(layouts), step).add_source(source)
+    kind = layouts[spec.layout]
+    layout: Layout = (load(kind) if isinstance(kind, str) else kind)()
+    layout.options(spec, source)
+    try:
+        layout.check(spec)
+    except ValueError as error:
+        raise ElmbenchError(
+            f"{source}: {error}", next_step="correct it, then: elmbench validate"
+        ) from error
+    return layout
+
+
+def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
+    """Return an experiment that shows more metrics, if it can. In a comparison, the first one then
+    ranks the models.
+    """
+    from elmbench.metrics import LIST_COMMAND, find_metric, metric_names
+
+    if not names:
+        return resolved
+    layout = layout_of(resolved)
+    tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+    for name in names:
+        metric = find_metric(name)
+        if not layout.shows_metrics or metric.counts_rows:
+            problem = (
+                f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show "
+                f"{name}"
+            )
+            raise ElmbenchError(
+                problem,
+                expected="a table of metrics",
+                next_step=f"elmbench show {resolved.file.id}",
+            )
+        if metric.task not in tasks:
+            allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
+            problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
+            expected = f"one of {allowed}, or a scorer of scikit-learn"
+            raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
+    protocol = resolved.spec.protocol
+    metrics = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
+    protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})
+    return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))

@@ -1,0 +1,249 @@
+"""Base class of the kinds of table: their measures, verdicts, lines and figures."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from elmbench.metrics import PREQUENTIAL, columns, counts_rows
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.files import SpecPart, parse_spec
+from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL, PublishedValue
+from elmbench.tables.drawing import Figure, entries_in, figure_bytes
+from elmbench.tables.result_table import UNJUDGED, Column, Entry, Line, Note
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from elmbench.tasks.base import Work
+    from elmbench.tasks.plan import Cell
+    from elmbench.tasks.planner import DatasetPlanner
+else:  # what only annotations need is not imported: pandas takes a third of a second
+    DataFrame = Series = Work = DatasetPlanner = Any
+
+VALUE = Column("value", "mean")
+PUBLISHED = Column("published", "published")
+VERDICT = Column("verdict", "verdict", whole=True)
+DATASET = Column("dataset", "data set")
+MODEL = Column("model", "model", whole=True)
+MEASURE = Column("measure", "measure", whole=True)
+#: The columns of a table without models, whose values are not means over cells.
+WITHOUT_MODELS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
+
+#: The lines of the data of a figure.
+Points = Iterable[dict[str, Any]]
+
+
+class LayoutOptions(SpecPart):
+    """The options of a kind of table, from `options` of the experiment file."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The stored result of one cell, for the figure; that of a fit has `predictions` (see
+    `StoredPredictions`).
+    """
+
+    cell: Cell
+    result: Mapping[str, Any]
+
+
+class Layout(ABC):
+    """A kind of table.
+
+    A kind of table is one class in one file; `elmbench.tables` or the `LAYOUTS` of a plug-in file
+    gives its name.
+    """
+
+    #: The options that an experiment file may give.
+    Options: ClassVar[type[LayoutOptions]] = LayoutOptions
+    #: True if each outer fold has a cell; if not, one cell is measured on all rows.
+    has_folds: ClassVar[bool] = True
+    #: True if an entry has a value for each run, which gives the spread of a draw.
+    has_runs: ClassVar[bool] = True
+    #: True if published figures get a verdict.
+    judges: ClassVar[bool] = True
+    #: True if the figure shows stored results, and not only `cells.csv`.
+    draws_from_store: ClassVar[bool] = False
+    #: True if the table shows metrics of predictions, so that others can be added to it.
+    shows_metrics: ClassVar[bool] = False
+    #: True if the first metric ranks the models.
+    ranks: ClassVar[bool] = False
+    #: True if the subtitle shows the number of runs.
+    shows_profile: ClassVar[bool] = True
+    #: The heading of the table, if hyperparameters are not chosen.
+    caption: ClassVar[str] = ""
+    #: The columns of the table, if they do not depend on the experiment.
+    own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
+
+    def check(self, spec: Experiment) -> None:
+        """Raise ValueError, with the wrong and the expected value, if this kind cannot show an
+        experiment.
+        """
+        if not spec.models:
+            raise ValueError("models is empty; expected at least one column")
+
+    def options(self, spec: Experiment, source: object = "options") -> Any:
+        """Return the options that an experiment gives to its kind of table, without those of its
+        choice.
+
+        Raises ElmbenchError, which names the file `source`, if an option is unknown or has a wrong
+        value.
+        """
+        of_choice = (
+            set()
+            if spec.protocol.criterion == "score"
+            else {"dcs"} - set(self.Options.model_fields)
+        )
+        options = {name: value for name, value in spec.options.items() if name not in of_choice}
+        return parse_spec(self.Options, options, str(source), "options")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the cells of one data set: a fit on every outer fold for each column under each
+        selection.
+        """
+        planner.add_fits()
+
+    def models(self, resolved: Resolved) -> list[str]:
+        """Return the columns of the printed table that the suite measures."""
+        return list(resolved.file.spec.models)
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the measures that have a column in `cells.csv`; `extra` are models beside the
+        table's own columns.
+        """
+        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+        always = [name for task in tasks for name in columns(task)]
+        table_metrics = [
+            name for task in tasks for name in resolved.spec.protocol.metrics_for(task)
+        ]
+        return [
+            Measure(name)
+            for name in dict.fromkeys((*always, *table_metrics))
+            if name != PREQUENTIAL
+        ]
+
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
+        """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
+
+        The lines have the data set, model, run, fold, selection, reading and status of a cell, and
+        its measures.
+        """
+        return cells
+
+    @abstractmethod
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the measures for which an entry has a line in `summary.csv`, the table's own
+        first.
+        """
+
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        """Return the measured value of each cell, NaN if it has none."""
+        return cells[measure.column].astype(float)
+
+    def is_judged(self, measure: Measure) -> bool:
+        """Return True if a measure gets a verdict. Times do not, because they come from another
+        machine.
+        """
+        return self.judges and measure.metric not in UNJUDGED
+
+    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
+        """Return True if an entry, by the runs of its cells, has all the folds of each of its runs.
+
+        A comparison over all data sets leaves out the incomplete ones, so it is complete itself.
+        """
+        if dataset == ALL or not self.has_folds:
+            return True
+        return set(Counter(list(runs)).values()) == {resolved.spec.protocol.outer.folds_of(dataset)}
+
+    def complete(
+        self, cells: DataFrame, resolved: Resolved
+    ) -> Iterator[tuple[str, str, DataFrame]]:
+        """Yield each data set and model with its cells, if all of them ended ok and no fold is
+        missing.
+        """
+        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
+            if (group["status"] == "ok").all() and self.is_complete(
+                str(dataset), group["run"].tolist(), resolved
+            ):
+                yield str(dataset), str(model), group
+
+    def last_place(self, figure: PublishedValue) -> float:
+        """Return the weight of the last printed digit of a published figure."""
+        return figure.last_place
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        """Return the decimals to show of a mean; None for three significant figures.
+
+        That is one more than the paper prints, three if it prints none, and none for a count. A
+        time or a size that is not printed has three significant figures.
+        """
+        if figure is None and measure.metric in UNJUDGED:
+            return None
+        if counts_rows(measure.metric) or measure.metric in FACTS:
+            return 0
+        if figure is not None and figure.value is not None:
+            return max(0, -math.floor(math.log10(self.last_place(figure)))) + 1
+        return 3
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of the table, for the data sets that it shows."""
+        return self.own_columns
+
+    def heading(self, resolved: Resolved) -> str:
+        """Return the heading of a section if hyperparameters are not chosen."""
+        return self.caption
+
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        """Yield the lines of a section: one for each entry."""
+        for entry in entries:
+            names = {
+                "dataset": resolved.spelling(entry.dataset),
+                "model": entry.model,
+                "measure": entry.measure.column,
+            }
+            yield names | entry.texts()
+
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield the notes of this kind of table."""
+        yield from ()
+
+    def figure(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> Figure | None:
+        """Draw the figure of the table; None if it has none or there is nothing to draw."""
+        import pandas as pd
+
+        points = pd.DataFrame(self.points_of(cells, outputs, resolved))
+        return Figure(points, figure_bytes(self.draw(points, resolved))) if len(points) else None
+
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> Points | DataFrame:
+        """Return the data of the figure from the cells and the stored results under the default
+        readings, read in turn.
+
+        By default, they are those of each entry, by its data set and model; empty if the kind of
+        table has no figure.
+        """
+        return (
+            {"dataset": resolved.spelling(dataset), "model": model} | point
+            for dataset, model, group in entries_in(cells)
+            for point in self.points_of_entry(group, dataset, model, resolved)
+        )
+
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
+        """Return the data of the figure from the cells of one model on one data set."""
+        return ()
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Return the figure of these points as a matplotlib figure."""
+        raise NotImplementedError

@@ -1,0 +1,13 @@
+"""The counts of the confusion matrix, averaged over runs and folds."""
+
+from elmbench.metrics import COUNTS
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import Layout
+
+
+class Confusion(Layout):
+    """A line for each count of each model: true and false negatives, false and true positives."""
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [Measure(count) for count in COUNTS]

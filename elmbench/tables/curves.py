@@ -1,0 +1,213 @@
+"""A metric at each value of one hyperparameter, as a table of points and as curves."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, ClassVar
+
+from elmbench.errors import ElmbenchError, wording
+from elmbench.registry import registry
+from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Layout, Points, Work
+from elmbench.tables.drawing import (
+    exponents_of,
+    line_styles,
+    mean_of,
+    new_figure,
+    title_of,
+    words_for,
+)
+from elmbench.tables.result_table import Line
+
+#: The name of a hyperparameter in the heading of a table.
+_NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
+#: The largest number of points that a table shows in full.
+_MOST_POINTS = 20
+
+
+class Curves(Layout):
+    """A line for each value of the hyperparameter that a column varies; no value is chosen.
+
+    Every column varies one hyperparameter and inherits none. The figure has a curve for each data
+    set and model.
+    """
+
+    #: False if the table can only show its own columns.
+    takes_models: ClassVar[bool] = True
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        for column, model in spec.models.items():
+            self._check_column(column, model)
+            for name, values in spec.grid_of(model).items():
+                if words := [value for value in values if isinstance(value, str | list)]:
+                    raise ValueError(
+                        f"models.{column} searches {name} over {words[0]!r}; expected numbers"
+                    )
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if len(model.search) != 1:
+            names = ", ".join(model.search) or "nothing"
+            raise ValueError(f"models.{column} searches {names}; expected one hyperparameter")
+        if model.like is not None:
+            raise ValueError(
+                f"models.{column} is like {model.like!r}; expected a column that takes over nothing"
+            )
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the work of each column that varies the table's hyperparameter, under the table's
+        first selection.
+
+        Raises ElmbenchError if the user gives a grid: the table finds the points of an added model
+        in the registry.
+        """
+        if planner.request.grids:
+            raise ElmbenchError(
+                f"{planner.resolved.file.id} shows curves, and the grid of "
+                f"{', '.join(planner.request.grids)} is given",
+                expected="added models with their default grids",
+                next_step=f"leave {wording('--grid', 'grids')} out",
+            )
+        folds = planner.folds if self.has_folds else 1
+        outer = list(product(range(planner.runs), range(folds)))
+        select = planner.resolved.spec.protocol.selections[0]
+        for column in planner.columns:
+            is_shown = column in planner.resolved.spec.models or (
+                self.takes_models and len(planner.grid(column)) == 1
+            )
+            if is_shown and planner.does_task(column):
+                planner.add_works(column, outer, partial(self.work, planner, column), select)
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        """Return the work that measures a column on one outer fold."""
+        from elmbench.tasks.curve import Curve
+
+        return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)
+
+    def metric(self, resolved: Resolved, task: str) -> str:
+        """Return the metric that is measured at each value."""
+        return resolved.spec.protocol.metric_for(task)
+
+    def points(self, resolved: Resolved, column: str, task: str) -> list[Measure]:
+        """Return the measures of a column, one for each value of its hyperparameter."""
+        if model := resolved.spec.models.get(column):
+            values: Mapping[str, Any] = resolved.spec.grid_of(model)
+        else:
+            # The name is that of a results file: no module is imported by its address.
+            values = registry()[column].grid if column in registry() else {}
+        metric = self.metric(resolved, task)
+        return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+        columns = (*resolved.spec.models, *extra)
+        points = (
+            point
+            for task in tasks
+            for column in columns
+            for point in self.points(resolved, column, task)
+        )
+        return list(dict.fromkeys(points))
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return self.points(resolved, model, resolved.dataset(dataset).task)
+
+    def heading(self, resolved: Resolved) -> str:
+        names = [_NAMES.get(name, name) for name in self.varied_params(resolved.spec)]
+        return self.caption or f"each {' or '.join(names)} on the outer test folds; none is chosen"
+
+    def varied_params(self, spec: Experiment) -> list[str]:
+        """Return the hyperparameters that the columns vary, each once, by the suite's names."""
+        return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
+
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power
+        of two.
+        """
+        points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
+        yield from super().lines(
+            [entry for entry in entries if number_of(entry.measure) in points], resolved
+        )
+
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
+        """Yield the points of a curve: the mean over the cells that ended ok."""
+        for measure in self.measures(resolved, dataset, model):
+            values = self.values_of(cells[cells["status"] == "ok"], measure).dropna()
+            if len(values):
+                point = {
+                    "metric": measure.metric,
+                    "parameter": measure.parameter,
+                    "value": number_of(measure),
+                }
+                yield point | mean_of(values)
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the
+        RKELM paper.
+        """
+        figure, axes = new_figure(8, 4.8)
+        keys = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
+        curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
+        # The legend lists the lines in the order of their right ends, from the top.
+        curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
+        labels = [", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves]
+        for i, ((label, style), curve) in enumerate(
+            zip(line_styles(labels).items(), curves, strict=True)
+        ):
+            marks = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
+            axes.plot(
+                curve["value"], curve["mean"], label=label, markersize=4, markevery=marks, **style
+            )
+        metric, parameter = points["metric"].iloc[0], points["parameter"].iloc[0]
+        axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
+        values = points["value"]
+        if exponents_of(list(set(values))) is not None:
+            axes.set_xscale("log", base=2)
+            axes.set_xlim(values.min(), values.max())
+            if parameter == "C":
+                _add_ridges(axes)
+        else:
+            axes.set_xlim(0, values.max())
+        title = title_of(resolved)
+        axes.set_title(title if "dataset" in keys else f"{title}: {points['dataset'].iloc[0]}")
+        axes.grid(alpha=0.3)
+        figure.legend(loc="outside right upper", fontsize="small")
+        return figure
+
+
+def number_of(measure: Measure) -> float:
+    """Return the value of the hyperparameter that a measure is taken at; 0 without one."""
+    return float(measure.value or 0)
+
+
+def _thin_points(values: list[float]) -> list[float]:
+    """Return the values at which the table shows a curve: all if they are few, else some of
+    them.
+    """
+    if len(values) <= _MOST_POINTS:
+        return values
+    if exponents_of(values) is None:
+        return [min(values, key=lambda value: abs(value - i * max(values) / 5)) for i in range(6)]
+    return [
+        value
+        for value in values
+        if math.log2(value) % 5 == 0 or value in (min(values), max(values))
+    ]
+
+
+def _add_ridges(axes: Any) -> None:
+    """Show the ridges, which are 1/C, above an axis of C in powers of two."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    top_axis = axes.secondary_xaxis("top")
+    top_axis.xaxis.set_major_locator(LogLocator(base=2))
+    top_axis.xaxis.set_minor_locator(NullLocator())
+    top_axis.xaxis.set_major_formatter(
+        FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$")
+    )
+    top_axis.set_xlabel("ridge 1/C")

@@ -1,0 +1,149 @@
+"""Metrics of each model on each data set, with the time of the fit."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, zip_longest
+
+from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import MEASURES
+from elmbench.tables.base import (
+    DATASET,
+    MODEL,
+    PUBLISHED,
+    VALUE,
+    VERDICT,
+    DataFrame,
+    Entry,
+    Layout,
+)
+from elmbench.tables.result_table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
+
+TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
+#: Times of the predictions for the test rows.
+TEST_TIMES = (
+    Column("predict", "test s", numeric=True),
+    Column("published_predict", "publ. s", numeric=True),
+)
+RATIOS = (
+    Column("ratio", "fit ratio", numeric=True),
+    Column("published_ratio", "publ. ratio", numeric=True),
+)
+_OPTIMISM = Column("optimism", "optimism", numeric=True)
+#: The name of the columns of the second metric, of the third, and so on.
+_SUFFIXES = ("", *map(str, range(2, 100)))
+#: What a metric needs that is missing for some models.
+_NEEDS = {
+    "scores": "it takes decision values or probabilities",
+    "probabilities": "it takes probabilities",
+}
+
+
+class Metrics(Layout):
+    """A line for each model on each data set: every metric of the task in the protocol's order, and
+    the fit times.
+    """
+
+    shows_metrics = True
+    #: The columns of each metric.
+    per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return every metric of the task but the counts, and the time and the size of the
+        model.
+        """
+        task = resolved.dataset(dataset).task
+        protocol = resolved.spec.protocol
+        always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
+        task_metrics = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
+        first = [name for name in protocol.metrics if name in task_metrics]
+        return [Measure(name) for name in dict.fromkeys((*first, *always))]
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of each metric, then optimism, times and ratios, which a narrow table
+        leaves out.
+        """
+        ratios = (replace(column, optional=True) for column in RATIOS)
+        return (
+            DATASET,
+            MODEL,
+            *self._metric_columns(resolved, datasets),
+            _OPTIMISM,
+            *TIMES,
+            *TEST_TIMES,
+            *ratios,
+        )
+
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+        yield from missing_metrics(cells, resolved)
+
+    def _metric_columns(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
+        protocol = resolved.spec.protocol
+        metrics_by_task = [
+            protocol.metrics_for(task)
+            for task in {resolved.dataset(name).task for name in datasets}
+        ]
+        columns = []
+        # Data sets of several tasks share a column: its heading names the metric of each task.
+        for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task or [[""]]), strict=False):
+            heading = " / ".join(metric for metric in protocol.metrics if metric in names)
+            for column in self.per_metric:
+                title = heading if column is VALUE else column.heading
+                columns.append(replace(column, name=column.name + suffix, heading=title))
+        return columns
+
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        """Yield a line for each model on each data set; ratios are over the first model of the data
+        set.
+        """
+        for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+            base: dict[str, float] | None = None
+            for model, part in groupby(group, key=lambda entry: entry.model):
+                by_metric = {entry.measure.metric: entry for entry in part}
+                optimism = next(iter(by_metric.values())).optimism
+                line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
+                line |= {"dataset": resolved.spelling(dataset), "model": model}
+                for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
+                    line |= by_metric[metric].texts(suffix) if metric in by_metric else {}
+                if optimism is not None:
+                    line["optimism"] = gain(optimism)
+                for name in ("fit", "predict"):
+                    entry = by_metric.get(f"{name}_seconds")
+                    if entry and entry.mean is not None:
+                        line[name] = quantity(entry.mean)
+                    if entry and entry.published:
+                        line[f"published_{name}"] = entry.printed
+                seconds: dict[str, float] = {}
+                if fit := by_metric.get("fit_seconds"):
+                    times = {
+                        "ratio": fit.mean,
+                        "published_ratio": fit.published.value if fit.published else None,
+                    }
+                    seconds = {
+                        name: float(value) for name, value in times.items() if value is not None
+                    }
+                base = seconds if base is None else base
+                yield line | {
+                    name: f"{value / base[name]:.2g}"
+                    for name, value in seconds.items()
+                    if base.get(name)
+                }
+
+
+def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+    """Yield a note on each named metric that some models lack, although their cells ended ok."""
+    ok = cells[cells["status"] == "ok"]
+    task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
+    for name in resolved.spec.protocol.metrics:
+        if name not in cells or (name in MEASURES and name not in REGISTRY):
+            continue
+        metric = find_metric(name)
+        lines = ok[task == metric.task]
+        missing = lines[name].isna().groupby(lines["model"], sort=False).all()
+        if missing.any():
+            reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
+            yield Note(
+                "metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}"
+            )

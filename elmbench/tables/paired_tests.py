@@ -1,0 +1,113 @@
+"""t-tests between two models over the data sets of a table."""
+
+import math
+import warnings
+
+from pydantic import Field
+
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL, PublishedValue
+from elmbench.tables.base import WITHOUT_MODELS, DataFrame, Layout, LayoutOptions
+from elmbench.tables.result_table import Column
+
+#: The statistic that the paper prints, its degrees of freedom and probability; the same for the
+#: paired test; the number of data sets that have both models.
+MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
+#: The columns that the cells of one entry share.
+_ENTRY = ["select", "reading"]
+
+
+class TTest(Layout):
+    """A line for each figure of each comparison of two columns.
+
+    Two tests compare the means of the first metric over the data sets: Welch's test for two
+    independent samples, as in eq. (34) of the OSPVM paper, and the paired test, which takes into
+    account that both models were run on the same data sets. Cells are shared with other tables of
+    the same columns.
+    """
+
+    has_runs = False
+    caption = "tests of the means on each data set"
+    own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
+
+    class Options(LayoutOptions):
+        """Two columns of the table by the name that the paper gives to their comparison."""
+
+        pairs: dict[str, tuple[str, str]] = Field(min_length=1)
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        for name, pair in self.options(spec).pairs.items():
+            for column in pair:
+                if column not in spec.models:
+                    columns = ", ".join(spec.models)
+                    raise ValueError(
+                        f"options.pairs.{name} names {column!r}; expected two of {columns}"
+                    )
+
+    def models(self, resolved: Resolved) -> list[str]:
+        return list(self.options(resolved.spec).pairs)
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [Measure(name) for name in MEASURES]
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        if measure.metric == "data_sets":
+            return 0
+        return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
+
+    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
+        """Return one line for each comparison, selection and reading, on the data set `ALL`."""
+        import pandas as pd
+
+        lines = []
+        for (select, reading), group in cells.groupby(_ENTRY, sort=False):
+            values = {
+                (dataset, model): float(part[resolved.metric_of(dataset)].astype(float).mean())
+                for dataset, model, part in self.complete(group, resolved)
+            }
+            means = (
+                pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
+            )
+            for name, (first, second) in self.options(resolved.spec).pairs.items():
+                figures = compare(means, first, second)
+                line = {
+                    "dataset": ALL,
+                    "model": name,
+                    "run": 0,
+                    "fold": 0,
+                    "select": select,
+                    "reading": reading,
+                }
+                lines.append(line | {"status": "ok" if figures else "incomplete"} | figures)
+        return pd.DataFrame(
+            lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES]
+        )
+
+
+def compare(means: DataFrame, first: str, second: str) -> dict[str, float]:
+    """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant
+    values.
+
+    `means` has a row for each data set and a column for each model; t is positive if the first
+    model has the larger mean. The result is empty if fewer than two data sets have both models.
+    """
+    from scipy.stats import ttest_ind, ttest_rel
+
+    pairs = means.reindex(columns=[first, second]).dropna()
+    if len(pairs) < 2:
+        return {}
+    a, b = pairs[first].to_numpy(), pairs[second].to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
+        welch_test, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
+    tests = [
+        (welch_test.statistic, welch_test.df, welch_test.pvalue),
+        (paired.statistic, paired.pvalue),
+    ]
+    figures = [
+        float(value) if math.isfinite(test[0]) else math.nan for test in tests for value in test
+    ]
+    return dict(zip(MEASURES, [*figures, float(len(pairs))], strict=True))

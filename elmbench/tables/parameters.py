@@ -1,0 +1,50 @@
+"""The hyperparameters that were chosen, averaged over runs and folds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from elmbench.registry import registry
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.tables.base import DataFrame, DatasetPlanner, Layout, Series
+from elmbench.tables.result_table import Note
+
+
+class Parameters(Layout):
+    """A line for each hyperparameter that a column searches itself, and does not inherit from
+    another one.
+
+    There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three
+    significant figures.
+    """
+
+    judges = False
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the searches as cells; nothing is fitted with the chosen hyperparameters."""
+        planner.add_fits(choices_only=True)
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        if column := resolved.file.spec.models.get(model):
+            return [Measure(name) for name in column.search]
+        # The name is that of a results file: no module is imported by its address.
+        return [Measure(name) for name in registry()[model].grid] if model in registry() else []
+
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        import pandas as pd
+
+        values = [json.loads(text).get(measure.metric) for text in cells["params"]]
+        return pd.Series(values, index=cells.index, dtype=float)
+
+    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield the hyperparameters that the paper prints as their inverse."""
+        for model, column in resolved.spec.models.items():
+            for name in column.search:
+                if (printed := column.printed.get(name, "")).startswith("1/"):
+                    yield Note("published", f"{model}: the {name} of the paper is {printed} here")
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        return None

@@ -1,0 +1,70 @@
+"""Metrics of each model, with a figure of the precision-recall curves."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import cycle
+from typing import Any
+
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import DataFrame, Outputs
+from elmbench.tables.drawing import new_figure, title_of
+from elmbench.tables.metrics import Metrics
+
+
+class PrecisionRecall(Metrics):
+    """The table of metrics; the curves are drawn from the stored decision values of the test
+    rows.
+    """
+
+    draws_from_store = True
+
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> DataFrame:
+        """Return the curve of each model over the rows of all folds and runs, for the table's first
+        selection.
+        """
+        import numpy as np
+        import pandas as pd
+        from sklearn.metrics import average_precision_score, precision_recall_curve
+
+        from elmbench.evaluation.stored_predictions import StoredPredictions
+
+        default = cells[cells["reading"] == ""].drop_duplicates("model")
+        first = dict(zip(default["model"], default["select"], strict=True))
+        parts: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
+        for output in outputs:
+            stored = StoredPredictions(output.result["predictions"])
+            if output.cell.select == first.get(output.cell.model) and stored.scores is not None:
+                parts[output.cell.model].append((stored.true, stored.scores))
+        curves = []
+        for model, pairs in parts.items():
+            true, score = map(np.concatenate, zip(*pairs, strict=True))
+            precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
+            area = average_precision_score(true, score)
+            curve = {
+                "model": model,
+                "recall": recall,
+                "precision": precision,
+                "average_precision": area,
+            }
+            curves.append(pd.DataFrame(curve))
+        return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
+        figure, axes = new_figure(6, 4.2)
+        curves = points.groupby("model", sort=False)
+        for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves, strict=False):
+            label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
+            axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
+        axes.set(
+            xlabel="recall",
+            ylabel="precision",
+            title=title_of(resolved),
+            xlim=(0, 1.01),
+            ylim=(0, 1.02),
+        )
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower left")
+        return figure

@@ -1,0 +1,65 @@
+"""The rank correlation of D_CS and its leading term, for each number of random hidden nodes."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, Layout, LayoutOptions, Work
+from elmbench.tables.curves import Curves
+
+
+class RankCorrelation(Curves):
+    """A line for each number of nodes; the correlation is over all rows of a data set at once."""
+
+    takes_models = False
+    has_folds = False
+    caption = "rank correlation of D_CS and its leading term over random projections and operators"
+    # All lines belong to one model and are shown; the paper draws no curves.
+    own_columns = WITHOUT_MODELS
+    lines = Layout.lines
+    points_of_entry = Layout.points_of_entry
+
+    class Options(LayoutOptions):
+        """The numbers of random hidden layers and operators, and the form of D_CS."""
+
+        projections: int = Field(default=100, ge=1)
+        operators: int = Field(default=100, ge=1)
+        dcs: Literal["corrected", "as-printed"] = "corrected"
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if list(model.search) != ["n_hidden"]:
+            raise ValueError(
+                f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected "
+                "n_hidden"
+            )
+        super()._check_column(column, model)
+        if "activation" not in model.params:
+            raise ValueError(
+                f"models.{column}.params lacks activation; expected that of the random hidden nodes"
+            )
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        from elmbench.tasks.base import Grid
+        from elmbench.tasks.correlation import Correlation, Scaling
+
+        model = planner.model_ref(column), planner.models[column].params, Grid(planner.grid(column))
+        scale, options = (
+            planner.protocol.scale_of(planner.dataset.name),
+            self.options(planner.resolved.spec),
+        )
+        data = planner.dataset.task, planner.dataset_ref(run), Scaling(scale), run
+        return Correlation(
+            *data, *model, options.model_dump(include={"projections", "operators"}), options.dcs
+        )
+
+    def metric(self, resolved: Resolved, task: str) -> str:
+        return "spearman"
+
+    def last_place(self, figure: PublishedValue) -> float:
+        """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is
+        1.000.
+        """
+        return min(figure.last_place, 1e-3)

@@ -1,0 +1,34 @@
+"""The sizes of models: hidden nodes or weights, and the dimensions of projected rows."""
+
+from __future__ import annotations
+
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import DataFrame, Layout, Series
+from elmbench.tables.parameters import Parameters
+
+#: The parameter of a model that projects its rows before it is fitted.
+_DIMENSIONS = "n_components"
+
+
+class Sizes(Layout):
+    """A line for the size of each model, and one for its target dimensions if it projects the rows.
+
+    There are no verdicts: most sizes are inputs, not results.
+    """
+
+    judges = False
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        names = ["n_units"]
+        if column := resolved.file.spec.models.get(model):
+            variant = column.adapt(dataset)
+            names += ["target_dimensions"] * (
+                _DIMENSIONS in (*variant.params, *variant.printed, *column.search)
+            )
+        return [Measure(name) for name in names]
+
+    def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        if measure.metric == "target_dimensions":
+            return Parameters().values_of(cells, Measure(_DIMENSIONS))
+        return super().values_of(cells, measure)

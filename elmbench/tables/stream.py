@@ -1,0 +1,152 @@
+"""Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as
+curves.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from pydantic import Field
+
+from elmbench.metrics import PREQUENTIAL
+from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
+from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, LayoutOptions, Work
+from elmbench.tables.curves import Curves, number_of
+from elmbench.tables.drawing import finish, line_styles, panels, plot_with_band, title_of
+from elmbench.tables.result_table import Column, Line
+
+_ROWS = Column("rows", "rows", whole=True)
+_WORDS = {
+    "accuracy": "testing accuracy",
+    "train_accuracy": "training accuracy",
+    "nrmse": "testing NRMSE",
+    "prequential_error": "prequential error",
+    "n_units": "hidden nodes",
+}
+#: The axis of each metric; both accuracies share a panel.
+_AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
+_METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
+
+
+class StreamCurves(Curves):
+    """A line for each measure of the protocol after each chunk of training rows, without a search.
+
+    The figure has, for each data set, panels for accuracies, for errors and for the number of
+    hidden nodes.
+    """
+
+    judges = False
+    takes_models = False
+    caption = "after each chunk of the training rows"
+
+    class Options(LayoutOptions):
+        """The number of training rows in a chunk."""
+
+        chunk: int = Field(default=40, ge=1)
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        if spec.protocol.outer.kind not in SIZED:
+            raise ValueError(
+                f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of "
+                f"{', '.join(SIZED)}"
+            )
+        if not self._metrics(spec):
+            raise ValueError(
+                f"protocol.metrics has none of {', '.join(_METRICS)}; expected one of them or "
+                "several"
+            )
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if model.search:
+            raise ValueError(
+                f"models.{column} searches {', '.join(model.search)}; expected fixed parameters"
+            )
+
+    def _metrics(self, spec: Experiment) -> list[str]:
+        """Return the metrics of the protocol that a stream measures."""
+        return [metric for metric in spec.protocol.metrics if metric in _METRICS]
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        from elmbench.tasks.stream import Stream
+
+        spec = planner.resolved.spec
+        learner = (
+            planner.outer_fold(run, fold),
+            planner.model_ref(column),
+            planner.models[column].params,
+        )
+        return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        points = (
+            point for name in resolved.spec.datasets for point in self.measures(resolved, name, "")
+        )
+        return sorted(
+            dict.fromkeys(points),
+            key=lambda point: (_METRICS.index(point.metric), number_of(point)),
+        )
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        spec = resolved.dataset(dataset)
+        split = resolved.spec.protocol.outer.split(dataset, spec.task)
+        n_train = (
+            split.train if split.train is not None else spec.shape.instances - (split.test or 0)
+        )
+        sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
+        metrics = [
+            metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]
+        ]
+        return [
+            Measure(metric, "rows", size)
+            for metric in metrics
+            for size in sizes[metric == PREQUENTIAL :]
+        ]
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return a column for each measure of each model, named after the model; with several
+        measures, after both.
+        """
+        metrics = self._metrics(resolved.spec)
+        columns = [
+            Column(f"value {model} {metric}", model if len(metrics) == 1 else f"{model} {metric}")
+            for model in resolved.spec.models
+            for metric in metrics
+        ]
+        return (DATASET, _ROWS, *columns)
+
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        """Yield a line for each chunk; a data set without measurements has one line."""
+        for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            points = sorted(group, key=lambda entry: number_of(entry.measure))
+            has_values = any(entry.mean is not None for entry in points)
+            for value, part in groupby(
+                points, key=lambda entry: number_of(entry.measure) if has_values else 0.0
+            ):
+                names = {
+                    "dataset": resolved.spelling(dataset),
+                    "rows": f"{value:g}" if has_values else "",
+                }
+                yield names | {
+                    f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown
+                }
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
+        models, words = points["model"].unique(), points["metric"].map(_WORDS)
+        points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
+        if points.groupby("axis")["metric"].nunique().max() > 1:
+            points["line"] = words if len(models) == 1 else points["model"] + ", " + words
+
+        styles = line_styles(points["line"])
+        figure, parts = panels(points, ["dataset", "axis"])
+        for axes, group in parts:
+            for line, curve in group.groupby("line", sort=False):
+                plot_with_band(axes, "value", curve, styles[str(line)])
+            metrics = group["metric"].unique()
+            label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
+            axes.set(xlabel="training rows learnt", ylabel=label)
+        return finish(figure, styles, title_of(resolved) + f": {models[0]}" * (len(models) == 1))

@@ -1,0 +1,37 @@
+"""Fit times and metric of each model on each data set."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import DATASET, MODEL, VALUE, Entry
+from elmbench.tables.metrics import RATIOS, TEST_TIMES, TIMES, Metrics
+from elmbench.tables.result_table import Column, Line
+
+
+class Times(Metrics):
+    """A line for each model on each data set: times and ratios, then the metrics without
+    verdicts.
+    """
+
+    per_metric = (VALUE,)
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        return (
+            DATASET,
+            MODEL,
+            *TIMES,
+            *RATIOS,
+            *TEST_TIMES,
+            *self._metric_columns(resolved, datasets),
+        )
+
+    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+        """Yield the lines of metrics. If a fit has no time, its line shows the ending of its
+        cells.
+        """
+        for line in super().lines(entries, resolved):
+            if "fit" in line or "value" not in line:
+                yield line
+            else:
+                others = {name: item for name, item in line.items() if not name.startswith("value")}
+                yield others | {"fit": line["value"]}

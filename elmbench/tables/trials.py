@@ -1,0 +1,44 @@
+"""Metrics of each model, with a figure of each trial."""
+
+from typing import Any
+
+from elmbench.specs.profiles import Resolved
+from elmbench.tables.base import DataFrame, Points
+from elmbench.tables.drawing import finish, line_styles, panels, title_of
+from elmbench.tables.metrics import Metrics
+
+
+class Trials(Metrics):
+    """The table of metrics; the figure has a panel for each data set, and in it a line of each
+    model over the trials.
+
+    A trial is a run; its value is that of the first metric of the task, the mean over the folds if
+    there are several.
+    """
+
+    def points_of_entry(
+        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
+    ) -> Points:
+        """Return the value of each trial, counted from 1; None if one of its cells did not end
+        ok.
+        """
+        metric = resolved.metric_of(dataset)
+        trials: list[dict[str, Any]] = []
+        for run, group in cells.groupby("run", sort=False):
+            value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
+            trials.append({"metric": metric, "trial": int(str(run)) + 1, "value": value})
+        return trials if any(trial["value"] is not None for trial in trials) else []
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
+        from matplotlib.ticker import MaxNLocator
+
+        styles = line_styles(points["model"])
+        figure, parts = panels(points)
+        for axes, group in parts:
+            for model, style in styles.items():
+                line = group[group["model"] == model].sort_values("trial")
+                axes.plot(line["trial"], line["value"], markersize=4, **style)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+            axes.set(xlabel="trial", ylabel=group["metric"].iloc[0])
+        return finish(figure, styles, title_of(resolved))

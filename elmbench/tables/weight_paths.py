@@ -1,0 +1,176 @@
+"""Metrics of each model, with its kernels and iterations, and a figure of the kernel weights by
+iteration.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import cycle, islice
+from typing import Any
+
+from pydantic import Field
+
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.tables.base import DataFrame, DatasetPlanner, LayoutOptions, Outputs
+from elmbench.tables.drawing import default_cells, drawing, line_styles, title_of
+from elmbench.tables.metrics import Metrics
+from elmbench.tables.result_table import COUNTED, Column
+
+#: Line styles of the kernels, in turn.
+_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
+
+
+class WeightPaths(Metrics):
+    """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
+
+    The figure has a row for each data set: a panel of the objective of each model, as a share of
+    its value for equal weights, and a panel of the kernel weights of each model. It shows the first
+    fold of the first run. Models without weights are left out.
+    """
+
+    draws_from_store = True
+
+    class Options(LayoutOptions):
+        """The names of the kernels on some data sets, to be shown instead of their functions and
+        parameters.
+        """
+
+        kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        for dataset, names in self.options(spec).kernels.items():
+            for column, model in spec.models.items():
+                kernels = model.adapt(dataset).params.get("kernels")
+                if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
+                    counts = (
+                        f"options.kernels has {len(names)} names for {dataset}, models.{column} "
+                        f"{len(kernels)}"
+                    )
+                    raise ValueError(f"{counts} kernels; expected a name for each")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        from elmbench.tasks.kernel_weights import KernelWeights
+
+        planner.add_fits(kind=KernelWeights)
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        return [*super().values(resolved, extra), *map(Measure, COUNTED)]
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [*super().measures(resolved, dataset, model), *map(Measure, COUNTED)]
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        return 1 if measure.metric in COUNTED else super().places(measure, figure)
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        columns = list(super().columns(resolved, datasets))
+        i = [column.name for column in columns].index("optimism")
+        return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
+
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
+    ) -> DataFrame:
+        """Return the weights of the kernels and the objective by iteration; 0 is the start."""
+        import pandas as pd
+
+        paths = {}
+        for cell, path in ((output.cell, output.result.get("paths", {})) for output in outputs):
+            weights = pd.DataFrame(path.get("weights", ())).rename(
+                columns=lambda p: f"weight {p + 1}"
+            )
+            # A single kernel has nothing to learn, and a path of one step has no iteration.
+            if cell.run == cell.fold == 0 and min(weights.shape) > 1:
+                lines = {
+                    "dataset": resolved.spelling(cell.dataset),
+                    "model": cell.model,
+                    "run": 1,
+                    "fold": 1,
+                }
+                lines |= {"iteration": range(len(weights)), "objective": path["objective"]}
+                paths[cell.dataset, cell.model, cell.select] = pd.concat(
+                    [pd.DataFrame(lines), weights], axis=1
+                )
+        order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
+        drawn = [
+            paths[entry] for entry in order.itertuples(index=False, name=None) if entry in paths
+        ]
+        return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
+
+    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+        """Draw a row for each data set, with a panel for the objective and one for the weights of
+        each model.
+        """
+        import numpy as np
+        from matplotlib import colormaps
+
+        models = points["model"].unique()
+        datasets = {resolved.spelling(name): name for name in resolved.datasets}
+        groups = points.groupby("dataset", sort=False)
+        figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(groups) + 0.6)
+        grid: Any = figure.subplots(len(groups), len(models) + 1, squeeze=False)
+        for row, (dataset, paths) in zip(grid, groups, strict=True):
+            row[0].set_ylabel(dataset, fontsize="large")
+            columns = paths.filter(like="weight ").dropna(axis="columns").columns
+            looks = {
+                "color": colormaps["turbo"](np.linspace(0.05, 0.95, len(columns))),
+                "linestyle": list(islice(cycle(_DASHES), len(columns))),
+            }
+            for axes, (model, style) in zip(row[1:], line_styles(models).items(), strict=True):
+                path = paths[paths["model"] == model]
+                if path.empty:
+                    continue
+                share = path["objective"] / path["objective"].iloc[0]
+                row[0].plot(path["iteration"], share, label=model, **style | {"marker": ""})
+                axes.set_prop_cycle(**looks)
+                lines = axes.plot(path["iteration"], path[columns], linewidth=1.3)
+            row[0].legend(fontsize="x-small")
+            # The weights of all models have one scale, from zero on.
+            top = max(axes.get_ylim()[1] for axes in row[1:] if axes.lines)
+            for axes in row[1:]:
+                axes.set_ylim(0, top)
+            names = self._kernel_names(
+                datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns), resolved
+            )
+            row[-1].legend(
+                lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
+            )
+        for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
+            axes.set_title(heading, fontsize="medium")
+        for axes in grid.flat:
+            axes.set_xscale("symlog", linthresh=1.0)
+            axes.set_xlim(left=0)
+            axes.grid(alpha=0.3)
+            axes.tick_params(which="both", labelsize="x-small")
+        for axes in grid[-1]:
+            axes.set_xlabel("iteration", fontsize="small")
+        figure.suptitle(f"{title_of(resolved)}: kernel weights in the first fold of the first run")
+        return figure
+
+    def _kernel_names(
+        self, dataset: str, model: str, count: int, resolved: Resolved
+    ) -> Sequence[str]:
+        """Return the names of kernels, by default with parameters that tell them apart; matrices
+        are numbered.
+        """
+        if names := self.options(resolved.spec).kernels.get(dataset):
+            return names
+        column = resolved.spec.models.get(model)
+        kernels: Any = column.adapt(dataset).params.get("kernels") if column else None
+        if not isinstance(kernels, list):
+            return [f"kernel {p + 1}" for p in range(count)]
+        labels = []
+        for name, params in kernels:
+            group = [values for kind, values in kernels if kind == name]
+            diff = [
+                (key, value)
+                for key, value in params.items()
+                if any(v.get(key) != value for v in group)
+            ]
+            words = [
+                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+                for key, value in diff
+            ]
+            labels.append(", ".join([name, *words]))
+        return labels

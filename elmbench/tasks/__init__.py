@@ -1,0 +1,53 @@
+"""Kinds of work, one file each: its key, its inputs, its execution, its cost, its label.
+
+A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in
+`_BUILT_IN`; a plug-in file declares kinds in a dictionary `WORK`, from kind to class. A kind is
+imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elmbench.errors import unknown_name, wording
+from elmbench.lazy import load
+
+if TYPE_CHECKING:
+    from elmbench.specs.datasets import DatasetSpec
+    from elmbench.tasks.base import Work
+
+#: The address of the class of each kind of work, and of the choice by each divergence.
+_BUILT_IN: dict[str, Any] = {
+    "cell": "elmbench.tasks.fit:Fit",
+    "importance": "elmbench.tasks.importance:Importance",
+    "kernel-weights": "elmbench.tasks.kernel_weights:KernelWeights",
+    "search": "elmbench.tasks.search:Search",
+    "grid": "elmbench.tasks.grid:GridEvaluation",
+    "choice": "elmbench.tasks.choice:Choice",
+    "divergence": "elmbench.tasks.divergence:Projections",
+    "dcs-gaussians": "elmbench.tasks.divergence:DivergenceChoice",
+    "dcs-kde": "elmbench.tasks.divergence:DivergenceChoice",
+    "stream": "elmbench.tasks.stream:Stream",
+    "curve": "elmbench.tasks.curve:Curve",
+    "correlation": "elmbench.tasks.correlation:Correlation",
+    "description": "elmbench.tasks.description:Description",
+}
+
+
+def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+    """Return the work with the content of `Work.content`; `spec` of its data set is needed to run
+    or estimate it.
+
+    Raises ElmbenchError if there is no such kind of work.
+    """
+    from elmbench.evaluation.content import read_content
+    from elmbench.registry.plugins import plugin_objects
+
+    kind, kinds = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
+    if kind not in kinds:
+        plugin = wording("--plugin FILE", "plugins=[FILE]")
+        raise unknown_name(
+            "kind of work", kind, list(kinds), f"load the plug-in that declares it: {plugin}"
+        )
+    work: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
+    return read_content(work, content, spec=spec)

@@ -1,0 +1,295 @@
+"""Base classes of the kinds of work: a key, inputs, a run, a rough duration, a label."""
+
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.content import FLAT, content_name, content_of_fields
+from elmbench.evaluation.folds import DatasetRef, OuterFold
+from elmbench.models.protocols import MemoryEstimate
+from elmbench.numerics.seeds import integer_seed
+from elmbench.registry import BUILT_IN, find_model, parameter_names
+from elmbench.specs.grids import GridValue, candidates
+from elmbench.specs.limits import byte_text
+
+Result = dict[str, Any]
+
+#: Floating-point operations a second that the dense part of these models reaches on one core of a
+#: desk machine.
+RATE = 3e10
+#: The least seconds of a fit, or of a candidate of a path.
+OVERHEAD = 5e-4
+
+
+def key_of(content: Any) -> str:
+    """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical
+    JSON.
+    """
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Context:
+    """Settings of work that do not determine its value.
+
+    `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the
+    model's own estimate is refused. `solvers`: the number of uses of each solver, updated during
+    the work, so that failed work has them too.
+    """
+
+    data_dir: str | None = None
+    memory_limit: int | None = None
+    solvers: Counter[str] = field(default_factory=Counter)
+
+
+class Work(ABC):
+    """One unit of work. A concrete class is a frozen dataclass of what determines the value of its
+    result.
+
+    The key is a hash of `content()`, so two tables that need the same work share its result, and a
+    reading recomputes only the work that it changes. A result is stored as JSON; its `status` is
+    "ok" unless the work says otherwise.
+    """
+
+    kind: ClassVar[str]
+    #: True if the work only combines results of other work, so that it needs no worker process.
+    immediate: ClassVar[bool] = False
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON content that determines the value; for a plug-in's kind, also the version
+        of its code.
+        """
+        code = {} if self._is_built_in else {"code": type(self).__module__}
+        return content_of_fields(self) | {"kind": self.kind} | code
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Do the work and return its result, which the store keeps. `inputs`: the results that it
+        needs, by key.
+        """
+
+    def seconds(self) -> float:
+        """Return a rough duration on one core, by the formula of its model."""
+        return 0.0
+
+    @property
+    def has_formula(self) -> bool:
+        """True if the registry has a formula for the duration of the model."""
+        return not self.model_name or find_model(self.model_name).cost is not None
+
+    def exceeds_memory(self, limit: int) -> bool:
+        """Return True if the model, by its own estimate, needs more than a limit of memory in
+        bytes.
+        """
+        return False
+
+    @property
+    def label(self) -> str:
+        """A short description."""
+        words = self.kind, self.model_name, f"on {self.data.name}" if self.data is not None else ""
+        return " ".join(filter(None, words))
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its result in the store."""
+        return key_of(self.content())
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Keys of the work whose results are inputs of this."""
+        return ()
+
+    @property
+    def data(self) -> DatasetRef | None:
+        """The data set that the work uses; None for immediate work."""
+        return getattr(self, "dataset", None)
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model that the work runs; empty if it runs none."""
+        model = getattr(self, "model", None)
+        return model.name if isinstance(model, ModelRef) else ""
+
+    @property
+    def outside_code(self) -> str:
+        """The code from outside that the work runs: its kind, its model and the kinds of source of
+        its data, if they are from a plug-in file, a package or an address; empty if none is.
+
+        A worker that has run such code does no other work.
+        """
+        spec = self.data.spec if self.data is not None else None
+        kind = [] if self._is_built_in else [f"work {self.kind}"]
+        model = [] if self.model_name in ("", *BUILT_IN) else [f"model {self.model_name}"]
+        sources = [f"source {kind}" for kind in (spec.outside_kinds if spec is not None else ())]
+        return ", ".join([*kind, *model, *sources])
+
+    @property
+    def _is_built_in(self) -> bool:
+        return type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
+
+    @property
+    def number_of_fits(self) -> int:
+        """The number of models that the work fits."""
+        return 0
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model of the registry.
+
+    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters
+    use the stream of the first one.
+    """
+
+    name: str = field(metadata=content_name("model"))
+    version: str
+    stream: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of each hyperparameter that is searched.
+
+    `values`: the first of several equally good candidates wins, so the order of the names matters.
+    """
+
+    values: dict[str, list[GridValue]]
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON content of the grid, which is part of the key."""
+        return {"grid": self.values, "grid_order": list(self.values)}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Self:
+        """Return the grid with this content."""
+        return cls(
+            {name: content["grid"][name] for name in content.get("grid_order", content["grid"])}
+        )
+
+    def candidates(self) -> list[dict[str, GridValue]]:
+        """Return every combination of the values, the last name varying fastest."""
+        return candidates(self.values)
+
+    def __len__(self) -> int:
+        return math.prod(map(len, self.values.values()))
+
+
+@dataclass(frozen=True)
+class FoldWork(Work):
+    """Work with one model on one outer fold; `params` are those that the column fixes."""
+
+    outer_fold: OuterFold = field(metadata=FLAT)
+    model: ModelRef = field(metadata=FLAT)
+    params: dict[str, Any]
+
+    @property
+    def data(self) -> DatasetRef:
+        return self.outer_fold.dataset
+
+    @property
+    def number_of_fits(self) -> int:
+        return 1
+
+    @property
+    def estimated_params(self) -> dict[str, Any]:
+        """The parameters that the estimates of duration and memory are for."""
+        return self.params
+
+    def fit_seconds(self, n_rows: int | None = None) -> float:
+        """Return the rough duration of one fit, by default to all training rows."""
+        n, d, cost = (
+            n_rows or self.outer_fold.n_train,
+            self.data.n_features,
+            find_model(self.model.name).cost,
+        )
+        return (
+            OVERHEAD
+            + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
+        )
+
+    def exceeds_memory(self, limit: int) -> bool:
+        n = self.outer_fold.n_train
+        if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
+            return False
+        factory, params = self.factory_with(self.estimated_params)
+        shape = n, self.data.n_features
+        return (
+            isinstance(factory, MemoryEstimate)
+            and factory.memory_estimate(*shape, **params) > limit
+        )
+
+    def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return the factory of the model, and the parameters that it accepts, with its seed on
+        this fold.
+
+        The seed does not depend on the grid or the reading, so these are compared on the same
+        random nodes.
+        """
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        names = parameter_names(factory)
+        if names is None:
+            return factory, dict(params)
+        fixed = {name: value for name, value in params.items() if name in names}
+        if "random_state" in names:
+            fold = self.data.name, self.outer_fold.run, self.outer_fold.fold
+            fixed["random_state"] = integer_seed("model", *fold, self.model.stream)
+        return factory, fixed
+
+
+def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a model that a result records: all but the seed of its random
+    stream.
+    """
+    return {name: value for name, value in fixed.items() if name != "random_state"}
+
+
+def check_memory(
+    factory: Any,
+    shape: tuple[int, int],
+    labels: list[int] | None,
+    params: dict[str, Any],
+    limit: int | None,
+) -> None:
+    """Raise MemoryError if a fit to rows of this shape needs more bytes than the limit.
+
+    The model itself estimates them, for one output or, with more than two `labels`, for an output
+    for each.
+    """
+    if limit is None or not isinstance(factory, MemoryEstimate):
+        return
+    n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
+    n_bytes = factory.memory_estimate(*shape, n_outputs, **params)
+    if n_bytes > limit:
+        raise MemoryError(f"would need about {byte_text(n_bytes)}; the limit is {byte_text(limit)}")
+
+
+def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
+    """Return the result of a choice; without a key, an empty one."""
+    return inputs[key] if key else {"params": {}, "seconds": 0.0}
+
+
+def finish_result(result: Result, choice: Result) -> Result:
+    """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of
+    their search.
+    """
+    params = {"params": choice["params"] | result["params"]} if "params" in result else {}
+    return {**result, **params, "seconds": result["seconds"] + choice["seconds"]}
+
+
+def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:
+    """Raise ElmbenchError unless a data set has two classes, as the divergence requires."""
+    if labels is None or len(labels) != 2:
+        raise ElmbenchError(
+            f"{dataset} has {'no' if labels is None else len(labels)} classes, so there is no "
+            "divergence of two",
+            expected="data of two classes",
+            next_step=next_step,
+        )

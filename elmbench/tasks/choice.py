@@ -1,0 +1,47 @@
+"""The choice of the candidate with the best mean over all outer test folds and runs (`oracle`
+selection).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elmbench.evaluation.content import FLAT
+from elmbench.tasks.base import Context, Grid, Result, Work, choice_result, finish_result
+from elmbench.tasks.scoring import best
+
+
+@dataclass(frozen=True)
+class Choice(Work):
+    """A choice among the candidates of a grid by stored evaluations.
+
+    `given`: key of the choice whose hyperparameters are inherited. `evaluated`: keys of the
+    evaluations.
+    """
+
+    kind = "choice"
+    immediate = True
+
+    grid: Grid = field(metadata=FLAT)
+    given: str | None
+    evaluated: tuple[str, ...]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (*self.evaluated, *((self.given,) if self.given else ()))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Choose; the result has `params` (the inherited and the chosen ones), `scores` and
+        `seconds` (of a fold).
+        """
+        parent, evaluations = (
+            choice_result(self.given, inputs),
+            [inputs[key] for key in self.evaluated],
+        )
+        scores = np.array([part["scores"] for part in evaluations]).T
+        params = self.grid.candidates()[best(scores)]
+        seconds = float(sum(part["seconds"] for part in evaluations)) / len(evaluations)
+        return finish_result(
+            {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, parent
+        )

@@ -1,0 +1,137 @@
+"""The rank correlation of the optimised term with the Cauchy-Schwarz divergence over random
+operators.
+
+Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlation between the
+divergence of the two classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-),
+over random hidden layers and random linear operators on each. The text leaves open:
+
+* The correlation is over all pairs of a layer and an operator at once, not the mean of a
+  correlation for each layer. With one hidden node, the projections of all operators of a layer
+  differ only in scale, which affects neither quantity. So there is no correlation within a layer,
+  but the table has values there.
+* The Gaussians have the empirical means and variances of the projected rows, all of the data set.
+* The components of an operator are normal: no direction is preferred.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+
+from elmbench.evaluation.content import FLAT, content_name
+from elmbench.evaluation.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs
+from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, projected_classes, unit_columns
+from elmbench.numerics.seeds import generator, integer_seed
+from elmbench.specs.measures import Measure
+from elmbench.specs.protocol import Scale
+from elmbench.tasks.base import (
+    OVERHEAD,
+    RATE,
+    Context,
+    Grid,
+    ModelRef,
+    Result,
+    Work,
+    check_two_classes,
+)
+
+NOTHING_VARIES = (
+    "nothing varies over the random layers and operators for {}, so there is no correlation; with "
+    "activation='sigmoid' "
+    "this happens when <w, x> is large, as it is for many features: every node yields 1 for every "
+    "row"
+)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The scaling of the inputs, before anything is drawn."""
+
+    scale: Scale | None
+
+
+@dataclass(frozen=True)
+class Correlation(Work):
+    """The rank correlation between the divergence and its leading term, for each size of the hidden
+    layer.
+
+    `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the
+    sizes, `n_hidden`. `draws`: the numbers of random hidden layers, `projections`, and of linear
+    `operators` on each. `dcs` ({"corrected", "as-printed"}): form of the divergence.
+    """
+
+    kind = "correlation"
+
+    task: str
+    dataset: DatasetRef
+    protocol: Scaling
+    run_number: int = field(metadata=content_name("run"))
+    model: ModelRef = field(metadata=FLAT)
+    params: dict[str, Any]
+    grid: Grid = field(metadata=FLAT)
+    draws: dict[str, int]
+    dcs: str = "corrected"
+    format: int = FORMAT
+
+    def seconds(self) -> float:
+        n, d = self.dataset.n_rows, self.dataset.n_features
+        sizes: Any = self.grid.values["n_hidden"]
+        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws["operators"])
+        return float(self.draws["projections"] * (OVERHEAD + operations / RATE))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same
+        holds for operators.
+
+        The result: `measured` with `spearman@h=1` and so on, not a number where nothing varies.
+        """
+        data = load_rows(self.dataset, context.data_dir)
+        check_two_classes(data.name, labels_of(data), "take the data set out of the experiment")
+        X = scaled_inputs(
+            self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y))
+        )
+        sizes: Any = self.grid.values["n_hidden"]
+        key = (data.name, self.run_number, self.model.stream)
+        drawn = generator("operators", *key).normal(size=(max(sizes), self.draws["operators"]))
+        operators = [unit_columns(drawn, size) for size in sizes]
+        pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
+        for projection in range(self.draws["projections"]):
+            random_state = check_random_state(integer_seed("projection", *key, projection))
+            nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
+            projected = projected_classes(
+                X, data.y > 0, *nodes, self.params["activation"], operators
+            )
+            for i, (means, variances) in enumerate(zip(*projected, strict=True)):
+                divergence = gaussian_divergence(means, variances, self.dcs)
+                pairs[i].append((divergence, leading_term(means, variances)))
+        values = {
+            Measure.at("spearman", "n_hidden", size).column: spearman(
+                *map(np.concatenate, zip(*group, strict=True))
+            )
+            for size, group in zip(sizes, pairs, strict=True)
+        }
+        undefined = [
+            f"h={size}"
+            for size, value in zip(sizes, values.values(), strict=True)
+            if np.isnan(value)
+        ]
+        if undefined:
+            warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
+        return {"params": self.params | self.draws, "measured": values, "n_test": None}
+
+
+def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one
+    side does not vary.
+    """
+    has_both = ~(np.isnan(x) | np.isnan(y))
+    ranks = np.array([rankdata(x[has_both]), rankdata(y[has_both])])
+    if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:
+        return float("nan")
+    return float(np.corrcoef(ranks)[0, 1])

@@ -1,0 +1,39 @@
+"""A metric at every value of one hyperparameter on the test rows of one outer fold, without a
+choice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elmbench.evaluation.content import OPTIONAL
+from elmbench.metrics import less_is_better
+from elmbench.specs.measures import Measure
+from elmbench.tasks.base import Context, Result
+from elmbench.tasks.grid import GridEvaluation
+
+
+@dataclass(frozen=True)
+class Curve(GridEvaluation):
+    """A grid of one hyperparameter, with the metric at each of its values."""
+
+    kind = "curve"
+
+    given: None = field(default=None, metadata=OPTIONAL)
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Measure `gmean@h=5` and so on, as a fit does; NaN if predictions are not finite."""
+        evaluation = super().run(inputs, context)
+        scores = np.array(evaluation["scores"])
+        values = np.where(
+            np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan
+        )
+        ((name, grid),) = self.grid.values.items()
+        columns = [Measure.at(self.metric, name, value).column for value in grid]
+        values_by_column = dict(zip(columns, values.tolist(), strict=True))
+        return {
+            "params": self.params,
+            "measured": values_by_column,
+            "search_seconds": evaluation["seconds"],
+        }

@@ -1,0 +1,52 @@
+"""Facts of a data set, for the tables of data characteristics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elmbench.evaluation.content import OPTIONAL
+from elmbench.evaluation.folds import FORMAT, DatasetRef, load_rows, split_of_rows
+from elmbench.evaluation.splits import outer_parts
+from elmbench.specs.measures import PARTS
+from elmbench.specs.protocol import Split
+from elmbench.tasks.base import Context, Result, Work
+
+
+@dataclass(frozen=True)
+class Description(Work):
+    """The shape and class counts of a data set.
+
+    `task` ({"classification", "regression"}). `outer`: the split whose parts are counted, in the
+    first fold of the first run.
+    """
+
+    kind = "description"
+
+    task: str
+    dataset: DatasetRef
+    format: int = FORMAT
+    outer: Split | None = field(default=None, metadata=OPTIONAL)
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Count the rows, the features and the rows of each class.
+
+        The result: `measured` with `features`, `instances`, and `classes`; of two classes also
+        `negatives` and `positives`; of a split, or where the source has official parts, also
+        `train` and `test`; `notes` on the data.
+        """
+        data = load_rows(self.dataset, context.data_dir)
+        facts = {"features": int(data.X.shape[1]), "instances": int(data.X.shape[0])}
+        if data.classes is not None:
+            facts["classes"] = len(data.classes)
+            if len(data.classes) == 2:
+                facts |= {
+                    "negatives": int(np.sum(data.y == -1)),
+                    "positives": int(np.sum(data.y == 1)),
+                }
+        if self.outer is not None:
+            split = split_of_rows(self.dataset, self.outer, len(data.y))
+            facts |= zip(PARTS, map(len, outer_parts(data, split, 0)[0]), strict=True)
+        elif data.splits is not None:
+            facts |= {part: len(rows) for part, rows in data.splits.items()}
+        return {"measured": facts, "notes": list(data.notes)}

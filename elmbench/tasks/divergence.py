@@ -1,0 +1,107 @@
+"""The choice of hyperparameters by the Cauchy-Schwarz divergence of the two classes' projected
+training rows.
+
+Nothing is held out: each candidate is fitted to the whole training part and judged by the distance
+between its projections of the two classes (Czarnecki and Tabor, Extreme Entropy Machines, section
+7.4).
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.content import OPTIONAL
+from elmbench.evaluation.folds import FoldData
+from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
+from elmbench.tasks.base import Context, Result, check_two_classes, choice_result, finish_result
+from elmbench.tasks.choice import Choice
+from elmbench.tasks.scoring import GridProblem
+from elmbench.tasks.search import TrainingWork
+
+
+@dataclass(frozen=True)
+class Projections(TrainingWork):
+    """The training rows projected by every candidate, as the divergences of their two classes need
+    them.
+    """
+
+    kind = "divergence"
+
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
+        """Project the training rows by every candidate, and describe the projections of the two
+        classes.
+
+        The result, by candidate: `means` and `variances`, pairs of the negative and of the positive
+        class (the variance divides by the number of rows), and `kde`, the divergence of the kernel
+        density estimates, which is NaN if a projection is not finite; `seconds`.
+        """
+        check_two_classes(
+            self.data.name,
+            data.labels,
+            "give the experiment `criterion: score`, or another data set",
+        )
+        rows = self.rows_of(data)
+        X, y = data.X_train[rows], data.y_train[rows]
+        all_rows = np.arange(len(y))
+        problem = replace(problem, X=X, y=y, folds=[(all_rows, all_rows)], weights=None)
+        means, variances = np.full((2, len(self.grid), 2), np.nan)
+        kde = np.full(len(self.grid), np.nan)
+        start_time = time.perf_counter()
+        for i, _, projections, _ in problem.projections():
+            values = np.asarray(projections, dtype=np.float64)
+            if values.shape != (len(y),):
+                raise ValueError(
+                    f"expected one projection a row, of shape {(len(y),)}, got {values.shape} "
+                    "instead"
+                )
+            if np.isfinite(values).all():
+                sides = values[y < 0], values[y > 0]
+                means[i] = [np.mean(side) for side in sides]
+                variances[i] = [np.var(side) for side in sides]
+                kde[i] = kde_divergence(*sides)
+        seconds = time.perf_counter() - start_time
+        return {
+            "means": means.tolist(),
+            "variances": variances.tolist(),
+            "kde": kde.tolist(),
+            "seconds": seconds,
+        }
+
+
+@dataclass(frozen=True)
+class DivergenceChoice(Choice):
+    """The choice of the largest divergence.
+
+    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are modelled by a
+    Gaussian or by their kernel density estimate. `dcs` ({"corrected", "as-printed"}): form of the
+    formula of two Gaussians; else None.
+    """
+
+    criterion: str = "dcs-kde"
+    dcs: str | None = field(default=None, metadata=OPTIONAL)
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Choose the candidate of the largest divergence; the first of several equally good ones.
+
+        A candidate whose divergence is not finite, such as one that projects a class onto one
+        point, is never chosen. The result: `params`, `scores` (the divergences) and `seconds`.
+        """
+        parent, evaluation = choice_result(self.given, inputs), inputs[self.evaluated[0]]
+        if self.dcs is None:
+            values = np.array(evaluation["kde"])
+        else:
+            values = gaussian_divergence(evaluation["means"], evaluation["variances"], self.dcs)
+        finite = np.isfinite(values)
+        if not finite.any():
+            raise ElmbenchError(
+                f"none of {len(values)} candidates has a divergence that is finite",
+                expected="one that projects neither class onto a single point",
+                next_step="widen the grid, or choose with `criterion: score`",
+            )
+        params = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
+        return finish_result(
+            {"params": params, "scores": values.tolist(), "seconds": evaluation["seconds"]}, parent
+        )

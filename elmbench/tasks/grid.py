@@ -1,0 +1,36 @@
+"""The scores of all candidates of a grid on the test rows of one outer fold, for `oracle`
+selection.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.evaluation.folds import FoldData
+from elmbench.tasks.base import Result
+from elmbench.tasks.scoring import GridProblem, grid_scores
+from elmbench.tasks.search import GridWork
+
+
+@dataclass(frozen=True)
+class GridEvaluation(GridWork):
+    """The scores of a grid on the test rows; nothing is chosen."""
+
+    kind = "grid"
+
+    metric: str = ""
+
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
+        """Return `scores`, one for each candidate, and `seconds`."""
+        n, parts = len(data.y_train), [data.X_train, data.X_test]
+        X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
+        y = np.concatenate([data.y_train, data.y_test])
+        weights = (
+            None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
+        )
+        folds = [(np.arange(n), np.arange(n, len(y)))]
+        scores, seconds = grid_scores(
+            [replace(problem, X=X, y=y, folds=folds, weights=weights)], self.metric
+        )
+        return {"scores": scores[:, 0].tolist(), "seconds": seconds}

@@ -1,0 +1,74 @@
+"""The permutation importance of the columns of a data set, on the test rows of one outer fold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.evaluation.folds import FoldData, encoder
+from elmbench.evaluation.predictions import FoldScores, outputs_for
+from elmbench.metrics import find_metric
+from elmbench.tasks.base import Context, Result
+from elmbench.tasks.fit import Fit
+
+#: Shuffles of each column, and the most test rows that are shuffled.
+REPEATS, MOST_ROWS = 5, 2000
+
+
+@dataclass(frozen=True)
+class Importance(Fit):
+    """A fit, and the loss of a metric on its test rows if the values of one column are shuffled."""
+
+    kind = "importance"
+
+    metric: str = ""
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of
+        `predictions`.
+        """
+        result = super().run(inputs, context)
+        result.pop("predictions", None)
+        return result
+
+    def extra_values(self, estimator: Any, data: FoldData) -> Result:
+        """Return `importances`, the mean loss of each column of the data set."""
+        from sklearn.dummy import DummyClassifier
+        from sklearn.inspection import permutation_importance
+
+        metric, sources = find_metric(self.metric), np.arange(data.X_test.shape[1])
+        if (
+            data.raw is not None
+        ):  # the encoded columns are numbers, then the indicators of each nominal column
+            numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
+            widths = [
+                encoder([], [column]).fit_transform(data.raw).shape[1] for column in data.nominal
+            ]
+            sources = np.array(
+                [*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp
+            )
+
+        def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
+            X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
+            scores = FoldScores(metric, data.in_units(y), data.labels, 1)
+            scores.add(0, data.in_units(outputs_for(metric, estimator, X, data.labels)))
+            scores.finish()
+            return float(scores.scores[0])
+
+        # Numbers of rows are shuffled, so that all indicators of a column of words move together.
+        # The first argument must have `fit`, which a calibrated model lacks.
+        n, d = len(data.y_test), int(sources.max()) + 1
+        rows = np.tile(np.arange(n)[:, None], d)
+        share = min(1.0, MOST_ROWS / n)
+        losses = permutation_importance(
+            DummyClassifier(),
+            rows,
+            data.y_test,
+            scoring=score,
+            n_repeats=REPEATS,
+            random_state=0,
+            max_samples=share,
+        )
+        return {"measured": {}, "importances": losses["importances_mean"].tolist()}

@@ -1,0 +1,394 @@
+"""The cells of one data set of a table, for the kinds of table to add, and the work that they
+need.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+from elmbench.datasets.load import identify
+from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
+from elmbench.evaluation.content import content_of
+from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
+from elmbench.evaluation.splits import rare_class_remark
+from elmbench.metrics import find_metric, is_metric
+from elmbench.registry import check_parameters, find_model, has_method, model_version
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
+from elmbench.tasks.base import Grid, ModelRef, Work, key_of
+from elmbench.tasks.choice import Choice
+from elmbench.tasks.divergence import DivergenceChoice, Projections
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.grid import GridEvaluation
+from elmbench.tasks.plan import Cell, Plan, Request
+from elmbench.tasks.search import Search
+
+#: The most cells of a table. They take some seconds to plan; the largest paper has 3,000 of one
+#: table.
+MOST_CELLS = 100_000
+
+
+class DatasetPlanner:
+    """Adds the cells of one data set to a plan, and the work that they need.
+
+    `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
+    afterwards, those of them that are run on this data set. `models`: every column by name, also
+    those that the user adds, as they are on this data set, with printed values for the
+    hyperparameters that are not searched. `missing`: the reason why the data are missing; empty if
+    they are here. `remarks`: assumptions about the rows, that they are not those of the public
+    file, or rare classes.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        resolved: Resolved,
+        request: Request,
+        dataset: DatasetSpec,
+        columns: dict[str, Model],
+        data_dir: str | None = None,
+    ) -> None:
+        self.plan, self.resolved, self.request = plan, resolved, request
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.dataset = dataset.with_options(self.options)
+        name = resolved.stand_ins.get(dataset.name, dataset.name)
+        self._printed = {
+            column: params
+            for (spelling, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelling).name == name
+        }
+        self.models = {
+            column: model.adapt(dataset.name)
+            for column, model in (resolved.spec.models | columns).items()
+        }
+        self.models = {column: self._fix_printed_params(column) for column in self.models}
+        self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
+        self.protocol = resolved.spec.protocol
+        self.split = self.protocol.outer.split(dataset.name, dataset.task)
+        self.inner = self.protocol.inner.split(dataset.task)
+        self.folds = self.split.folds
+        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
+        n_cells = len(plan.cells) + self.runs * self.folds * len(self.columns)
+        if n_cells > MOST_CELLS:
+            raise ElmbenchError(
+                f"{resolved.file.id} would have {n_cells:,} cells or more, with "
+                f"{amount(self.runs, 'run')} of {amount(self.folds, 'fold')}",
+                expected=f"at most {MOST_CELLS:,} cells",
+                next_step=f"lower {option('runs')}, or name fewer models or data sets",
+            )
+        self.missing = self.remarks = ""
+        #: The checksum of the data in each run.
+        self._checksums: list[str] = []
+        try:
+            redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
+            identities = [
+                identify(self.dataset, data_dir, run, request.other_data) for run in redrawn
+            ]
+            self._checksums = [identity.checksum for identity in identities] * (
+                self.runs // len(redrawn)
+            )
+            remarks = *identities[0].remarks, rare_class_remark(self.dataset, self.split)
+            self.remarks = "; ".join(filter(None, remarks))
+        except DataUnavailableError as error:
+            self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
+
+    def printed_params(self, column: str) -> dict[str, Any]:
+        """Return the paper's hyperparameters of a column for this data set, under the names of its
+        model.
+
+        Without `printed`, a column has the paper's names. With it, a column without printed values
+        has those of the nearest column that it inherits from.
+        """
+        names = self.models[column].printed
+        if not names:
+            return dict(self._printed.get(column, {}))
+        values = next(
+            (self._printed[name] for name in reversed(self.chain(column)) if name in self._printed),
+            {},
+        )
+        values = values | {
+            f"1/{word}": 1 / value
+            for word, value in values.items()
+            if f"1/{word}" in names.values()
+        }
+        return {name: values[word] for name, word in names.items() if word in values}
+
+    def _fix_printed_params(self, column: str) -> Model:
+        """Return a column with the printed values of the hyperparameters that neither it nor its
+        chain searches.
+        """
+        model, dataset = self.models[column], self.dataset.name
+        search_names = {name for link in self.chain(column) for name in self.models[link].search}
+        names = [
+            name for name in model.printed if name not in search_names and name not in model.params
+        ]
+        if not names or not model.runs_on(dataset):
+            return model
+        printed = self.printed_params(column)
+        if missing := [name for name in names if name not in printed]:
+            raise ElmbenchError(
+                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of "
+                f"{column} for {dataset}",
+                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: "
+                f"{{{missing[0]}: ...}}}}}}",
+                next_step="elmbench validate",
+            )
+        return model.model_copy(
+            update={"params": {name: printed[name] for name in names} | model.params}
+        )
+
+    def dataset_ref(self, run: int) -> DatasetRef:
+        """Return the data of a run."""
+        spec, redrawn = self.dataset, run if self.dataset.redraw == "run" else 0
+        return DatasetRef(
+            spec.name,
+            self._checksums[run],
+            redrawn,
+            self.options,
+            self.resolved.settings.rows,
+            spec,
+        )
+
+    def outer_fold(self, run: int, fold: int) -> OuterFold:
+        """Return an outer fold."""
+        outer_protocol = self.protocol
+        targets = (
+            None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
+        )
+        protocol = FoldProtocol(
+            outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets
+        )
+        return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
+
+    def model_ref(self, column: str) -> ModelRef:
+        """Return a column's model; all columns of a chain share the random stream of the first."""
+        entry = find_model(self.models[column].model)
+        first = self.models[self.chain(column)[0]].model
+        check_parameters(
+            entry, self.dataset.task, {*self.models[column].params, *self.models[column].search}
+        )
+        return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
+
+    def does_task(self, column: str) -> bool:
+        """Return True if a column's model has an estimator for the task of the data set."""
+        return getattr(find_model(self.models[column].model), self.dataset.task) is not None
+
+    def chain(self, column: str) -> list[str]:
+        """Return the columns that a column inherits hyperparameters from, in order, and the column
+        itself.
+        """
+        base = self.models[column].like
+        return [*(self.chain(base) if base else []), column]
+
+    def grid(self, column: str) -> dict[str, list[Any]]:
+        """Return the values that the column itself searches, by name; empty if it searches none."""
+        return self.resolved.spec.grid_of(self.models[column])
+
+    def grid_fields(
+        self, column: str, run: int, fold: int, parent: str | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of work that goes through a column's grid on an outer fold."""
+        return {
+            "outer_fold": self.outer_fold(run, fold),
+            "model": self.model_ref(column),
+            "params": self.models[column].params,
+            "grid": Grid(self.grid(column)),
+            "given": parent,
+        }
+
+    def calibration(self, column: str) -> Split | None:
+        """Return the inner folds that a model is calibrated on; None if it need not be.
+
+        It must be if it has only decision values, and a metric of the table's file needs
+        probabilities. A metric that a user adds later does not count: it must not change the keys
+        of stored results.
+        """
+        names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
+        takes = any(
+            is_metric(name) and find_metric(name).takes == "probabilities" for name in names
+        )
+        if not takes:
+            return None
+        factory = find_model(self.models[column].model).factory(self.dataset.task)
+        return None if has_method(factory, "predict_proba") else self.inner
+
+    @property
+    def metric(self) -> str:
+        """The metric that compares candidates."""
+        return self.protocol.metric_for(self.dataset.task)
+
+    def add_searches(self, column: str, run: int, fold: int) -> str | None:
+        """Add the searches on the training part of one outer fold; return the key of the last
+        one.
+        """
+        last: str | None = None
+        criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
+        for name in self.search_columns(column):
+            fields = self.grid_fields(name, run, fold, last)
+            if criterion == "score":
+                last = self.plan.add(
+                    Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows)
+                )
+            else:
+                projections = Projections(**fields, tune_rows=tune_rows)
+                evaluations = (self.plan.add(projections),)
+                last = self.plan.add(
+                    DivergenceChoice(projections.grid, last, evaluations, criterion, self.dcs)
+                )
+        return last
+
+    @property
+    def dcs(self) -> str | None:
+        """The form of the divergence of Gaussians that the experiment names; None for another
+        criterion.
+        """
+        options = self.resolved.spec.options
+        return (
+            str(options.get("dcs", "corrected"))
+            if self.protocol.criterion == "dcs-gaussians"
+            else None
+        )
+
+    def add_choice(self, column: str) -> str | None:
+        """Add the evaluations of every candidate on the outer folds; return the key of the choice
+        over all of them.
+        """
+        last: str | None = None
+        for name in self.search_columns(column):
+            outer = product(range(self.runs), range(self.folds))
+            all_fields = (self.grid_fields(name, *fold, last) for fold in outer)
+            keys = tuple(
+                self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields
+            )
+            last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
+        return last
+
+    def search_columns(self, column: str) -> list[str]:
+        """Return the columns of a chain that search hyperparameters of their own."""
+        return [name for name in self.chain(column) if self.grid(name)]
+
+    def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
+        """Add a fit on every outer fold for each column under each selection.
+
+        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
+        them. `kind`: the kind of work.
+        """
+        entries: set[tuple[str, str]] = set()
+        for select in self.request.select or self._selections:
+            for column in self.columns:
+                printed = self._chain_params(column) if select == "published" else None
+                # If the paper prints no hyperparameters for a column, they are searched.
+                selection: Selection = (
+                    "nested" if select == "published" and printed is None else select
+                )
+                if not self.does_task(column) or (column, selection) in entries:
+                    continue
+                entries.add((column, selection))
+                if self.missing:
+                    for run, fold in product(range(self.runs), range(self.folds)):
+                        self._add_cell(column, run, fold, selection, "", "unavailable")
+                else:
+                    self._add_column(column, selection, printed, choices_only, kind)
+
+    @property
+    def _selections(self) -> list[Selection]:
+        """The selections of the table. If the user adds a model, all models are searched."""
+        selections = self.resolved.spec.protocol.selections
+        if self.request.models and not set(self.columns) <= set(self.resolved.spec.models):
+            return list(
+                dict.fromkeys(
+                    "nested" if select == "published" else select for select in selections
+                )
+            )
+        return list(selections)
+
+    def _chain_params(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and its chain; None unless all are
+        printed.
+        """
+        params: dict[str, Any] = {}
+        for name in self.chain(column):
+            values = self.printed_params(name)
+            if set(self.grid(name)) - set(values):
+                return None
+            params |= values
+        return params
+
+    def _add_column(
+        self,
+        column: str,
+        select: Selection,
+        printed: dict[str, Any] | None,
+        choices_only: bool,
+        kind: type[Fit],
+    ) -> None:
+        """Add the cells of a column under one selection, and the work that they need."""
+        model = self.models[column]
+        train_accuracy = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
+        calibrate = self.calibration(column)
+        choice = self.add_choice(column) if select == "oracle" else None
+        criterion: dict[str, Any] = {
+            "criterion": self.protocol.criterion,
+            **({"dcs": self.dcs} if self.dcs else {}),
+        }
+        if self.protocol.criterion == "score":
+            criterion = {"inner": self.inner.content(), "metric": self.metric}
+        family = key_of(
+            [
+                content_of(self.outer_fold(0, 0)),
+                # What determines the hyperparameters, apart from data and folds.
+                [
+                    [
+                        content_of(self.model_ref(col)),
+                        self.models[col].params,
+                        *Grid(self.grid(col)).content().values(),
+                    ]
+                    for col in self.chain(column)
+                ],
+                model.carry_over,
+                select,
+                printed,
+                criterion | {"tune_rows": self.resolved.settings.tune_rows}
+                if select == "nested"
+                else None,
+                # The choice is over the outer folds of every run, so more runs make another choice.
+                choice,
+                *([content_of(calibrate)] if calibrate else []),
+            ]
+        )
+        for run, fold in product(range(self.runs), range(self.folds)):
+            if select == "nested":
+                choice = self.add_searches(column, run, fold)
+            if choices_only and choice is not None:
+                self._add_cell(column, run, fold, select, choice, family)
+                continue
+            # Values that the column fixes take precedence over printed ones.
+            params = (printed or {}) | model.params
+            outer_fold, ref = self.outer_fold(run, fold), self.model_ref(column)
+            fit = kind(outer_fold, ref, params, model.carry_over, choice, train_accuracy, calibrate)
+            self._add_cell(column, run, fold, select, self.plan.add(fit), family)
+
+    def add_works(
+        self,
+        column: str,
+        outer: Sequence[tuple[int, int]],
+        work: Callable[[int, int], Work],
+        select: str,
+    ) -> None:
+        """Add the independent cells of a column, without a choice of hyperparameters.
+
+        `outer`: their runs and folds. `work`: of a run and fold; the first one determines the
+        family of the cells.
+        """
+        family = "unavailable" if self.missing else work(*outer[0]).key
+        for run, fold in outer:
+            key = "" if self.missing else self.plan.add(work(run, fold))
+            self._add_cell(column, run, fold, select, key, family)
+
+    def _add_cell(
+        self, column: str, run: int, fold: int, select: str, key: str, family: str
+    ) -> None:
+        entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
+        self.plan.cells.append(Cell(*entry, self.missing, self.remarks))

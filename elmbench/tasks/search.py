@@ -1,0 +1,162 @@
+"""The search for hyperparameters on inner folds of the training part of one outer fold (`nested`
+selection).
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from elmbench.evaluation.content import FLAT, OPTIONAL
+from elmbench.evaluation.folds import FoldData, fold_data, prepared_inputs
+from elmbench.evaluation.splits import Indices, folds_of, stratified_rows
+from elmbench.numerics.seeds import integer_seed
+from elmbench.registry import find_model
+from elmbench.specs.protocol import Split
+from elmbench.tasks.base import (
+    OVERHEAD,
+    Context,
+    FoldWork,
+    Grid,
+    Result,
+    choice_result,
+    finish_result,
+)
+from elmbench.tasks.scoring import GridProblem, best, grid_scores
+
+INNER = Split("kfold", 3)
+
+
+@dataclass(frozen=True)
+class GridWork(FoldWork):
+    """Work that goes through a grid of hyperparameters of one model on one outer fold.
+
+    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each
+    candidate separately, even if the model can share work between candidates.
+    """
+
+    grid: Grid = field(metadata=FLAT)
+    given: str | None
+    paths: bool = field(default=True, metadata=OPTIONAL)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.given,) if self.given else ()
+
+    @property
+    def number_of_fits(self) -> int:
+        return len(self.grid)
+
+    @property
+    def estimated_params(self) -> dict[str, Any]:
+        return self.params | {
+            name: values[len(values) // 2] for name, values in self.grid.values.items()
+        }
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of each fit, according to the spec."""
+        return self.outer_fold.n_train
+
+    def seconds(self) -> float:
+        share = find_model(self.model.name).sharing if self.paths else 1.0
+        return self.number_of_fits * (OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        parent, data = (
+            choice_result(self.given, inputs),
+            fold_data(self.outer_fold, context.data_dir),
+        )
+        return finish_result(
+            self.evaluate(data, self.problem(data, parent["params"], context)), parent
+        )
+
+    def problem(
+        self, data: FoldData, inherited_params: dict[str, Any], context: Context
+    ) -> GridProblem:
+        """Return the problem of the grid on the training rows without folds; it replaces inherited
+        parameters.
+        """
+        factory, fixed = self.factory_with(inherited_params | self.params)
+        fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
+        X, y, candidates = data.X_train, data.y_train, self.grid.candidates()
+        return GridProblem(
+            factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights
+        )
+
+    @abstractmethod
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
+        """Return the result of the grid on the rows of the outer fold, and `seconds`."""
+
+
+@dataclass(frozen=True)
+class TrainingWork(GridWork):
+    """Work that goes through a grid on the training rows alone.
+
+    `tune_rows`: the number of random training rows to use; None for all.
+    """
+
+    tune_rows: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
+
+    def rows_of(self, data: FoldData) -> Indices | slice:
+        """Return the training rows to use."""
+        if self.tune_rows is None or self.tune_rows >= len(data.y_train):
+            return slice(None)
+        key = "tune", self.data.name, self.outer_fold.run, self.outer_fold.fold
+        return stratified_rows(data.y_train, self.tune_rows, data.labels is not None, *key)
+
+
+@dataclass(frozen=True)
+class Search(TrainingWork):
+    """A search on inner folds; `metric` compares the candidates."""
+
+    kind = "search"
+
+    inner: Split = INNER
+    metric: str = ""
+
+    @property
+    def number_of_fits(self) -> int:
+        return self.inner.folds * len(self.grid)
+
+    @property
+    def n_rows(self) -> int:
+        return super().n_rows * (self.inner.folds - 1) // self.inner.folds
+
+    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
+        """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`."""
+        scores, seconds = grid_scores(self.problems(data, problem), self.metric)
+        params = self.grid.candidates()[best(scores)]
+        return {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
+
+    def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
+        """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its
+        own inputs.
+        """
+        X, y, folds = self.inner_folds(data)
+        weights = None if data.weights is None else data.weights[self.rows_of(data)]
+        problem = replace(problem, X=X, y=y, folds=folds, weights=weights)
+        scale = self.outer_fold.protocol.scale
+        if data.raw is None and (scale is None or scale.fit_on == "all"):
+            yield problem
+            return
+        for fold in folds:
+            inputs = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
+            yield replace(problem, X=inputs, folds=[fold])
+
+    def inner_folds(
+        self, data: FoldData
+    ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
+        """Return the rows of the search, and their inner folds."""
+        rows = self.rows_of(data)
+        X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
+        groups = None if data.groups is None else data.groups[rows]
+        times = None if data.times is None else data.times[rows]
+        seed = integer_seed("inner", self.data.name, self.outer_fold.run, self.outer_fold.fold)
+        return X, y, folds_of(self.inner, seed, X, y, groups=groups, times=times)

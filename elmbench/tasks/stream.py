@@ -1,0 +1,96 @@
+"""A model that learns the training rows of one outer fold in chunks and is measured after each
+chunk.
+"""
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.evaluation.content import OPTIONAL
+from elmbench.evaluation.folds import fold_data
+from elmbench.evaluation.predictions import check_predictions, metric_of, metric_value
+from elmbench.metrics import PREQUENTIAL
+from elmbench.specs.measures import Measure, rows_after_chunks
+from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.tasks.base import Context, FoldWork, Result, check_memory, shown_parameters
+from elmbench.tasks.fit import model_size
+
+
+@dataclass(frozen=True)
+class Stream(FoldWork):
+    """A model that learns chunk by chunk.
+
+    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer.
+    `prequential`: predict each chunk but the first before it is learnt.
+    """
+
+    kind = "stream"
+
+    chunk: int
+    prequential: bool = field(default=False, metadata=OPTIONAL)
+
+    def seconds(self) -> float:
+        return sum(map(self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of
+        learning alone.
+
+        `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
+        `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all
+        chunks so far but the first, each predicted before it was learnt) and `n_units@rows=40`.
+        """
+        data = fold_data(self.outer_fold, context.data_dir)
+        factory, fixed = self.factory_with(self.params)
+        check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
+        estimator = factory(**fixed)
+        values_by_column: dict[str, float] = {}
+        preds: list[NDArray[Any]] = []
+        metric = "nrmse" if data.labels is None else "accuracy"
+        classes = {} if data.labels is None else {"classes": np.array(data.labels)}
+        seconds = 0.0
+        stops = rows_after_chunks(len(data.y_train), self.chunk)
+        for start, stop in pairwise([0, *stops]):
+            rows = slice(start, stop)
+            if self.prequential and start:
+                preds.append(
+                    check_predictions(
+                        data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels
+                    )
+                )
+            start_time = time.perf_counter()
+            with warnings.catch_warnings():
+                # The first rows of a stream may have nearly as many classes.
+                warnings.filterwarnings("ignore", "The number of unique classes")
+                estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
+            seconds += time.perf_counter() - start_time
+            values: dict[str, float] = {"n_units": model_size(estimator) or 0}
+            values[metric] = metric_of(metric, estimator, data.X_test, data.y_test, data.labels)
+            if data.labels is not None:
+                past_rows = data.X_train[:stop], data.y_train[:stop]
+                values[TRAIN_ACCURACY] = metric_of(metric, estimator, *past_rows, data.labels)
+            if preds:
+                true, predicted = data.y_train[stops[0] : stop], np.concatenate(preds)
+                if data.labels is None:
+                    values[PREQUENTIAL] = metric_value("nrmse", true, predicted, None)
+                else:
+                    # Gama, Sebastiao and Rodrigues, "On evaluating stream learning algorithms"
+                    # (2013), eq. 1.
+                    values[PREQUENTIAL] = float(np.mean(true != predicted))
+            values_by_column |= {
+                Measure(name, "rows", stop).column: value for name, value in values.items()
+            }
+        result = {
+            "params": shown_parameters(fixed),
+            "measured": values_by_column,
+            "fit_seconds": seconds,
+        }
+        if np.isinf([*values_by_column.values()]).any():
+            result |= {"status": "diverged", "reason": "an error of the predictions is infinite"}
+        return result

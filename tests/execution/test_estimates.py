@@ -1,0 +1,204 @@
+"""Estimates of durations: by formula, by ended work, in a run under way; the order of tasks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_runs import MakePlan
+
+from elmbench.execution.engine import Estimates, WorkQueue
+from elmbench.specs.limits import Limits
+from elmbench.tasks import work_from
+
+
+@dataclass
+class Named:
+    """Work as estimates see it."""
+
+    model_name: str
+    dataset: str
+    formula: float | None = 1.0
+    bytes: int = 0
+    kind: str = "cell"
+
+    @property
+    def data(self) -> Any:
+        return SimpleNamespace(name=self.dataset)
+
+    @property
+    def has_formula(self) -> bool:
+        return self.formula is not None
+
+    def seconds(self) -> float:
+        return self.formula or 1.0
+
+    def exceeds_memory(self, limit: int) -> bool:
+        return self.bytes > limit
+
+
+def estimates_of(works: Mapping[str, Any], limits: Limits | None = None) -> Estimates:
+    return Estimates(works, dict.fromkeys(works, limits or Limits()))
+
+
+def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
+    works = {
+        "a": Named("m", "d"),
+        "b": Named("m", "d", 2.0),
+        "c": Named("m", "e"),
+        "z": Named("n", "d"),
+    }
+    estimates = estimates_of(works)
+    assert [estimates.seconds(key) for key in works] == [1, 2, 1, 1]
+    estimates.note("a", 20.0)
+    assert [estimates.seconds(key) for key in works] == [20, 40, 20, 1]
+    estimates.note("c", 5.0)
+    assert [estimates.seconds(key) for key in works] == [20, 40, 5, 1]
+    refused = Named("m", "d")
+    refused.seconds = lambda: 1.0 + "100"
+    assert estimates_of({"a": refused}).seconds("a") < 0.01
+    # A model without formula is unknown until some of its work has ended.
+    estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
+    assert estimates.seconds("a") is None
+    assert estimates.remaining("a", {}, 1) == (0, False)
+    estimates.note("b", 184.0)
+    assert estimates.seconds("a") == 184
+    assert estimates.remaining("a", {}, 1) == (184, True)
+
+
+def test_limits_end_work() -> None:
+    works = {
+        "long": Named("m", "d", 1e6),
+        "large": Named("n", "d", 1e6, bytes=10),
+        "short": Named("o", "d", 2.0),
+    }
+    estimates = estimates_of(works, Limits(600, 5))
+    assert (estimates.seconds("long"), estimates.seconds("short")) == (600, 2)
+    assert (estimates.seconds("large") or 0) < 0.01
+
+
+def test_the_time_left_comes_from_ended_work() -> None:
+    """The formulas are wrong by a factor of up to twenty for a model; the estimate is not."""
+    rng = np.random.default_rng(0)
+    factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
+    works = {
+        f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5)))
+        for i in range(30)
+        for model in factors
+    }
+    seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
+    estimates = estimates_of(works)
+    # Before any has ended, the formulas are all that there is.
+    assert estimates.remaining(works, {}, 1) == (
+        pytest.approx(sum(work.seconds() for work in works.values())),
+        True,
+    )
+    waiting, spent = list(works), 0.0
+    for number, (key, took) in enumerate(seconds.items(), 1):
+        waiting.remove(key)
+        spent += took
+        estimates.note(key, took)
+        remaining, _ = estimates.remaining(waiting, {}, 1)
+        if number >= len(factors):
+            assert remaining == pytest.approx(sum(seconds.values()) - spent, abs=1e-6)
+            assert estimates.remaining(waiting, {}, 4)[0] == pytest.approx(remaining / 4)
+
+
+def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
+    estimates = estimates_of({"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)})
+    estimates.note("a", 40.0)
+    assert estimates.remaining((), {"b": 30.0}, 1) == (10, True)
+    assert estimates.remaining((), {"b": 100.0}, 1) == (30, True)
+
+
+def test_fits_are_candidates_times_inner_folds(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
+    plan = plan_toy(experiment, runs=1, select=("nested", "oracle"))
+    fits = {
+        (work.kind, work.content().get("model")): work.number_of_fits
+        for work in plan.works.values()
+    }
+    assert fits == {
+        ("search", "elm"): 2 * 2 * 2,
+        ("search", "k-elm"): 4 * 2 * 2,
+        ("search", "fb-kos-elm"): 3 * 2,
+        ("grid", "elm"): 2 * 2,
+        ("grid", "k-elm"): 4 * 2,
+        ("grid", "fb-kos-elm"): 3,
+        ("choice", None): 0,
+        **dict.fromkeys((("cell", m) for m in ("elm", "k-elm", "os-elm", "fb-kos-elm")), 1),
+    }
+
+
+@pytest.mark.usefixtures("without_data")
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("cell", {"dataset": {"rows": 10_000}}),
+        ("cell", {"params": {"n_hidden": 5000}}),
+        ("search", {"grid": {"n_hidden": [10, 20, 30, 40], "C": [1, 8]}}),
+        ("search", {"inner": {"folds": 9}}),
+        ("search", {"tune_rows": 5000}),
+        ("search", {"paths": False}),
+    ],
+)
+def test_more_work_takes_longer(
+    plan_toy: MakePlan, experiment: dict[str, Any], kind: str, change: dict[str, Any]
+) -> None:
+    experiment["datasets"] = ["sylva"]
+    experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
+    plan = plan_toy(experiment, profile="fast", runs=1)
+    model = "k-elm" if "paths" in change else "elm"
+    work = next(w for w in plan.works.values() if w.kind == kind and w.content()["model"] == model)
+    more = unit = work.content()
+    for key, value in change.items():
+        more = more | {
+            key: unit[key] | value if isinstance(value, dict) and key != "grid" else value
+        }
+    assert work.data is not None
+    assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
+
+
+@pytest.mark.usefixtures("without_data")
+def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: MakePlan) -> None:
+    request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
+    plan = plan_table("table4", profile="paper", **request)
+    above = {
+        (work.kind, work.model_name): work.exceeds_memory(2**24)
+        for work in plan.works.values()
+        if work.model_name
+    }
+    assert above[("cell", "k-elm")]
+    assert above[("search", "k-elm")]
+    assert not any(work.exceeds_memory(2**40) for work in plan.works.values())
+
+
+def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    plan = plan_toy(experiment, runs=1, select=("nested",))
+    seconds = {
+        key: {"search": 1.0, "cell": 5.0}[work.kind] * (3 if work.model_name == "k-elm" else 1)
+        for key, work in plan.works.items()
+    }
+    queue = WorkQueue(plan.works, plan.works, seconds)
+    # FB-KOS-ELM takes over what K-ELM's searches choose: they have the longest chains behind them.
+    first = [plan.works[queue.pop() or ""] for _ in range(3)]
+    assert {(work.kind, work.model_name) for work in first} == {("search", "k-elm")}
+    assert WorkQueue(plan.works, plan.works, None).pop() == next(iter(plan.works))
+
+
+def test_work_for_an_idle_worker_comes_first(plan_models: MakePlan) -> None:
+    """A worker that has run a model from outside does no other work."""
+    plan = plan_models("healthy", "printing", "K-ELM", select=("published",))
+    healthy, printing = "model healthy", "model printing"
+    queue = WorkQueue(plan.works, plan.works, dict.fromkeys(plan.works, 1.0))
+
+    def codes(*idle: str) -> list[str]:
+        keys = [queue.pop(idle) for _ in range(3)]
+        return [plan.works[key or ""].outside_code for key in keys]
+
+    assert codes(healthy, printing) == [printing] * 3
+    assert codes(healthy, printing) == [healthy] * 3
+    assert codes(healthy, printing) == [""] * 3

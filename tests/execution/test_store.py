@@ -1,0 +1,337 @@
+"""The store: nothing damaged is believed, nothing is lost beside others, and stale cells go."""
+
+import contextlib
+import errno
+import os
+import re
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
+from platforms import UNIX_PROCESSES
+from random_examples import examples
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.execution.store import Store
+from elmbench.files import WriteError
+from elmbench.tasks.base import Grid
+from elmbench.tasks.choice import Choice
+from elmbench.tasks.plan import Cell
+
+CHOICES = [Choice(Grid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
+
+# --- Records
+# -----------------------------------------------------------------------------
+
+
+def test_what_is_put_is_there(store: Store) -> None:
+    assert store.get(KEY) is store.result(KEY) is None
+    store.put(WORK, RESULT, "e1")
+    assert store.get(KEY) == {
+        "key": KEY,
+        "unit": WORK.content(),
+        "result": RESULT,
+        "environment": "e1",
+    }
+    assert Store(store.root.parent).result(KEY) == RESULT
+    # The last one counts, whoever stored it.
+    for i in range(12):
+        other = again(store)
+        other.put(WORK, RESULT | {"reason": str(i)}, "e")
+        other.close()
+        assert again(store).result(KEY) == RESULT | {"reason": str(i)}
+
+
+def test_a_truncated_record_counts_as_missing(store: Store) -> None:
+    store.put(WORK, RESULT, "e")
+    path = log(store)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert again(store).result(KEY) is None, length
+        # Its writer was killed: that is no damage.
+        assert again(store).n_damaged == 0, length
+    path.write_bytes(whole)
+    assert again(store).result(KEY) == RESULT
+
+
+@examples(60)
+@given(data=st.data())
+def test_no_flipped_bit_is_believed(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Every other record stands; the damaged one is missing and counted, and can be put again."""
+    store = Store(tmp_path_factory.mktemp("flipped"))
+    others = CHOICES[2:4]
+    for work in (others[0], WORK, others[1]):
+        store.put(work, RESULT, "e")
+    path = log(store)
+    content = bytearray(path.read_bytes())
+    lines = content.splitlines(keepends=True)
+    # The ends of lines too, but not that of the last one: there nothing was written after.
+    position = data.draw(st.integers(len(lines[0]), len(lines[0]) + len(lines[1]) - 1))
+    content[position] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(content)
+    result = again(store)
+    assert result.result(KEY) is None
+    assert result.n_damaged >= 1
+    assert result.result(others[0].key) == RESULT
+    if position < len(lines[0]) + len(lines[1]) - 1:
+        assert result.result(others[1].key) == RESULT
+    result.put(WORK, RESULT, "e")
+    assert again(store).result(KEY) == RESULT
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "000002-a.v3.log",
+            "it has format 3, this version of elmbench reads format 2. Update elmbench",
+        ),
+        ("000002-a.v1.log", "it has format 1, this version of elmbench reads format 2. Run again"),
+    ],
+)
+def test_a_log_of_another_format_is_left_alone_and_named(
+    store: Store, name: str, message: str
+) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+    other = log(store).rename(log(store).with_name(name))
+    with pytest.warns(ElmbenchWarning, match=re.escape(f"{name} is ignored: {message}")):
+        assert again(store).result(KEY) is None
+    content = other.read_bytes()
+    with pytest.warns(ElmbenchWarning):
+        again(store).put(WORK, RESULT, "e")
+    assert other.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x00" * 100, b"\xff\xfe\n", b"[]\n\n\n", b"\n", b"x" * 200 + b"\n", b"0" * 64 + b" a {}\n"],
+)
+def test_a_file_of_something_else(store: Store, content: bytes) -> None:
+    store.put(WORK, RESULT, "e")
+    log(store).write_bytes(content)
+    assert again(store).get(KEY) is None
+    store = again(store)
+    store.put(WORK, RESULT, "e")
+    assert again(store).result(KEY) == RESULT
+
+
+def test_damage_that_comes_while_the_store_is_open(store: Store) -> None:
+    store.put(WORK, RESULT, "e")
+    reader = again(store)
+    assert reader.result(KEY) == RESULT
+    path = log(store)
+    path.write_bytes(path.read_bytes().replace(b"0.25", b"0.75"))
+    assert reader.result(KEY) is None
+
+
+@UNIX_PROCESSES
+def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
+    """Five processes add results and cells at the same time."""
+    assert store.cells("ci", "toy/one") == []
+
+    def add(number: int) -> None:
+        mine = again(store)
+        for work in CHOICES[number::5]:
+            mine.put(work, RESULT | {"reason": str(number)}, "e")
+            entry = cell(model=f"M{number}", run=CHOICES.index(work), key=work.key)
+            mine.add_cells("ci", "toy/one", [entry], f"run {number}")
+
+    children = [in_a_child(partial(add, number)) for number in range(5)]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
+    store.refresh()
+    assert {entry.key for entry in store.cells("ci", "toy/one")} == {work.key for work in CHOICES}
+    assert sorted(store.commands("ci", "toy/one")) == [f"run {number}" for number in range(5)]
+    for i, work in enumerate(CHOICES):
+        assert store.result(work.key) == RESULT | {"reason": str(i % 5)}
+
+
+def test_environments_are_kept_once(store: Store) -> None:
+    first = store.put_environment({"python": "3.11", "cores": 2})
+    assert store.put_environment({"cores": 2, "python": "3.11"}) == first
+    assert store.put_environment({"python": "3.12", "cores": 2}) != first
+    assert store.environment(first) == {"python": "3.11", "cores": 2}
+    assert store.environment("lost") == {"hash": "lost"}
+
+
+# --- The disk
+# -----------------------------------------------------------------------------
+
+
+def test_results_are_there_at_once_and_on_the_disk_at_the_end(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    for i, work in enumerate(CHOICES):
+        store.put(work, RESULT, "e")
+        assert len(lines_of(store)) == i + 1
+    assert not waits
+    store.close()
+    assert len(waits) == 1
+
+
+@pytest.mark.parametrize("call", ["fsync", "write"])
+@pytest.mark.parametrize(
+    ("number", "reason"), [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only file system")]
+)
+def test_a_write_that_fails_leaves_what_was_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str, number: int, reason: str
+) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+
+    def fail(*args: Any, **how: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(WriteError, match=reason) as error, contextlib.closing(store):
+            store.put(OTHER, RESULT, "e")
+    assert str(store.root / "records") in error.value.found
+    assert "--results-dir" in str(error.value.next_step)
+    assert again(store).result(KEY) == RESULT
+    assert again(store).n_damaged == 0
+
+
+@UNIX_PROCESSES
+def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk: the write fails half-way, and the half
+    is taken back.
+    """
+    resource = pytest.importorskip("resource")
+    message = tmp_path / "message"
+
+    def write_more() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        store.put(WORK, RESULT, "e")
+        try:
+            store.put(OTHER, RESULT | {"measured": {str(i): 0.5 for i in range(1000)}}, "e")
+        except WriteError as error:
+            message.write_text(str(error))
+
+    os.waitpid(in_a_child(write_more), 0)
+    assert "cannot write" in message.read_text()
+    assert "File too large" in message.read_text()
+    assert again(store).result(KEY) == RESULT
+    assert len(lines_of(store)) == 1
+    assert log(store).stat().st_size == len(lines_of(store)[0])
+
+
+# --- Tables
+# -----------------------------------------------------------------------------
+
+
+def cells(n_runs: int, **changes: Any) -> list[Cell]:
+    key = changes.get("family", "f1")
+    return [
+        cell(run=r, fold=f, key=f"{key}-{r}-{f}", **changes)
+        for r in range(n_runs)
+        for f in range(2)
+    ]
+
+
+def missing(n_runs: int) -> list[Cell]:
+    return [
+        replace(entry, key="", family="unavailable", unavailable="not here")
+        for entry in cells(n_runs)
+    ]
+
+
+K = cells(1, model="K-ELM")
+OTHERS = [
+    cells(1, family="f2", **entry)
+    for entry in ({"dataset": "x"}, {"model": "x"}, {"select": "oracle"}, {"reading": "a=b"})
+]
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ([], []),
+        ([cells(1), K], cells(1) + K),
+        ([cells(1), K, cells(3)], cells(1) + K + cells(3)[2:]),
+        ([cells(1), K, cells(3), cells(1)], cells(1) + K + cells(3)[2:]),
+        # Another entry displaces nothing.
+        *(([cells(2), other], cells(2) + other) for other in OTHERS),
+        # An entry that has changed loses the cells of runs that are not asked for now too: another
+        # protocol's must not be averaged with them.
+        ([cells(3) + K, cells(1, family="f2")], K + cells(1, family="f2")),
+        # Data that are not here displace nothing, nor where more runs are asked for than there are
+        # results of; nothing of it stays when the data are here again.
+        ([cells(1), missing(1)], cells(1)),
+        ([cells(1), missing(3)], cells(1) + missing(3)[2:]),
+        ([cells(1), missing(3), cells(2)], cells(2)),
+        ([missing(2)], missing(2)),
+        ([missing(2), cells(1)], cells(1)),
+    ],
+)
+def test_the_cells_of_several_requests(
+    store: Store, requests: list[list[Cell]], expected: list[Cell]
+) -> None:
+    for request in requests:
+        store.add_cells("ci", "toy/one", request, "run")
+    assert store.cells("ci", "toy/one") == expected
+    # Tables and profiles are apart.
+    assert store.cells("fast", "toy/one") == store.cells("ci", "toy/two") == []
+
+
+def test_commands_stand_once_and_a_request_that_changes_nothing_is_not_written_again(
+    store: Store,
+) -> None:
+    for command in ("a", "b", "a", "c"):
+        store.add_cells("fast", "toy/one", cells(1), command)
+    assert store.commands("fast", "toy/one") == ["b", "a", "c"]
+    store.add_cells("ci", "toy/one", cells(2), "run")
+    before = log(store).read_bytes()
+    store.add_cells("ci", "toy/one", cells(1), "run")
+    assert log(store).read_bytes() == before
+    store.add_cells("ci", "toy/one", cells(1), "another")
+    assert len(log(store).read_bytes()) > len(before)
+
+
+def test_a_whole_request_is_all_that_a_table_has(store: Store) -> None:
+    for request, command in ((cells(1), "first"), (K, "second")):
+        store.add_cells("ci", "toy/one", request, command, whole=True)
+        assert store.cells("ci", "toy/one") == request
+        assert again(store).commands("ci", "toy/one") == [command]
+    store.add_cells("ci", "toy/one", cells(1) + K, "third", whole=True)
+    assert store.cells("ci", "toy/one") == cells(1) + K
+
+
+def test_cells_of_an_earlier_version_have_further_values(store: Store) -> None:
+    (entry,) = cells(1)[:1]
+    record = {"command": "run", "cells": [[*asdict(entry).values(), 3]]}
+    store.append("table:ci/toy/one", record)
+    assert store.cells("ci", "toy/one") == [entry]
+
+
+def test_the_cells_of_a_run_count_as_the_last_ones_for_its_own_table(store: Store) -> None:
+    store.add_cells("ci", "toy/one", K, "before")
+    store.add_cells("ci", "toy/one", cells(2), "mine")
+    # Another process runs the same entry with another grid meanwhile.
+    store.add_cells("ci", "toy/one", cells(3, family="f2"), "another")
+    assert store.cells("ci", "toy/one", latest=cells(2)) == K + cells(2)
+    assert store.cells("ci", "toy/one") == K + cells(3, family="f2")
+
+
+def test_one_damaged_line_loses_no_cells(store: Store) -> None:
+    store.add_cells("ci", "toy/one", cells(1), "run")
+    store.add_cells("ci", "toy/one", K, "another")
+    path = log(store)
+    whole = path.read_bytes()
+    expected = store.cells("ci", "toy/one")
+    for line in lines_of(store, "table:"):
+        path.write_bytes(whole.replace(line, line.replace(b"wdbc", b"wdbd"), 1))
+        result = again(store)
+        assert result.cells("ci", "toy/one") == expected
+        assert result.commands("ci", "toy/one") == ["run", "another"]
+        assert result.n_damaged == 1

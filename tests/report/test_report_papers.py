@@ -1,0 +1,297 @@
+"""The sentences on a paper and its main claims, against the committed results that they are
+about.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_cells import RESULTS, committed
+from rich.text import Text
+
+from elmbench.cli.checks import published_text
+from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
+from elmbench.numerics.significance import Finding
+from elmbench.report.build_site import gather
+from elmbench.report.checks import check_published, published_record
+from elmbench.report.papers import (
+    PaperResults,
+    TableResults,
+    answer_sentence,
+    papers_of,
+    table_sentence,
+)
+from elmbench.results import group_by
+from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.experiments import Claim
+from elmbench.tables.result_table import JUDGED, VERDICTS
+
+
+def papers(*names: str) -> list[PaperResults]:
+    """Return the papers of committed tables, the most faithful profile of a table first."""
+    tables = group_by(map(committed, names), lambda table: table.resolved.file.id).values()
+    return papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in tables)
+
+
+def answer(*names: str) -> PaperResults:
+    (result,) = papers(*names)
+    return result
+
+
+def test_the_sentences_on_a_table() -> None:
+    result = answer("paper/eem/table4", "paper/eem/table5")
+    first = committed("paper/eem/table4").verdicts[0]
+    assert result.sentences[0] == (
+        "The models compare as published in 2 of 2 tables; the values agree in 1 of these, and 1 has too few runs to "
+        "tell."
+    )
+    assert result.sentences[1] == (
+        f"G-means of Table 4: {first.inside} of 72 are inside their intervals ({first.expected:g} expected), and the "
+        "pattern matches the printed one (p < .001). Verdict: reproduced."
+    )
+    partly = table_sentence("Table 4", replace(first, judged=64, inside=58, profiles=("paper",)))
+    assert partly.startswith(
+        "G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8"
+    )
+    alone = table_sentence(
+        "Table 4", replace(first, figures=1, judged=1, inside=1, profiles=("fast",))
+    )
+    assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
+    assert result.sentences[2] == (
+        "G-means of Table 5: none of 54 has the 3 runs that an interval needs, but the pattern matches the printed one "
+        "(p < .001). Verdict: pattern only."
+    )
+
+
+ONLY = "compare as published in the only table that can be judged"
+
+
+@pytest.mark.parametrize(
+    ("tables", "few_runs", "sentence"),
+    [
+        (
+            {"pattern only": 5, "not reproduced": 1, "too small to judge": 1},
+            0,
+            "The models compare as published in 5 of 6 tables; the values agree in none of these. "
+            "1 more table is too small to judge.",
+        ),
+        ({"not reproduced": 2}, 0, "The models compare as published in none of 2 tables."),
+        (
+            {"level only": 2},
+            0,
+            "The models compare as published in none of 2 tables; in 2 only the values agree.",
+        ),
+        (
+            {"pattern only": 1, "too small to judge": 4},
+            0,
+            f"The models {ONLY}, but the values do not agree. 4 more tables are too small to judge.",
+        ),
+        ({"reproduced": 1}, 0, f"The models {ONLY}, and the values agree."),
+        ({"not reproduced": 1}, 0, f"The models do not {ONLY}, and the values do not agree."),
+        (
+            {"pattern only": 1},
+            1,
+            f"The models {ONLY}, but it has too few runs to judge the values.",
+        ),
+        ({"too small to judge": 2}, 0, "No table has enough figures and runs to be judged."),
+    ],
+)
+def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: str) -> None:
+    assert answer_sentence(Counter(tables), few_runs) == sentence
+
+
+def test_papers_stand_in_the_order_of_their_results() -> None:
+    result = papers("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")
+    assert [one.paper.key for one in result] == ["rkelm", "eem"]
+    assert answer("fast/kos-elm/figure3").sentences == []
+
+
+def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None:
+    run, unrun = (
+        answer("fast/eem/figure3"),
+        TableResults(answer("paper/eem/table4").tables[0].file, ()),
+    )
+    assert (
+        PaperResults(run.paper, (*run.tables, unrun)).answer == "No figure of Fig. 3 is compared."
+    )
+    assert PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
+
+
+def test_the_counts_are_those_of_the_summary() -> None:
+    result = answer("paper/eem/table4")
+    summary = pd.read_csv(
+        RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""]
+    )
+    part = summary[
+        summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()
+    ]
+    assert sum(result.counts[0].values()) == len(part) == 81
+    assert list(result.verdicts) == [*VERDICTS, "not run"]
+
+
+def test_a_figure_of_several_tables_counts_once() -> None:
+    names = ("fast/rkelm/table5", "fast/rkelm/table12")
+    entries = [
+        (line.dataset, line.model, line.metric, line.published)
+        for one in map(committed, names)
+        for line in one.figures[one.figures["verdict"] != ""].itertuples()
+        if line.dataset != "waveform-drawn"
+    ]
+    assert len(set(entries)) == len(entries) - 3
+    assert sum(answer(*names).counts[0].values()) == len(set(entries))
+    # An equal number under another criterion of the choice is another figure.
+    alone = [sum(answer(f"paper/eem/table{number}").counts[0].values()) for number in (9, 10)]
+    assert sum(answer("paper/eem/table9", "paper/eem/table10").counts[0].values()) == sum(alone)
+
+
+def test_facts_of_the_data_are_counted_apart() -> None:
+    result = answer("fast/eem/table3", "paper/eem/table4")
+    figures, facts = result.counts
+    assert figures == answer("paper/eem/table4").counts[0]
+    assert facts["reproduced"] == 48
+    assert (
+        result.sentences[-1]
+        == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
+    )
+    alone = answer("fast/eem/table3")
+    assert alone.sentences == result.sentences[-1:]
+
+
+def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
+    names = ("paper/rkelm/table3", "fast/rkelm/table3")
+    paper, fast = (committed(name).verdicts[0].figures for name in names)
+    # The other data sets are those of profile fast alone.
+    assert (
+        answer(*names)
+        .sentences[1]
+        .startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
+    )
+    assert paper < fast
+    # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
+    counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
+    assert {name: counts[name] for name in JUDGED} == {
+        name: answer("paper/eem/table4").counts[0][name] for name in JUDGED
+    }
+
+
+def test_the_words_of_other_verdicts() -> None:
+    words = {
+        "paper/rkelm/table5": "3 of 5 are inside their intervals (4.8 expected), and the pattern does not match the "
+        "printed one (p = .100). Verdict: too small to judge.",
+        "paper/ospvm/table12": "Accuracies of Table 12: 2 of 4 are inside their intervals (3.8 expected), and there "
+        "are too few models to test the pattern. Verdict: too small to judge.",
+        "fast/eem/table4": "G-means of Table 4 (profile fast): none of 72 has the 3 runs",
+    }
+    for name, text in words.items():
+        assert text in " ".join(answer(name).sentences)
+
+
+PAPERS = {file.spec.paper: file.paper for file in load_catalogue().values()}
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_a_main_claim_names_claims_that_the_tables_declare(key: str) -> None:
+    mains = PAPERS[key].main_claims
+    # Of one paper there is a page without abstract and conclusion.
+    assert 5 <= len(mains) <= 8 or key == "mk-elm"
+    for main in mains:
+        for table, beginnings in main.tested_by.items():
+            declared = [claim.says for claim in find_experiment(table).spec.claims]
+            for beginning in beginnings:
+                assert any(says.startswith(beginning) for says in declared), (table, beginning)
+
+
+def test_the_result_of_a_main_claim_counts_its_statements() -> None:
+    resolved: Any = None
+    above = Claim.model_validate(
+        {
+            "says": "it is",
+            "dataset": "a",
+            "metric": "mcc",
+            "model": "m",
+            "is": "above",
+            "than": ["n"],
+        }
+    )
+    fails = ClaimOutcome(above, resolved, "does not hold")
+    undecided, holds = replace(fails, verdict="undecided"), replace(fails, verdict="holds")
+    assert result_in_words([holds]) == "holds"
+    assert (
+        result_in_words([fails, undecided, holds, fails]) == "1 holds, 2 do not hold, 1 undecided"
+    )
+    # Far less than a third of the time is not a third, but no slower.
+    time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
+    third = Claim.model_validate(above.model_dump(by_alias=True) | time)
+    result = ClaimOutcome(
+        third, resolved, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs")
+    )
+    assert result_in_words([result]) == "ratio smaller than stated"
+    assert result_in_words(
+        [replace(result, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]
+    ) == ("1 holds, 1 ratio larger than stated")
+
+
+def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
+    (paper,) = gather(
+        ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"]
+    )
+    on_site = [(one.table, one.record()) for one in paper.claims]
+    tables = [table.file.id for table in paper.tables if table.results]
+    (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
+    assert on_site == [(one.table, one.record()) for one in checked.claims]
+    assert checked.sentences == paper.sentences
+    counts = [(table.file.id, table.counts) for table in checked.tables]
+    assert counts == [(table.file.id, table.counts) for table in paper.tables]
+    lines = [text.plain for text in published_text([checked]).renderables if isinstance(text, Text)]
+    assert sum(text.startswith("- claim ") for text in lines) == len(PAPERS["kos-elm"].main_claims)
+    # Sylva has results under the profile `fast` only, WDBC under `paper` too.
+    records = {record["experiment"]: record for record in published_record([checked])}
+    profiles = {claim["dataset"]: claim["profile"] for claim in records["kos-elm/table4"]["claims"]}
+    assert profiles == {"wdbc": "paper", "sylva": "fast"}
+    assert [main for main, _, _ in paper.main_claims] == list(PAPERS["kos-elm"].main_claims)
+    assert all(parts for _, _, parts in paper.main_claims)
+
+
+def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
+    # Under `paper`, only Segment has results; under `fast`, no data set has all cells of KELM.
+    outcomes = answer("paper/rkelm/table5", "fast/rkelm/table5").claims
+    verdicts = {
+        outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes
+    }
+    assert verdicts["the testing accuracy is superior to ELM"] == ("fast", "undecided")
+    assert verdicts["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
+
+
+def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
+    (paper,) = check_published(["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS))[:1]
+    # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
+    (record,) = published_record([paper])
+    assert {(one["dataset"], one["profile"]) for one in record["figures"]} == {
+        ("wdbc", "paper"),
+        ("sylva", "fast"),
+    }
+    assert (
+        record["joint"]["figures"]
+        == sum(record["verdicts"].values())
+        == paper.counts[0].total()
+        == 10
+    )
+    assert "MCCs of Table IV (profiles paper and fast): 3 of 10 " in paper.sentences[1]
+
+
+def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:
+    file = find_experiment("ospvm/text-theta")
+    assert TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"] == 0
+    # Of Table 2, the data of three data sets have not been run.
+    assert TableResults(find_experiment("ospvm/table2"), ()).verdicts["not run"] == 84
+
+
+def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs() -> None:
+    runs: dict[tuple[str, str], set[int]] = {}
+    for file in load_catalogue().values():
+        if (published := file.spec.published) and published.values:
+            runs.setdefault((file.spec.paper, published.values), set()).add(published.mean_of)
+    assert all(len(numbers) == 1 for numbers in runs.values()), runs
