@@ -154,6 +154,9 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         def warm(self) -> None:
             endings.get("warm", bool)()
 
+        def start_cost(self, task: Task) -> int:
+            return 0
+
         def ask(self, task: Task, limits: Limits) -> Answer:
             unit = task["work"]
             ending = endings.get(unit.get("model", ""), {})
