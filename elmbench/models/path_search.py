@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 from sklearn.base import (
     ClassifierMixin,
     RegressorMixin,
@@ -17,17 +18,22 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
+from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection._validation import _score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
+from elmbench.models.path_callbacks import SearchTasks
 from elmbench.models.path_scores import PathScorer, metric_of, path_results
 from elmbench.models.protocols import Folds, GridPath
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.threads import threads_for
+
+TIED = 1e-8  # share of the best score within which others count as equal, see `_settle_ties`
 
 
 @dataclass
@@ -51,8 +57,12 @@ class PathSearchCV(GridSearchCV):
 
     An estimator of this package, or a pipeline that ends with one, predicts the test rows for all
     candidates at once: one distance matrix serves all `gamma`, one factorisation all `C`, see
-    `GridPath`. Parameters, attributes and the choice are those of `GridSearchCV`; scores agree to
-    the round-off of the solutions.
+    `GridPath`. Parameters and attributes are those of `GridSearchCV`; scores agree to the round-off
+    of the solutions. So does the choice: of values whose scores differ by round-off only, fits
+    decide; labels that round-off may change are those of a fit. Scores of labels are equal for
+    equally good candidates, and the first one is taken. Beyond the bounds of `GridPath`, at a
+    condition of 1e9 or more, another candidate may be chosen, which is equally good within these
+    bounds.
 
     Every candidate is cloned and fitted, as in `GridSearchCV`, if
 
@@ -68,6 +78,8 @@ class PathSearchCV(GridSearchCV):
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in `GridSearchCV`. A path runs in this process, prints nothing, and ignores `n_jobs`.
+        Callbacks of `set_callbacks`, such as `sklearn.callback.ProgressBar`, are called for each
+        candidate and fold as soon as the path has evaluated it.
 
     Attributes
     ----------
@@ -126,7 +138,9 @@ class PathSearchCV(GridSearchCV):
         cv = self.cv
         try:
             with threads_for(X):
-                if not self._fit_by_path(X, y, params):
+                with callback_management_context(self):
+                    is_fitted = self._fit_by_path(X, y, params)
+                if not is_fitted:
                     super().fit(X, y, **({} if self.cv is not cv else params))
         finally:
             self.cv = cv
@@ -163,15 +177,21 @@ class PathSearchCV(GridSearchCV):
                 np.ptp(codes[train]) for train, _ in folds
             ):
                 return False  # scorers take the only class of a model in ways of their own
+            tasks = SearchTasks(self, X, y, n_evaluations=len(candidates) * len(folds))
             methods = {scorer.method for scorer in path_scorers.values()}
             method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
-            outputs, fit_times = _all_outputs(X, y, folds, grids, len(candidates), method)
+            outputs, fit_times = _all_outputs(
+                X, y, folds, grids, tasks, n_candidates=len(candidates), method=method
+            )
         except Exception as error:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
             if not isinstance(error, ValueError | TypeError):  # those of input
                 message = f"PathSearchCV fits every candidate, as its path failed: {error!r}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=4)
             return False
         out = path_results(y, folds, method, outputs, fit_times, path_scorers, self.error_score)
+        if is_regressor(self.estimator) and self.refit is not False and not callable(self.refit):
+            metric = refit_metric if isinstance(scorers, dict) else ""
+            self._settle_ties(X, y, folds, grids, out, metric)
         self.multimetric_, self.scorer_ = isinstance(scorers, dict), scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)
         if self.refit or not self.multimetric_:
@@ -182,11 +202,57 @@ class PathSearchCV(GridSearchCV):
         if self.refit:
             best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
             started = time.time()
-            self.best_estimator_ = best.fit(X, y)
+            with tasks.refit(best):
+                self.best_estimator_ = best.fit(X, y)
             self.refit_time_ = time.time() - started
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
+        tasks.end()
         return True
+
+    def _settle_ties(
+        self,
+        X: Any,
+        y: Any,
+        folds: Folds,
+        grids: list[_Grid],
+        out: list[dict[str, Any]],
+        metric: str,
+    ) -> None:
+        """Replace the scores of the candidates that are best within round-off by those of fits.
+
+        `out` are the results of `path_results`, and `metric` the name of the score that selects; it
+        is empty if there is only one. Equally good values have no equal scores, unlike labels:
+        round-off decides which one `GridSearchCV` takes. Candidates that draw from a random seed of
+        their own have no scores to be repeated.
+        """
+        scores = np.array(
+            [item["test_scores"][metric] if metric else item["test_scores"] for item in out],
+            dtype=np.float64,
+        )
+        means = scores.reshape(-1, len(folds)).mean(axis=1)
+        tied = np.flatnonzero(
+            means >= (best := np.nanmax(means, initial=-np.inf)) - TIED * abs(best)
+        )
+        draws = any(grid.params.get("random_state", 0) is None for grid in grids)
+        if len(tied) < 2 or draws:
+            return
+        candidates = list(ParameterGrid(self.param_grid))
+        scorers, _ = self._get_scorers()
+        for i in tied:
+            for j, (train, test) in enumerate(folds):
+                model = clone(self.estimator).set_params(**clone(candidates[i], safe=False))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", LinAlgWarning)
+                    model.fit(_safe_indexing(X, train), _safe_indexing(y, train))
+                out[i * len(folds) + j]["test_scores"] = _score(
+                    model,
+                    _safe_indexing(X, test),
+                    _safe_indexing(y, test),
+                    scorers,
+                    None,
+                    self.error_score,
+                )
 
     def _select_scorers(
         self, scorers: dict[str, Any], grids: list[_Grid], y: Any
@@ -233,7 +299,14 @@ class PathSearchCV(GridSearchCV):
 
 
 def _all_outputs(
-    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, method: str
+    X: Any,
+    y: Any,
+    folds: Folds,
+    grids: list[_Grid],
+    tasks: SearchTasks,
+    *,
+    n_candidates: int,
+    method: str,
 ) -> tuple[list[list[Any]], Array]:
     """Return the outputs of a method of the paths, for each fold a list by candidates, and the
     seconds by candidates.
@@ -258,6 +331,7 @@ def _all_outputs(
                 candidate, fold = grid.members[i][0], numbers[j]
                 outputs[fold][candidate] = values
                 fit_times[candidate, fold] = time.perf_counter() - started
+                tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])
                 started = time.perf_counter()
     return outputs, fit_times
 
@@ -277,7 +351,10 @@ def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
         # The values of a grid are the same objects in each candidate that has them.
         key = tuple((name, id(value)) for name, value in outer.items())
         if key not in grids:
-            head, model = _steps(clone(estimator).set_params(**clone(outer, safe=False)))
+            base = clone(estimator)
+            if outer:
+                base.set_params(**clone(outer, safe=False))
+            head, model = _steps(base)
             if not isinstance(type(model), GridPath):
                 return []
             grids[key] = _Grid(head, model, model.get_params(deep=False))

@@ -31,11 +31,30 @@ from elmbench.numerics.solve import mirror
 
 PRECOMPUTED = "precomputed"
 
+
+def with_short_indices(X: Rows) -> Rows:
+    """Return sparse rows with indices of 32 bits if these suffice; dense rows as they are.
+
+    Compiled functions of scikit-learn take no others.
+    """
+    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(arrays, shape=X.shape)
+
+
+def manhattan(X: Rows, Y: Rows) -> Array:
+    """Return the sums of absolute differences between rows, dense of shape (n, m)."""
+    return np.asarray(manhattan_distances(with_short_indices(X), with_short_indices(Y)))
+
+
 GEOMETRIES: dict[str, Callable[[Rows, Rows], Array]] = {
     "squared distance": lambda X, Y: (
         sparse_distances(X, Y) if sp.issparse(X) or sp.issparse(Y) else squared_distances(X, Y)
     ),
-    "distance": manhattan_distances,
+    "distance": manhattan,
     "chi2 distance": lambda X, Y: -additive_chi2_kernel(X, Y),
     "product": inner_products,
     "cosine": cosine_similarity,
@@ -59,8 +78,29 @@ _PARAMS = KERNEL_PARAMS | dict.fromkeys(OF_DISTANCES, frozenset({"gamma"}))
 NAMES = (*sorted(_PARAMS), PRECOMPUTED)
 """Kernels by name: those of `Kernel`, and values that are given as such."""
 
+OF_DENSE_ROWS = ("additive_chi2", "chi2", PRECOMPUTED)
+"""Kernels by name that take no sparse rows."""
+
 DEFINITE = ("chi2", "cosine", "laplacian", "linear", *OF_DISTANCES)
 """Kernels whose matrices have no negative eigenvalue for any parameters."""
+
+
+def is_covariance_function(kernel: Any) -> bool:
+    """Return True for a kernel of `sklearn.gaussian_process.kernels`."""
+    if isinstance(kernel, str):
+        return False
+    from sklearn.gaussian_process.kernels import (
+        Kernel as CovarianceFunction,
+    )  # loads what few need
+
+    return isinstance(kernel, CovarianceFunction)
+
+
+def takes_sparse_rows(kernel: str | Callable[..., Any]) -> bool:
+    """Return True if a kernel, given as in `Kernel`, takes CSR matrices."""
+    if isinstance(kernel, str):
+        return kernel not in OF_DENSE_ROWS
+    return not is_covariance_function(kernel)
 
 
 @dataclass(frozen=True)
@@ -107,11 +147,7 @@ class Kernel:
     def is_definite(self) -> bool:
         """True if every matrix of this kernel is known to be positive semi-definite."""
         if not isinstance(self.name, str):
-            from sklearn.gaussian_process.kernels import (
-                Kernel as CovarianceFunction,
-            )  # loads what few need
-
-            return isinstance(self.name, CovarianceFunction)
+            return is_covariance_function(self.name)
         whole = self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in DEFINITE or (self.name in ("poly", "polynomial") and whole)
 

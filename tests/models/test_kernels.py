@@ -279,3 +279,31 @@ def test_a_search_gives_what_scikit_learn_does(name, kernels):
     np.testing.assert_array_equal(*scores)
     assert own.best_index_ == reference.best_index_
     np.testing.assert_array_equal(own.predict(X), reference.predict(X))
+
+
+@pytest.mark.parametrize("kernel", [RBF(), "chi2", "additive_chi2"])
+@pytest.mark.parametrize("name", SMALL)
+def test_kernels_of_dense_rows_have_no_tag_for_sparse_ones(name, kernel):
+    X, y = problem(30, 3, 0, "binary")
+    model = class_of(name, "binary")(**SMALL[name], kernel=kernel)
+    assert not get_tags(model).input_tags.sparse
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        model.fit(sp.csr_array(X), y)
+
+
+def with_long_indices(X):
+    """Return sparse rows with indices of 64 bits."""
+    X = sp.csr_array(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "rbf", "linear", "cosine", "polynomial"])
+@pytest.mark.parametrize("name", SMALL)
+def test_sparse_rows_may_have_long_indices(name, kernel):
+    X, y = problem(40, 3, 0, "binary")
+    X[X < 0.4] = 0.0
+    model = class_of(name, "binary")(**SMALL[name], kernel=kernel, gamma=0.5)
+    expected = clone(model).fit(sp.csr_array(X), y).decision_function(sp.csr_array(X))
+    outputs = model.fit(with_long_indices(X), y).decision_function(with_long_indices(X))
+    np.testing.assert_array_equal(outputs, expected)

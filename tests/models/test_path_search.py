@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from elm_problems import class_of
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
@@ -438,3 +438,104 @@ def test_parameters_are_checked_under_its_own_name() -> None:
         PathSearchCV(KELMClassifier(), GRID, cv="many").fit(X, y)
     with pytest.raises(ValueError, match="refit must be set"):
         PathSearchCV(KELMClassifier(), GRID, scoring=["accuracy", "f1_macro"]).fit(X, y)
+
+
+class Recorder:
+    """A callback of scikit-learn that records the tasks of a fit."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, int]] = []
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.events.append(("setup", "", 0))
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, *, X: Any = None) -> None:
+        self.events.append(("begin", context.task_name, 0 if X is None else len(X)))
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, y: Any = None) -> None:
+        self.events.append(("end", context.task_name, 0 if y is None else len(y)))
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        self.events.append(("teardown", "", 0))
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("case", ["kernel", "all scaled alike", "node regression"])
+def test_callbacks_see_the_tasks_of_grid_search(case: str, refit: bool) -> None:
+    name, estimator, grid = CASES[case]
+    X, y = rows(name)
+    tasks = []
+    for search in SEARCHES:
+        recorder = Recorder()
+        search(clone(estimator), grid, cv=3, refit=refit).set_callbacks(recorder).fit(X, y)
+        tasks.append(recorder.events)
+    plain, by_path = tasks
+    assert sorted(by_path) == sorted(plain)
+    assert by_path[0] == ("setup", "", 0)
+    assert by_path[-1] == ("teardown", "", 0)
+
+
+def test_callbacks_of_a_search_without_a_path_are_set_up_once() -> None:
+    X, y = rows("iris")
+    recorder = Recorder()
+    PathSearchCV(SVC(), {"C": [1.0, 2.0]}, cv=3).set_callbacks(recorder).fit(X, y)
+    assert [event for event, *_ in recorder.events].count("setup") == 1
+
+
+class Demanding(ClassifierMixin, BaseEstimator):
+    """A model whose `set_params` wants a parameter."""
+
+    def __init__(self, label: int = 0) -> None:
+        self.label = label
+
+    def fit(self, X: Any, y: Any) -> "Demanding":
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(len(X), self.label)
+
+    def set_params(self, **params: Any) -> "Demanding":
+        self.label = params["label"]
+        return self
+
+
+def test_no_parameters_are_set_where_none_are_given() -> None:
+    X, y = rows("wdbc")
+    assert_same(*both(Demanding(), {"label": [0, 1]}, X, y, cv=3))
+
+
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("scoring", [None, "neg_mean_squared_error", ["r2", "neg_max_error"]])
+def test_candidates_that_are_equal_apart_from_round_off_are_chosen_alike(
+    number: int, scoring: Any
+) -> None:
+    """The kernel of distances is the same for rows with any mean."""
+    random = np.random.RandomState(number)
+    X, y = random.randn(40, 3), random.randn(40)
+    grid = {"standardscaler__with_mean": [True, False], "kelmregressor__gamma": [0.1]}
+    pipeline = make_pipeline(StandardScaler(), KELMRegressor())
+    plain, by_path = both(
+        pipeline,
+        grid,
+        X,
+        y,
+        cv=3,
+        scoring=scoring,
+        refit="r2" if scoring == ["r2", "neg_max_error"] else True,
+    )
+    assert_same(plain, by_path)
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("name", ["KELM", "LSSVM"])
+@pytest.mark.parametrize("kernel", ["linear", "laplacian", "polynomial"])
+def test_labels_of_an_ill_conditioned_system_are_those_of_fits(
+    number: int, name: str, kernel: str
+) -> None:
+    """Of any kernel, at a condition of 1e9 and more."""
+    random = np.random.RandomState(number)
+    X = random.randn(60, 4)
+    y = (X[:, 0] + random.randn(60) > 0).astype(int)
+    model = class_of(name, "binary")(kernel=kernel, gamma=1e-3)
+    assert_same(*both(model, {"C": [1e6, 1e8, 1e10, 1e12]}, X, y, cv=5))

@@ -24,7 +24,7 @@ from elmbench.numerics.kernels import (
     rbf_from_distances,
     squared_distances,
 )
-from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
+from elmbench.numerics.pairwise import PRECOMPUTED, Kernel, takes_sparse_rows
 from elmbench.numerics.ridge_path import WITHIN_ROUND_OFF, reduced_solutions, ridge_solutions
 from elmbench.numerics.solve import RidgeSystem, scaled_rows
 
@@ -50,7 +50,7 @@ class KernelMixin(BaseEstimator):
 
     @property
     def _accept_sparse(self) -> bool:
-        return not self._has_kernel(PRECOMPUTED)
+        return takes_sparse_rows(self.kernel)
 
     def _has_kernel(self, *names: str) -> bool:
         """Return True if the kernel is one of these names."""
@@ -289,12 +289,18 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                     K = kernel.matrix(X, out=room)
                 system = KernelSystem(K, T, scale, centred=cls._centred)
                 ridges = np.array([*by_ridge])
+                norm = float(np.linalg.norm(K))
                 Z = ridge_solutions(
                     K, system.right_hand_sides, ridges, grid.solvers, kernel.is_definite
                 )
                 intercepts, beta = system.coefficients(Z)
                 outputs = kernel.product(probes, X, beta) + intercepts
-                yield from grid.results(by_ridge.values(), j, outputs, decode)
+                # Residuals are within the round-off of the terms that they add up to. They change
+                # the outputs for training rows, and so for similar ones, by at most as much.
+                sizes = np.abs(Z).reshape(len(Z), len(ridges), -1)
+                residuals = 10 * EPS * (norm + ridges) * np.linalg.norm(sizes, axis=0).max(axis=1)
+                accepted = grid.holds(outputs, len(ridges), least=residuals)
+                yield from grid.results(by_ridge.values(), j, outputs, decode, accepted)
 
 
 def _group_candidates(

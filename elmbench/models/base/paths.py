@@ -75,17 +75,23 @@ class Grid:
         return np.asarray(getattr(fitted, self.output)(self.X[test]))
 
     def holds(
-        self, outputs: Array, n_models: int, bounds: Array | float = np.inf
+        self,
+        outputs: Array,
+        n_models: int,
+        bounds: Array | float = np.inf,
+        least: Array | float = 0.0,
     ) -> NDArray[np.bool_]:
         """Return, for each of p models, False if round-off may change a label.
 
         `outputs` are of shape (n, p * k), the k columns of a model side by side. `bounds`, of shape
-        (n, p), limit the round-off further than `ROUND_OFF`.
+        (n, p), limit the round-off further than `ROUND_OFF`. `least`, of shape (p,), is what it may
+        be in any case.
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
         sizes = np.abs(outputs).reshape(len(outputs), n_models, -1).max(axis=(0, 2), initial=0.0)
         errors = np.minimum(bounds, np.broadcast_to(ROUND_OFF * sizes, (len(outputs), n_models)))
+        errors = np.maximum(errors, least)
         holds: NDArray[np.bool_] = self.models[0]._each_holds(outputs, errors)
         return holds
 

@@ -1,0 +1,61 @@
+"""Callbacks of scikit-learn for a search by paths."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.utils import _safe_indexing
+
+from elmbench.numerics.arrays import Indices
+
+
+class SearchTasks:
+    """The tasks of a search that the callbacks of `GridSearchCV` see: the fit, in it the search with
+    one task for each candidate and fold, and the final fit.
+
+    `search` is an estimator with `set_callbacks`. A path evaluates a candidate by no fit of its
+    own, so its task begins and ends at once. Without callbacks, nothing is recorded for it.
+    """
+
+    def __init__(self, search: Any, X: Any, y: Any, *, n_evaluations: int) -> None:
+        self._search, self._X, self._y = search, X, y
+        self._has_callbacks = bool(getattr(search, "_skl_callbacks", ()))
+        self._root = search._init_callback_context(max_subtasks=1 + (search.refit is not False))
+        self._root.call_on_fit_task_begin(estimator=search, X=X, y=y)
+        self._evaluations = self._root.subcontext(
+            task_name="search", max_subtasks=n_evaluations, sequential_subtasks=False
+        )
+        self._evaluations.call_on_fit_task_begin(estimator=search)
+        self._n_left = n_evaluations
+
+    def end_evaluation(self, number: int, train: Indices) -> None:
+        """Record the evaluation of a candidate on a fold, numbered fold by fold within each
+        candidate, with these training rows.
+        """
+        self._n_left -= 1
+        if self._has_callbacks:
+            task = self._evaluations.subcontext(
+                task_name="candidate-split-evaluation", task_id=number
+            )
+            data = {
+                "X": lambda: _safe_indexing(self._X, train),
+                "y": lambda: _safe_indexing(self._y, train),
+            }
+            task.call_on_fit_task_begin(estimator=self._search, **data)
+            task.call_on_fit_task_end(estimator=self._search, **data)
+        if self._n_left == 0:
+            self._evaluations.call_on_fit_task_end(estimator=self._search)
+
+    @contextmanager
+    def refit(self, best: Any) -> Iterator[None]:
+        """Enclose the fit of the best candidate to all rows."""
+        task = self._root.subcontext(task_name="refit-with-best-params")
+        data = {"X": self._X, "y": self._y}
+        with task.propagate_callback_context(best):
+            task.call_on_fit_task_begin(estimator=self._search, **data)
+            yield
+        task.call_on_fit_task_end(estimator=self._search, **data)
+
+    def end(self) -> None:
+        """Record the end of the whole fit."""
+        self._root.call_on_fit_task_end(estimator=self._search, X=self._X, y=self._y)
