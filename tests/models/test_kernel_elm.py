@@ -118,8 +118,8 @@ def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
 def test_a_system_that_no_iteration_solves_is_factored(monkeypatch, kind, seed):
     original = module.fold_solutions
 
-    def give_up(*given):
-        Z, errors = original(*given)
+    def give_up(*given, **options):
+        Z, errors = original(*given, **options)
         Z[:, 3], errors[3] = np.nan, np.inf
         return Z, errors
 
