@@ -3,6 +3,8 @@ page on one.
 """
 
 import re
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +36,7 @@ from elmbench.comparison.request import (
 from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
+from elmbench.files import machine_name
 from elmbench.runs.execute import compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 
@@ -525,3 +528,15 @@ def test_a_calibrated_model_and_a_regression_have_importance_too() -> None:
     assert losses["column"].iloc[0] == "colour"
     assert "true and predicted values of test rows" in page
     assert page.count('src="data:image/png;base64,') == 3
+
+
+def test_unfinished_files_of_killed_programs_are_deleted(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    name = f".data.parquet.{machine_name()}-{ended.pid}.0123abcd.part"
+    path = tmp_path / ".data" / "of-other-rows" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("half")
+    with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):
+        elmbench.compare(np.eye(3), [0, 1, 0], models=[3], results_dir=tmp_path)
+    assert not path.exists()
