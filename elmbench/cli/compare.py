@@ -82,7 +82,7 @@ def compare(
     budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
     save: Annotated[
         Path | None,
-        Option(help="Write the best model, fitted to all rows of DATA (.joblib or .skops)."),
+        Option(help="Write the model fitted to DATA: .joblib or .skops."),
     ] = None,
     page: Annotated[
         Path | None, Option("--html", help="Write a page of tables, charts and importances.")
