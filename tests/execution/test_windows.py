@@ -113,7 +113,7 @@ def test_a_comparison_is_stored_and_read_back(tmp_path: Path) -> None:
 
 def test_the_store_passes_its_tests(tmp_path: Path) -> None:
     words = ("-m", "pytest", "-q", "-rs", "-n", "0", "-p", "no:cacheprovider", "--rootdir", TOP)
-    files = [TOP / "tests" / "running" / "test_store.py", TOP / "tests" / "test_files.py"]
+    files = [Path(__file__).parent / "test_store.py", TOP / "tests" / "test_files.py"]
     process = simulated(*words, *files, folder=tmp_path)
     assert process.returncode == 0, process.stdout
     assert "needs fork" in process.stdout
