@@ -30,7 +30,7 @@ def made(name):
     model = cls(**{key: value for key, value in SMALL.items() if key in cls().get_params()})
     if hasattr(model, "predict_proba"):
         return model
-    (recipe,) = re.findall(r"; ``(.+)`` has `predict_proba`", cls.__doc__)
+    (recipe,) = re.findall(r"; ``(.+)`` has\s+`predict_proba`", cls.__doc__)
     return eval(recipe, {"CalibratedClassifierCV": CalibratedClassifierCV, "model": model})
 
 
