@@ -102,7 +102,8 @@ def inner_folds(
     """Return the inner folds of some rows."""
     default = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
     inner = content.get("inner", {"kind": "stratified-kfold", "folds": 3})
-    return list(splits.splitter(Split(**inner), default if seed is None else seed).split(X, y))
+    number = default if seed is None else seed
+    return splits.folds_of(Split(**inner), number, X, y)
 
 
 def units(plan: Plan) -> dict[str, Content]:
