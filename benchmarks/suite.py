@@ -21,12 +21,12 @@ from elmbench.models.protocols import GridPath
 from elmbench.registry import find_model
 from elmbench.runs.execute import execute
 from elmbench.runs.planning import make_plan
-from elmbench.runs.prepare import RunOptions, prepare
+from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from elmbench.tasks.base import Context, Grid
+from elmbench.tasks.base import Context, SearchGrid
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 from elmbench.tasks.search import GridWork
 
 TABLES = ("table4", "table6")
@@ -45,7 +45,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
     """
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
-    works = make_plan(resolved, Request(runs=1), data_dir).works
+    works = make_plan(resolved, RunRequest(runs=1), data_dir).works
     return {
         key: work
         for key, work in works.items()
@@ -66,7 +66,7 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
     values = grid[last]
     numbers = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
     thin = grid | {last: [values[i] for i in numbers]}
-    return replace(work, paths=False, grid=Grid(thin)), len(numbers) / len(values)
+    return replace(work, paths=False, grid=SearchGrid(thin)), len(numbers) / len(values)
 
 
 def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
@@ -159,8 +159,8 @@ def _prepare(folder: Path, runs: int) -> Any:
     """Return a run of Table IV with three cells of WDBC a run, of a model that learns the larger
     class.
     """
-    request = Request(datasets=("wdbc",), models=("dummy",), runs=runs)
-    return prepare(RunOptions(experiments=("table4",), request=request), folder)
+    request = RunRequest(datasets=("wdbc",), models=("dummy",), runs=runs)
+    return prepare_run(RunOptions(experiments=("table4",), request=request), folder)
 
 
 def _cells(runs: int) -> pd.DataFrame:

@@ -92,7 +92,8 @@ def closest(name: str, names: list[str]) -> str | None:
     """Return the one of some names that `name` is most likely a typo of, in any case; or None."""
     from difflib import get_close_matches
 
-    spellings, typed = {one.lower(): one for one in names}, name.lower()
+    spellings = {one.lower(): one for one in names}
+    typed = name.lower()
     longer = [one for one in names if len(typed) > 2 and one.lower().startswith(typed)]
     guesses = sorted(longer, key=len) + get_close_matches(name, names, n=1)
     guesses += [spellings[guess] for guess in get_close_matches(typed, spellings, n=1)]

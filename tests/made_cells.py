@@ -24,7 +24,7 @@ from elmbench.results.folders import results_folder
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import ResultTable, Section
 from elmbench.tasks.plan import Cell
 
@@ -190,7 +190,7 @@ def runs(model: str, *mcc: float, folds: int = 2, **values: Any) -> list[dict[st
 
 def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
     """The columns of cells.csv that hold a table's measured values."""
-    return [measure.column for measure in layout_of(resolved).values(resolved, extra)]
+    return [measure.column for measure in kind_of_table(resolved).values(resolved, extra)]
 
 
 def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:

@@ -69,7 +69,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
     def load(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
         return toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
 
-    monkeypatch.setattr("elmbench.datasets.load.load", load)
+    monkeypatch.setattr("elmbench.datasets.load.load_from_spec", load)
     monkeypatch.setattr(fit, "_warm", set())
     forget_data()
     yield content

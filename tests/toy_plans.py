@@ -11,7 +11,7 @@ from made_work import units
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
-from elmbench.tasks.plan import Plan, Request
+from elmbench.tasks.plan import Plan, RunRequest
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def plan_table() -> Callable[..., Plan]:
     def plan(
         table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any
     ) -> Plan:
-        return make_plan(resolve(find_experiment(table), profile, readings), Request(**request))
+        return make_plan(resolve(find_experiment(table), profile, readings), RunRequest(**request))
 
     return plan
 
@@ -41,7 +41,7 @@ def plan_toy(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
     ) -> Plan:
         load_catalogue.cache_clear()
         file = load_catalogue(write_tree(content))[content["id"]]
-        return make_plan(resolve(file, profile, readings), Request(**request))
+        return make_plan(resolve(file, profile, readings), RunRequest(**request))
 
     return plan
 

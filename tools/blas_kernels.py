@@ -18,7 +18,7 @@ from elmbench.results.cells import CELL_NAMES, read_cells, write_frame
 from elmbench.results.folders import has_results, results_folder
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.base import UNJUDGED
 
 #: Kernels of x86 by the width of their vectors: 512, 256 with and without fused multiply-add, and
@@ -42,7 +42,7 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
             for where in (folder, first)
         )
         resolved = resolve(file, "ci")
-        for measure in layout_of(resolved).values(resolved):
+        for measure in kind_of_table(resolved).values(resolved):
             if measure.metric in UNJUDGED:
                 continue
             pair = (

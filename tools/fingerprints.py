@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset, fingerprint_numbers
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import Fingerprint
@@ -37,7 +37,7 @@ def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
     if spec.generator and spec.sparse and spec.shape.instances * spec.shape.features > _MOST_VALUES:
         return None
     try:
-        data = load(spec)
+        data = load_from_spec(spec)
     except DataUnavailableError:
         return None
     training_only = spec.is_training_part(len(data.y), data.splits is not None)

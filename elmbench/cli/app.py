@@ -119,7 +119,10 @@ def options(
             next_step="name one, or leave it out",
         )
     state.named_results_dir = path
-    state.data_dir, state.quiet, state.as_json, state.debug = data_dir, quiet, as_json, debug
+    state.data_dir = data_dir
+    state.quiet = quiet
+    state.as_json = as_json
+    state.debug = debug
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
     if plugin:
@@ -169,10 +172,8 @@ def main(arguments: list[str] | None = None) -> None:
     front, rest = hoist(arguments, command.params)
     words = front + rest
     flags = {name for option in command.params if option.is_flag for name in option.opts}
-    state.typed, state.commands = (
-        shlex.join(word for word in front if word not in flags),
-        tuple(command.commands),
-    )
+    state.typed = shlex.join(word for word in front if word not in flags)
+    state.commands = tuple(command.commands)
     stdout, stderr = (cast("IO[str]", EscapedStream(one)) for one in (sys.stdout, sys.stderr))
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         _run(command, words)

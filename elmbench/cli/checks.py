@@ -22,7 +22,7 @@ from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, blocks, lines_text
 from elmbench.results.cells import csv
 from elmbench.specs.profiles import command_for
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
 from elmbench.tables.result_table import VERDICTS, Column, Note, ResultTable, Section
 
@@ -51,14 +51,13 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     Raises ElmbenchError if there are no two models on the same two data sets.
     """
     resolved = results.resolved
-    comparisons, spec, layout = (
-        compare_models(results.summary, resolved),
-        resolved.file.spec,
-        layout_of(resolved),
-    )
+    comparisons = compare_models(results.summary, resolved)
+    spec = resolved.file.spec
+    layout = kind_of_table(resolved)
     several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
     if not comparisons:
-        lacking, next_step = "no models to be compared over data sets", "elmbench list experiments"
+        lacking = "no models to be compared over data sets"
+        next_step = "elmbench list experiments"
         if several or layout.ranks:
             lacking = "no two models on the same two data sets to be compared"
             next_step = command_for(

@@ -98,10 +98,8 @@ def compare(
 
     parse_duration(budget or "0")  # an error before the work, and in a dry run
     if save is not None and len(data) > 1:
-        problem, next_step = (
-            f"--save is given with {len(data)} data sets",
-            "leave --save out, or compare one data set",
-        )
+        problem = f"--save is given with {len(data)} data sets"
+        next_step = "leave --save out, or compare one data set"
         raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
     if save is not None:
         from elmbench.comparison.saved_models import check_format
@@ -123,7 +121,7 @@ def compare(
         if not (dry_run or Store(state.results_dir).has_command(command)):
             # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
-        from elmbench.comparison.request import Comparison, prepare_comparison
+        from elmbench.comparison.request import ComparisonRequest, prepare_comparison
         from elmbench.datasets.user_data import UserData
         from elmbench.runs.prepare import RunOptions
         from elmbench.specs.grids import read_all_grids
@@ -147,7 +145,7 @@ def compare(
             weights=weights,
             positive=positive,
         )
-        comparison = Comparison(
+        comparison = ComparisonRequest(
             tuple(map(rows, data)), split_words(model), read_all_grids(grid or []),
             split_words(metric), folds, runs,
             limit, name,

@@ -24,7 +24,7 @@ def status(names: Datasets = None) -> None:
     from elmbench.cli.render import lines_text
     from elmbench.datasets import fetch as module
 
-    entries = module.status(names or None, state.data_dir)
+    entries = module.dataset_statuses(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
     state.emit([vars(entry) for entry in entries], lines_text(("data set", "state", "where"), rows))
     state.say(
@@ -53,12 +53,14 @@ def fetch(
             next_step="elmbench data status shows what is missing",
         )
     todo = names or [
-        entry.name for entry in module.status(None, state.data_dir) if entry.state == "to fetch"
+        entry.name
+        for entry in module.dataset_statuses(None, state.data_dir)
+        if entry.state == "to fetch"
     ]
     results = []
     for name in todo:
         try:
-            result = module.fetch(
+            result = module.fetch_dataset(
                 name, progress=not state.silent and sys.stderr.isatty(), force=force
             )
         except ElmbenchError as error:

@@ -74,7 +74,8 @@ class RunProgress:
             endings = (
                 ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
             )
-            seconds, n = time.monotonic() - self._start_time, self.endings.total()
+            seconds = time.monotonic() - self._start_time
+            n = self.endings.total()
             print(f"{n} cell{'s' * (n != 1)} in {duration(seconds)}: {endings}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:

@@ -34,16 +34,16 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
             time = f"> {time}" if any(seconds) else "unknown"
         estimate = "no data" if unavailable == cells else time
         rows.append([*(entries[0][name] for name in keys), cells, *counts, estimate])
-    names, numbers = (
-        [name.replace("dataset", "data set") for name in keys],
-        ("cells", "to run", "fits", "one core"),
-    )
+    names = [name.replace("dataset", "data set") for name in keys]
+    numbers = ("cells", "to run", "fits", "one core")
     return lines_text((*names, *numbers), rows, right=numbers, whole=names)
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:
     """Return the content of an experiment file."""
-    spec, paper, protocol = file.spec, file.paper, file.spec.protocol
+    spec = file.spec
+    paper = file.paper
+    protocol = file.spec.protocol
     outer = protocol.outer
     folds = [f"{outer.folds} folds"] * (outer.folds > 1)
     folds += [

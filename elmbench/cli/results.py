@@ -1,4 +1,4 @@
-"""`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
+"""`elmbench status`, `merge_results`, `table`, `check`, `build_report` and `baseline`."""
 
 from collections import Counter
 from pathlib import Path
@@ -58,7 +58,8 @@ def status(experiment: options.Table = None) -> None:
     for line in lines:
         table = "{experiment} ({profile})".format(**line)
         if missing := line["ended"]["missing"]:
-            seconds, unknown = line["seconds_left"], line["unknown"]
+            seconds = line["seconds_left"]
+            unknown = line["unknown"]
             estimate = f", about {duration(seconds)} on one worker" if seconds else ""
             estimate += f"; the duration of {', '.join(unknown)} is unknown" if unknown else ""
             state.say(f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"])
@@ -66,7 +67,7 @@ def status(experiment: options.Table = None) -> None:
 
 
 @app.command()
-def merge(
+def merge_results(
     folders: Annotated[
         list[Path], typer.Argument(help="Results folders of other machines, with their .store.")
     ],
@@ -78,7 +79,7 @@ def merge(
 
     Results with different specifications, data or versions are rejected.
     """
-    from elmbench.runs.merge import merge as join
+    from elmbench.runs.merge import merge_results as join
 
     target = target or state.results_dir
     merged = join(folders, target)
@@ -137,12 +138,14 @@ def table(
             "no table is named", expected="an id or alias", next_step="elmbench list experiments"
         )
     if diagram is not None and diagram.suffix.lower() not in (".png", ".pdf", ".svg"):
-        problem, next_step = f"{diagram}: unknown kind of picture", "change the ending of its name"
+        problem = f"{diagram}: unknown kind of picture"
+        next_step = "change the ending of its name"
         raise ElmbenchError(
             problem, expected="a name that ends in .png, .pdf or .svg", next_step=next_step
         )
     resolved = find_resolved(experiment, profile, state.results_dir)
-    dirs, key = state.results_dirs, (resolved.profile, resolved.file.id)
+    dirs = state.results_dirs
+    key = (resolved.profile, resolved.file.id)
     if diagram is not None:
         folder = results_folder(dirs.find(*key), *key)
         inputs = [resolved.file.path, *(folder / name for name in TABLE_FILES)]
@@ -200,7 +203,8 @@ def check(
             baseline_text(outcomes),
         )
         compared = sum(check["compared"] for check in outcomes.values())
-        tables, differs = [], any(check["differences"] for check in outcomes.values())
+        tables = []
+        differs = any(check["differences"] for check in outcomes.values())
     else:
         dirs = state.results_dirs
         papers = check_published(names, profile, dirs, show_progress)
@@ -214,10 +218,8 @@ def check(
                 dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables)
             )
         verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
-        compared, differs = (
-            sum(verdicts[name] for name in COMPARED),
-            strict and verdicts["differs"] > 0,
-        )
+        compared = sum(verdicts[name] for name in COMPARED)
+        differs = strict and verdicts["differs"] > 0
     require_figures(compared, tables, profile, state.results_dir)
     if differs:
         raise typer.Exit(1)
@@ -239,7 +241,7 @@ def update(experiments: Annotated[list[str], options.TABLE]) -> None:
 
 
 @app.command()
-def report(
+def build_report(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
     ] = None,
@@ -249,9 +251,9 @@ def report(
 ) -> None:
     """Build the site of all results. Other files in its folder stay."""
     from elmbench.cli.progress import show_progress
-    from elmbench.report.build_site import comparisons_in, report
+    from elmbench.report.build_site import build_report, comparisons_in
 
-    page = report(state.results_dirs, out, show_progress, force=force)
+    page = build_report(state.results_dirs, out, show_progress, force=force)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
         state.say(

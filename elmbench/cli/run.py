@@ -93,9 +93,9 @@ def run(
             # be stored.
             executor.warm()
         # Imported here because these imports take seconds.
-        from elmbench.runs.prepare import RunOptions, prepare
+        from elmbench.runs.prepare import RunOptions, prepare_run
         from elmbench.specs.grids import read_all_grids
-        from elmbench.tasks.plan import Request
+        from elmbench.tasks.plan import RunRequest
 
         options = RunOptions(
             experiments=tuple(experiments or ()),
@@ -104,10 +104,10 @@ def run(
             profile=profile,
             readings=_readings(reading or []),
             metrics=split_words(metric),
-            request=Request(
+            request=RunRequest(
                 datasets=split_words(dataset),
                 models=split_words(model),
-                select=split_words(select),  # type: ignore[arg-type]  # checked by `prepare`
+                select=split_words(select),  # type: ignore[arg-type]  # checked by `prepare_run`
                 runs=runs,
                 with_baselines=with_baselines,
                 other_data=other_data,
@@ -117,7 +117,7 @@ def run(
             retry=retry,
             force=force,
         )
-        prepared = prepare(options, state.results_dir)
+        prepared = prepare_run(options, state.results_dir)
         if dry_run:
             show_plan(prepared)
         else:
@@ -164,7 +164,8 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
     """Carry out a plan by `execute` or `compute`, with live progress."""
     from elmbench.cli.progress import RunProgress
 
-    counts, force = prepared.count_cells(), prepared.options.force
+    counts = prepared.count_cells()
+    force = prepared.options.force
     reused = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         stored = f"; {reused} {'is' if reused == 1 else 'are'} stored" if reused else ""
@@ -249,12 +250,12 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
-    lines, counts, jobs = (
-        prepared.cost_by_entry(),
-        prepared.count_cells(),
-        prepared.options.settings.jobs,
-    )
-    seconds, longest, unknown = prepared.seconds_on(jobs), prepared.longest, prepared.unknown
+    lines = prepared.cost_by_entry()
+    counts = prepared.count_cells()
+    jobs = prepared.options.settings.jobs
+    seconds = prepared.seconds_on(jobs)
+    longest = prepared.longest
+    unknown = prepared.unknown
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"

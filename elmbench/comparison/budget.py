@@ -10,13 +10,13 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from elmbench.comparison.request import Comparison, prepare_comparison
+from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.runs.prepare import PreparedRun, RunOptions, needed_work
 from elmbench.specs.limits import parse_duration
 
 
 def run_within_budget(
-    comparison: Comparison,
+    comparison: ComparisonRequest,
     options: RunOptions,
     results_dir: Path,
     budget: str,

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.final_model import ComparisonResults
-from elmbench.comparison.request import Comparison, prepare_comparison
+from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.table import to_frame, unused_name
 from elmbench.datasets.user_data import UserData, short_slug, write_arrays
 from elmbench.errors import ElmbenchError
@@ -141,7 +141,8 @@ def compare(
         if values is not None
     }
     extra = {key: _with_words_for_huge_integers(key, values) for key, values in extra.items()}
-    X, y = _rows(X), _with_words_for_huge_integers("y", _unmasked(y))
+    X = _rows(X)
+    y = _with_words_for_huge_integers("y", _unmasked(y))
     if test is not None:
         test = _rows(test[0]), _with_words_for_huge_integers("test", _unmasked(test[1]))
         if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
@@ -163,13 +164,15 @@ def compare(
         )
     digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
-    folder, stem = results_dir.resolve() / ".data" / digest, short_slug(name)
+    folder = results_dir.resolve() / ".data" / digest
+    stem = short_slug(name)
     for data_folder in folder.parent.glob("*"):
         sweep(data_folder)
     taken = {name for rows in (X, *(test or ())[:1]) if not sp.issparse(rows) for name in rows}
     column = {key: unused_name(key, taken) for key in ("y", *extra)}  # messages name the arguments
     extra = {column[key]: values for key, values in extra.items()}
-    path, held_out = write_arrays(X, y, folder, stem, extra, column["y"]), ""
+    path = write_arrays(X, y, folder, stem, extra, column["y"])
+    held_out = ""
     if test is not None:
         # Their groups and weights are not used, but both files have the same columns.
         first = {name: values[:1] * len(test[1]) for name, values in extra.items()}
@@ -190,7 +193,7 @@ def compare(
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     with loaded_plugins(plugins) as paths:
         names, estimators = named_models(models)
-        comparison = Comparison(
+        comparison = ComparisonRequest(
             (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, stem
         )
         files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()

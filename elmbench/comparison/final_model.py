@@ -140,7 +140,8 @@ def fit_final(
             expected=work.model.version,
             next_step="compare again",
         )
-    fold, data = work.outer_fold, load_rows(work.outer_fold.dataset, None)
+    fold = work.outer_fold
+    data = load_rows(work.outer_fold.dataset, None)
     rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
     # A sequential model learns them as in the cells: a file sorted by its target would make another
     # model.
@@ -230,7 +231,8 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
-    data, protocol = load_rows(work.outer_fold.dataset, None), work.outer_fold.protocol
+    data = load_rows(work.outer_fold.dataset, None)
+    protocol = work.outer_fold.protocol
     X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
     problems = search.problems(whole, search.problem(whole, {}, Context()))

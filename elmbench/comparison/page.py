@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.files import write_atomically
 from elmbench.report.results import IMPORTANCE, Results, has_cells
 from elmbench.report.site.pages import comparison_html
@@ -64,7 +64,10 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
         results = [run.store.result(cell.key) or {} for cell in cells]
         losses = np.array([result["importances"] for result in results if "importances" in result])
         if len(losses):
-            columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
+            columns = {
+                "column": load_from_spec(spec).feature_names,
+                "importance": losses.mean(axis=0),
+            }
             labels = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
             lines = pd.DataFrame(
                 columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}

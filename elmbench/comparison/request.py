@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
@@ -24,7 +24,7 @@ from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.tables import SIDE_BY_SIDE
 from elmbench.tables.comparison import DUMMY
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 from elmbench.tasks.scoring import weight_argument
 
 #: The default models: the ELM family and common alternatives.
@@ -36,20 +36,23 @@ MODELS = (
 #: The default metrics.
 METRICS = ("accuracy", "mcc", "nrmse")
 #: Above the first number of rows, a search uses only the second number of rows of a training part.
-MANY_ROWS, TUNE_ROWS = 5000, 2000
+MANY_ROWS = 5000
+TUNE_ROWS = 2000
 #: Default models whose time and memory grow with the square of the rows, or faster, are left out
 #: above this number.
-LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
+LARGE_MODELS = ("k-elm", "ls-svm", "svm")
+MOST_ROWS = 20_000
 #: The default limit of a search or a fit.
 LIMIT = "time=600s"
-FOLDS, INNER_FOLDS = 5, 3
+FOLDS = 5
+INNER_FOLDS = 3
 #: LIBSVM is stopped after this number of steps: with a large C it may take hours without better
 #: predictions.
 SVM_STEPS = 100_000
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonRequest:
     """A request for a comparison.
 
     `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an
@@ -71,7 +74,7 @@ class Comparison:
 
 
 def prepare_comparison(
-    comparison: Comparison, options: RunOptions, results_dir: Path
+    comparison: ComparisonRequest, options: RunOptions, results_dir: Path
 ) -> PreparedRun:
     """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
     specs: list[DatasetSpec] = []
@@ -88,9 +91,9 @@ def prepare_comparison(
             classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
             check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
         if spec.groups is not None or spec.ordered_by is not None:
-            _check_training_parts(load(spec), split)
+            _check_training_parts(load_from_spec(spec), split)
     return prepare_tables(
-        replace(options, profile=COMPARE, whole=True), [(resolved, Request())], results_dir
+        replace(options, profile=COMPARE, whole=True), [(resolved, RunRequest())], results_dir
     )
 
 
@@ -98,9 +101,13 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
     """Raise ElmbenchError unless there are enough groups or times for the outer and the inner
     folds.
     """
-    units, unit, least = data.groups, "group", INNER_FOLDS
+    units = data.groups
+    unit = "group"
+    least = INNER_FOLDS
     if units is None:
-        units, unit, least = data.times, "different time", INNER_FOLDS + 1
+        units = data.times
+        unit = "different time"
+        least = INNER_FOLDS + 1
     assert units is not None
     n_units = min(len(np.unique(units[train])) for train, _ in outer_parts(data, split, run=0))
     if n_units < least:
@@ -113,7 +120,7 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
         )
 
 
-def experiment_of(comparison: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
+def experiment_of(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> Resolved:
     """Return the experiment of a comparison of these data sets."""
     names = [spec.name for spec in specs]
     of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
@@ -151,8 +158,9 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
     return hash_of(content)
 
 
-def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
-    grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
+def _protocol(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+    grouped = any(spec.groups for spec in specs)
+    ordered = any(spec.ordered_by for spec in specs)
     if grouped and ordered:
         problem = "both groups and an order of the rows are given"
         step = f"leave {option('groups')} or {option('time-order')} out"
@@ -187,7 +195,9 @@ def _protocol(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str,
     }
 
 
-def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
+def _outer(
+    comparison: ComparisonRequest, specs: Sequence[DatasetSpec], kind: str
+) -> dict[str, Any]:
     """Return the outer splits: the user's own, or folds of a kind."""
     splits = [
         option(name)
@@ -197,10 +207,8 @@ def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> d
     if not splits:
         return {"kind": kind, "folds": comparison.folds or FOLDS}
     if comparison.folds is not None:
-        problem, step = (
-            f"{option('folds')} is given with {splits[0]}",
-            f"leave {option('folds')} or {splits[0]} out",
-        )
+        problem = f"{option('folds')} is given with {splits[0]}"
+        step = f"leave {option('folds')} or {splits[0]} out"
         raise ElmbenchError(problem, expected="one of the two", next_step=step)
     if len(splits) > 1 or len(specs) > 1:
         problem = f"{splits[0]} is given with " + (
@@ -211,18 +219,19 @@ def _outer(comparison: Comparison, specs: Sequence[DatasetSpec], kind: str) -> d
         )
     if splits == [option("test")]:
         return {"kind": "official"}
-    data = load(specs[0])
+    data = load_from_spec(specs[0])
     assert data.folds is not None
     split = Split("predefined-kfold", int(data.folds.max()) + 1)
     check_splittable(data, split)
     return {"kind": split.kind, "folds": split.folds}
 
 
-def _columns(comparison: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and the data sets that they are too
     slow for.
     """
-    tasks, folds = {spec.task for spec in specs}, comparison.folds or FOLDS
+    tasks = {spec.task for spec in specs}
+    folds = comparison.folds or FOLDS
     metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
     columns = {}
     for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):

@@ -105,9 +105,12 @@ def split_warnings(
     if numbers is None or (n_train is None and "folds" not in columns):
         return
     # `parts`: the number of the test part of each row; -1 for rows that are always training rows.
-    way, noun, parts = option("fold"), "test rows", columns.get("folds")
+    way = option("fold")
+    noun = "test rows"
+    parts = columns.get("folds")
     if n_train is not None:
-        way, noun = option("test"), "held-out rows"
+        way = option("test")
+        noun = "held-out rows"
         parts = np.where(np.arange(len(numbers)) < n_train, -1, 0)
     assert parts is not None
     is_test = parts >= 0
@@ -154,7 +157,8 @@ def _about_target(
     """Yield a warning if a column gives the target away or looks like a group. `numbers`: targets
     of a regression.
     """
-    sizes, values = np.bincount(codes), table.column(name)
+    sizes = np.bincount(codes)
+    values = table.column(name)
     repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
     if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(

@@ -116,7 +116,9 @@ def read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOp
     """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
     import arff
 
-    values, columns, starts = array("d"), array("q"), array("q", [0])
+    values = array("d")
+    columns = array("q")
+    starts = array("q", [0])
     file = _Arff(decode(content)[0])
     try:
         parsed = arff.load(file.lines(), return_type=arff.LOD_GEN, encode_nominal=True)

@@ -136,9 +136,13 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     Official parts are compared if both have them. A fingerprint with `part: train` is compared with
     the training part.
     """
-    X, y, n_train = data.X, data.y, len(data.splits["train"]) if data.splits else None
+    X = data.X
+    y = data.y
+    n_train = len(data.splits["train"]) if data.splits else None
     if expected.part == "train":
-        X, y, n_train = X[:n_train], y[:n_train], None
+        X = X[:n_train]
+        y = y[:n_train]
+        n_train = None
     numbers = fingerprint_numbers(X, y, data.task, n_train)
     pairs = {name: (values, getattr(expected, name)) for name, values in numbers.items()}
     return tuple(
@@ -169,7 +173,8 @@ def fingerprint_numbers(
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         std = np.sqrt(np.maximum(squares - mean**2, 0.0))
     else:
-        mean, std = X.mean(axis=0), X.std(axis=0)
+        mean = X.mean(axis=0)
+        std = X.std(axis=0)
     varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
     total, energy, class_means = _projections(X, mean, std, varying, _weights(y, task))
     target = np.asarray(y, dtype=np.float64)
@@ -201,7 +206,8 @@ def _projections(
     """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape
     (d, k).
     """
-    n, d = X.shape[0], int(varying.sum())
+    n = X.shape[0]
+    d = int(varying.sum())
     factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
     if sp.issparse(X):
         Z = sp.csr_matrix(X @ sp.diags(factors))
@@ -210,10 +216,13 @@ def _projections(
         energy = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() - 2.0 * (Z @ shift) + shift @ shift
         products = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
     else:
-        total, energy, products = np.empty(n), np.empty(n), np.zeros((X.shape[1], weights.shape[1]))
+        total = np.empty(n)
+        energy = np.empty(n)
+        products = np.zeros((X.shape[1], weights.shape[1]))
         for rows in np.array_split(np.arange(n), max(1, X.size // _BLOCK)):
             block = (X[rows] - mean) * factors
-            total[rows], energy[rows] = block.sum(axis=1), np.einsum("ij,ij->i", block, block)
+            total[rows] = block.sum(axis=1)
+            energy[rows] = np.einsum("ij,ij->i", block, block)
             products += block.T @ weights[rows]
     return total / d, energy / d, products[varying] / n
 

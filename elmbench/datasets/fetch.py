@@ -12,7 +12,13 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import data_folder, find_source, load_compared
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.readers import FORMATS, compression_of, form_of
-from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, State, fetch_job
+from elmbench.datasets.sources.base import (
+    FolderSource,
+    NetworkSource,
+    SourceRequest,
+    State,
+    fetch_job,
+)
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
@@ -30,7 +36,9 @@ class Status:
     next_step: str = ""
 
 
-def status(names: Iterable[str] | None = None, data_dir: Path | str | None = None) -> list[Status]:
+def dataset_statuses(
+    names: Iterable[str] | None = None, data_dir: Path | str | None = None
+) -> list[Status]:
     """Return the origin of each named data set, by default of all, without reading it or using a
     network.
     """
@@ -43,7 +51,7 @@ def status(names: Iterable[str] | None = None, data_dir: Path | str | None = Non
 def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
     """Return where the rows of a data set come from, or the problem with them."""
     try:
-        state = find_source(spec, data_dir).status(Request(spec))
+        state = find_source(spec, data_dir).status(SourceRequest(spec))
         return Status(spec.name, *(state or ("bad", "")))
     except DataUnavailableError:
         return Status(
@@ -62,7 +70,7 @@ class Fetched:
     downloaded: bool
 
 
-def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
+def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and
     check that it loads.
 
@@ -76,7 +84,7 @@ def fetch(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
         return Fetched(spec.name, f"{spec.sources[0].kind}: nothing to fetch", False)
     for source in () if force else sources:
         with suppress(ElmbenchError):  # a changed file is fetched again
-            if source.status(Request(spec)):
+            if source.status(SourceRequest(spec)):
                 return Fetched(spec.name, source.title, False)
     errors: dict[str, ElmbenchError] = {}
     for source in sources:
@@ -115,7 +123,7 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -
     with fetch_job(spec.shape.features, is_compared, progress) as job:
         source.keep(spec, source.fetch(job), job.folder)
     try:
-        load_compared(source, Request(spec))
+        load_compared(source, SourceRequest(spec))
     except ElmbenchError:
         source.keep(spec, {}, job.folder)
         raise
@@ -154,7 +162,7 @@ def import_file(
         stem = spec.stem if part == "all" else f"{spec.stem}.{part}"
         targets[part] = folder / f"{stem}.{form_of(path)}{compression_of(path)}"
     source = FolderSource(parts=files)
-    data = load_compared(source, Request(spec), other_data)
+    data = load_compared(source, SourceRequest(spec), other_data)
     present = find_parts(spec, folder) if folder.is_dir() else {}
     others = [path.name for path in present.values() if path not in targets.values()]
     if others:

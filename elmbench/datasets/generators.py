@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.numerics.compiled import run
+from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.seeds import generator
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64
     return u * waves[first] + (1.0 - u) * waves[second] + stream.standard_normal((rows, 21)), y
 
 
-def sparse_rows(
+def draw_sparse_rows(
     name: str, run: int, *, rows: int, features: int, density: float
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size, -1 and +1 (RKELM, section 6.4 and Fig. 4).
@@ -103,7 +103,7 @@ def integrate(history: Array, n_samples: int) -> Array:
 @cache
 def clean_series(n_samples: int) -> Array:
     """Return the first samples of the noiseless series, of shape (n_samples,)."""
-    return run(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
+    return run_compiled(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
 
 
 def mackey_glass(
@@ -127,6 +127,6 @@ def mackey_glass(
 #: The generators by name.
 GENERATORS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "mackey-glass": mackey_glass,
-    "sparse": sparse_rows,
+    "sparse": draw_sparse_rows,
     "waveform": waveform,
 }

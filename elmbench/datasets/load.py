@@ -15,8 +15,20 @@ import scipy.sparse as sp
 
 from elmbench.datasets.dataset import Dataset, array_checksum, differences
 from elmbench.datasets.parts import PATTERN, find_parts
-from elmbench.datasets.prepare import check_numeric, check_shape, code_target, prepare, with_labels
-from elmbench.datasets.sources.base import FolderSource, NetworkSource, Request, Source, hash_of
+from elmbench.datasets.prepare import (
+    check_numeric,
+    check_shape,
+    code_target,
+    prepare_dataset,
+    with_labels,
+)
+from elmbench.datasets.sources.base import (
+    FolderSource,
+    NetworkSource,
+    Source,
+    SourceRequest,
+    hash_of,
+)
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
@@ -67,12 +79,12 @@ def load_dataset(
         If the name is unknown, or a file is damaged, or its rows are not those of the public file.
     """
     spec = load_dataset_specs().find(name).with_options(options or {})
-    return load_compared(find_source(spec, data_dir), Request(spec, run), other_data)
+    return load_compared(find_source(spec, data_dir), SourceRequest(spec, run), other_data)
 
 
-def load(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0) -> Dataset:
+def load_from_spec(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0) -> Dataset:
     """Load the data set of a spec (see `load_dataset`), and check its counts but not its values."""
-    return load_from(find_source(spec, data_dir), Request(spec, run))
+    return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,8 @@ def identify(
     spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False
 ) -> Identity:
     """Return the checksum and remarks of a data set; its rows are parsed only the first time."""
-    source, request = find_source(spec, data_dir), Request(spec, run)
+    source = find_source(spec, data_dir)
+    request = SourceRequest(spec, run)
     if spec.redraw and source.generated:
         return Identity(source.checksum(request))
     unused = _NOT_OF_ROWS - {"notes"} if isinstance(source, FileSource) else _NOT_OF_ROWS
@@ -133,8 +146,9 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
 
 
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
-    """Return the source that `load` uses for a data set, without reading its rows."""
-    request, sources = Request(spec), cast(tuple[Source, ...], spec.sources)
+    """Return the source that `load_from_spec` uses for a data set, without reading its rows."""
+    request = SourceRequest(spec)
+    sources = cast(tuple[Source, ...], spec.sources)
     for source in sources:
         if isinstance(source, FileSource) and source.status(request):
             return source
@@ -156,7 +170,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
     raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
 
-def load_from(source: Source, request: Request) -> Dataset:
+def load_from(source: Source, request: SourceRequest) -> Dataset:
     """Load a data set from one source; raise ElmbenchError if its counts are not those of the
     public file.
     """
@@ -179,7 +193,7 @@ def load_from(source: Source, request: Request) -> Dataset:
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = _check_and_prepare(
-        with_labels(prepare(table, source.prepare), spec, source.labels), spec, source
+        with_labels(prepare_dataset(table, source.prepare), spec, source.labels), spec, source
     )
     y, classes = code_target(table, spec)
     X = table.X
@@ -220,15 +234,16 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
     if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
         check_shape(table, part, "the training part of the public file")
         note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
-        return prepare(table.add_remark(note), spec.prepare)
+        return prepare_dataset(table.add_remark(note), spec.prepare)
     if source.already_prepared:
         check_shape(table, spec.public, "the prepared public file")
         return table
     check_shape(table, spec.shape, "the public file")
     if source.split_in_order and spec.shape.split:
         table = replace(table, n_train=spec.shape.split[0])
-    table = prepare(table, spec.prepare)
-    (n, d), public = table.X.shape, spec.public
+    table = prepare_dataset(table, spec.prepare)
+    (n, d) = table.X.shape
+    public = spec.public
     if (n, d) == (public.instances, public.features):
         return table
     note = (
@@ -238,13 +253,14 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
     return table.add_remark(f"{note}{public.features}")
 
 
-def load_compared(source: Source, request: Request, other_data: bool = False) -> Dataset:
+def load_compared(source: Source, request: SourceRequest, other_data: bool = False) -> Dataset:
     """Load a data set from one source, and compare it with the fingerprint of the public file.
 
     A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless
     `other_data` accepts them with a remark.
     """
-    data, spec = load_from(source, request), request.spec
+    data = load_from(source, request)
+    spec = request.spec
     if source.generated:
         return data
     names = ", ".join(PurePath(name).name for name in data.source.split(", "))

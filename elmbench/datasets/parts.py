@@ -70,7 +70,8 @@ def read_parts(
     if "all" not in parts and (
         missing == {"train"} or (missing == {"test"} and spec.training_part is None)
     ):
-        ((path,), (part,)) = parts.values(), missing
+        (path,) = parts.values()
+        (part,) = missing
         problem = f"{path} is there, but no {part} part beside it"
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
         raise ElmbenchError(

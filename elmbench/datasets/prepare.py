@@ -24,10 +24,11 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.datasets import sources as specs
 
-_CORRECT, _REPLACE = "correct the file", "correct or replace the file"
+_CORRECT = "correct the file"
+_REPLACE = "correct or replace the file"
 
 
-def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
+def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their
     order.
     """
@@ -122,10 +123,8 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
             next_step=_CORRECT,
         )
     images = _dense(table).reshape(-1, step.height, step.width)
-    row_weights, column_weights = (
-        _area_weights(step.height, step.to_height),
-        _area_weights(step.width, step.to_width),
-    )
+    row_weights = _area_weights(step.height, step.to_height)
+    column_weights = _area_weights(step.width, step.to_width)
     resized = np.einsum("ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True)
     n_pixels = step.to_height * step.to_width
     names = tuple(f"x{index}" for index in range(n_pixels))
@@ -203,10 +202,8 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return the label of each of two words, by their counts; empty if the counts do not decide."""
-    positives, sizes = (
-        spec.shape.count(spec.positive),
-        {size: word for word, size in Counter(words).items()},
-    )
+    positives = spec.shape.count(spec.positive)
+    sizes = {size: word for word, size in Counter(words).items()}
     if (
         positives is None
         or set(sizes) != {positives, spec.shape.instances - positives}

@@ -109,10 +109,8 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, layout: Fil
     except ValueError as error:
         if "Invalid index 0" not in str(error):
             raise
-        problem, next_step = (
-            f"{path} numbers its features from 0",
-            "write it by dump_svmlight_file(zero_based=False)",
-        )
+        problem = f"{path} numbers its features from 0"
+        next_step = "write it by dump_svmlight_file(zero_based=False)"
         raise ElmbenchError(
             problem, expected="numbers from 1, as LIBSVM has them", next_step=next_step
         ) from error

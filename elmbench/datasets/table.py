@@ -215,10 +215,8 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
     columns.
     """
     if len(names) > _MOST_COLUMNS:
-        problem, expected = (
-            f"{path} has {len(names):,} columns",
-            f"at most {_MOST_COLUMNS:,} columns",
-        )
+        problem = f"{path} has {len(names):,} columns"
+        expected = f"at most {_MOST_COLUMNS:,} columns"
         raise ElmbenchError(
             problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)"
         )
@@ -337,7 +335,8 @@ def to_frame(X: Any) -> pd.DataFrame:
             f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X"
         )
     if X is None or isinstance(X, str | Path):
-        problem, next_step = f"X is {X!r}", "read a file first: pandas.read_csv(FILE)"
+        problem = f"X is {X!r}"
+        next_step = "read a file first: pandas.read_csv(FILE)"
         raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
     frame = pd.DataFrame(X)
     return frame.set_axis(

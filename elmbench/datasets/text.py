@@ -30,9 +30,11 @@ ChooseTarget = Callable[[list[str]], str]
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: Number of rows from which the separator and the header are detected, and of fields for the header
 #: of wide rows.
-_SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
+_SAMPLE = 1000
+_SAMPLE_FIELDS = 100_000
 #: Number of these rows, and of fields of each, whose numbers decide between separators.
-_FEW_ROWS, _FEW_FIELDS = 100, 100
+_FEW_ROWS = 100
+_FEW_FIELDS = 100
 #: The most names of columns that a note shows.
 _SHOWN = 5
 #: Layouts of the public files, with and without a header; columns of number text are numbers there.
@@ -196,7 +198,8 @@ def _columns_of_thousands(
         if values.dtype != np.float64:
             continue
         pointed = [row[position] for row in sample if "." in row[position]]
-        size, thousands = abs(values), values * 1000
+        size = abs(values)
+        thousands = values * 1000
         is_short = (size >= 1) & (size < 1000) & (abs(thousands - thousands.round()) < 1e-6)
         is_possible = values.isna() | (values == values.round()) | is_short
         if is_possible.all() and (not pointed or may_have_thousands(pointed)):
@@ -233,13 +236,12 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
     """
     first, _, rest = text.partition("\n")
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
-        separator, text = separator or first[4], rest
+        separator = separator or first[4]
+        text = rest
     separator = {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator)
     if len(separator) > 1:
-        problem, next_step = (
-            f"the separator {separator!r} has {len(separator)} characters",
-            "correct --sep",
-        )
+        problem = f"the separator {separator!r} has {len(separator)} characters"
+        next_step = "correct --sep"
         raise ElmbenchError(problem, expected="one character, or tab or space", next_step=next_step)
     if separator:
         return separator, text
@@ -292,16 +294,20 @@ def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
         lines = enumerate(text.split("\n"), start=1)
         yield from ((number, number, line.count(separator) + 1) for number, line in lines if line)
         return
-    reader, end = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), 0
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    end = 0
     for row in reader:
-        start, end = end + 1, reader.line_num
+        start = end + 1
+        end = reader.line_num
         if row:
             yield start, end, len(row)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names, which differ in kind from the rows below."""
-    numbers, repeated, few = [], False, False
+    numbers = []
+    repeated = False
+    few = False
     for name, *others in zip(*rows, strict=False):
         texts = [word for word in others if word not in MISSING]
         if not (name or texts):

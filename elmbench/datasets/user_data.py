@@ -194,7 +194,8 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason."""
     reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
     for name in () if sp.issparse(table.X) else table.names:
-        values, are_words = table.column(name), name in table.nominal and name not in dates
+        values = table.column(name)
+        are_words = name in table.nominal and name not in dates
         present = values[~is_missing(values)]
         if not len(present):
             reasons[_EMPTY].append(name)
@@ -377,7 +378,8 @@ def write_arrays(
     """
     import pandas as pd
 
-    X, targets = X if sp.issparse(X) else to_frame(X), np.asarray(y)
+    X = X if sp.issparse(X) else to_frame(X)
+    targets = np.asarray(y)
     if targets.dtype.kind not in "biuf":
         targets = targets.astype(str).astype(object)
     if targets.ndim != 1 or targets.shape[0] != X.shape[0]:

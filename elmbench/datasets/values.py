@@ -208,9 +208,11 @@ def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
     decimal point.
     """
     samples = {name: words[:: 1 + len(words) // _SAMPLE] for name, words in columns.items()}
-    comma, point = _deciding_number(samples, ","), _deciding_number(samples, ".")
+    comma = _deciding_number(samples, ",")
+    point = _deciding_number(samples, ".")
     if not (comma or point):
-        comma, point = _deciding_number(columns, ","), _deciding_number(columns, ".")
+        comma = _deciding_number(columns, ",")
+        point = _deciding_number(columns, ".")
     point = point or _first_fraction(table)
     is_decided = bool(comma or point)
     if comma and not point:
@@ -245,7 +247,8 @@ def _decimal_of(table: Table, columns: Mapping[str, list[str]]) -> str:
 
 def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> tuple[str, str] | None:
     """Return the first number that only one decimal mark can read, and its column."""
-    this, other = _NUMBERS[mark], _NUMBERS["." if mark == "," else ","]
+    this = _NUMBERS[mark]
+    other = _NUMBERS["." if mark == "," else ","]
     for name, words in columns.items():
         for word in words:
             if not other.fullmatch(word) and this.fullmatch(word):

@@ -37,7 +37,8 @@ def content_of_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass as a mapping."""
     values: dict[str, Any] = {}
     for field in fields(value):
-        tag, part = field.metadata.get("content"), getattr(value, field.name)
+        tag = field.metadata.get("content")
+        part = getattr(value, field.name)
         if tag == "flat":
             values |= content_of(part)
         elif tag != "omitted" and not (tag == "optional" and part == field.default):
@@ -57,11 +58,9 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
         return read(content)
     values: dict[str, Any] = {}
     for field in fields(cls):
-        tag, name, kind = (
-            field.metadata.get("content"),
-            field.metadata.get("name", field.name),
-            _kinds(cls)[field.name],
-        )
+        tag = field.metadata.get("content")
+        name = field.metadata.get("name", field.name)
+        kind = _kinds(cls)[field.name]
         if tag == "omitted":
             values[field.name] = omitted.get(field.name, field.default)
         elif tag == "flat":

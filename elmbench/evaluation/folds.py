@@ -87,7 +87,8 @@ class OuterFold:
     @property
     def n_train(self) -> int:
         """The number of training rows, according to the spec."""
-        n, outer = self.dataset.n_rows, self.protocol.outer
+        n = self.dataset.n_rows
+        outer = self.protocol.outer
         if outer.kind.endswith("kfold"):
             return n * (outer.folds - 1) // outer.folds
         if outer.kind == "official":
@@ -134,10 +135,12 @@ def labels_of(data: "Dataset") -> list[int] | None:
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     """Return the rows of some work; the last few data sets are cached."""
-    from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
+    from elmbench.datasets.load import (
+        load_from_spec,  # SciPy's sparse matrices take long to import
+    )
 
     assert dataset.spec is not None
-    data = load(dataset.spec, data_dir, dataset.run)
+    data = load_from_spec(dataset.spec, data_dir, dataset.run)
     if dataset.rows is None or dataset.rows >= len(data.y):
         return data
     numbers = stratified_rows(
@@ -193,7 +196,8 @@ def _parts(
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
-    dataset, protocol = outer_fold.dataset, outer_fold.protocol
+    dataset = outer_fold.dataset
+    protocol = outer_fold.protocol
     train, test = fold_rows(outer_fold, data_dir)
     X = scaled_inputs(dataset, data_dir, protocol.scale, train)
     return fold_of(load_rows(dataset, data_dir), X, protocol.targets, train, test)

@@ -39,11 +39,11 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
             f"expected predictions that are real numbers, got {predicted.dtype} instead"
         )
     if labels is not None:
-        class_numbers(predicted, labels)
+        positions_of_labels(predicted, labels)
     return predicted
 
 
-def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
+def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
     """Return the position of each prediction among all labels; any position for values that are not
     finite.
     """
@@ -69,7 +69,7 @@ def metric_value(
     name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> float:
     """Return a metric of labels or values."""
-    true = y_true if labels is None else class_numbers(y_true, labels)
+    true = y_true if labels is None else positions_of_labels(y_true, labels)
     return float(_values(find_metric(name), true, predicted, labels))
 
 
@@ -81,10 +81,12 @@ def _values(
     """
     if labels is None:
         return metric.function(true, predicted)
-    return metric.function(confusion_counts(true, class_numbers(predicted, labels), len(labels)))
+    return metric.function(
+        confusion_counts(true, positions_of_labels(predicted, labels), len(labels))
+    )
 
 
-def metric_of(
+def checked_metric(
     name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None
 ) -> float:
     """Return a metric of a fitted model's predictions for some rows, which are checked."""
@@ -101,7 +103,8 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """
     if not hasattr(estimator, method):
         return None
-    k, proba = len(labels), method == "predict_proba"
+    k = len(labels)
+    proba = method == "predict_proba"
     outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if outputs.shape[:1] != X.shape[:1]:
         raise ValueError(
@@ -152,8 +155,10 @@ class FoldScores:
         self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int
     ) -> None:
         self.scores = np.full(n_candidates, np.nan)
-        self._metric, self._y, self._labels = metric, y, labels
-        self.true = y if labels is None else class_numbers(y, labels)
+        self._metric = metric
+        self._y = y
+        self._labels = labels
+        self.true = y if labels is None else positions_of_labels(y, labels)
         self._block = max(1, _BLOCK // max(len(y), len(labels or ()) ** 2))
         self._candidates: list[int] = []
         self._outputs: list[NDArray[Any]] = []

@@ -61,7 +61,8 @@ def ordered_folds(
     `times`. `first_times`: the number of different times in the first training part, if there are
     enough. Raises ElmbenchError if there are too few times for the folds.
     """
-    n, changes = len(times), np.flatnonzero(np.diff(times)) + 1
+    n = len(times)
+    changes = np.flatnonzero(np.diff(times)) + 1
     if len(changes) < folds:
         raise ElmbenchError(
             f"the rows have {amount(len(changes) + 1, 'different time')}, too few for "
@@ -123,7 +124,8 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             if split.kind == "in-order"
             else generator("split", data.name, run).permutation(n)
         )
-        train, test = rows[:n_train], rows[n_train : n_train + n_test]
+        train = rows[:n_train]
+        test = rows[n_train : n_train + n_test]
     return [(np.sort(train), np.sort(test))]
 
 
@@ -140,7 +142,8 @@ def check_splittable(data: Dataset, split: Split) -> None:
     """Check that a split leaves no part empty, that a holdout has each class, and that not all
     classes are too rare.
     """
-    n, kind = len(data.y), split.kind
+    n = len(data.y)
+    kind = split.kind
     if kind == "official" and data.splits is None:
         raise ElmbenchError(
             f"{data.name} ({data.source}) has no official training and test part",
@@ -186,29 +189,32 @@ def check_counts(
 
     `n_times`: the number of different times; by default, that of the rows.
     """
-    kind, next_step, of_part = split.kind, "lower the number of folds", ""
-    count, unit, minimum, purpose = (
-        n,
-        "row",
-        split.folds + (kind == "ordered-kfold"),
-        f"{split.folds} folds",
-    )
+    kind = split.kind
+    next_step = "lower the number of folds"
+    of_part = ""
+    count = n
+    unit = "row"
+    minimum = split.folds + (kind == "ordered-kfold")
+    purpose = f"{split.folds} folds"
     if kind == "stratified-holdout":
-        count, of_part, minimum, purpose = (
-            min(class_sizes),
-            " in its smallest class",
-            2,
-            "a stratified holdout",
-        )
+        count = min(class_sizes)
+        of_part = " in its smallest class"
+        minimum = 2
+        purpose = "a stratified holdout"
         next_step = "give the experiment `holdout` as its outer split"
     elif not kind.endswith("kfold"):
         return
     elif kind.endswith("group-kfold") and n_groups < minimum:
-        count, unit, of_part = n_groups, "group", " of rows"
+        count = n_groups
+        unit = "group"
+        of_part = " of rows"
     elif kind == "ordered-kfold" and n_times is not None:
-        count, unit, of_part = n_times, "different time", " of rows"
+        count = n_times
+        unit = "different time"
+        of_part = " of rows"
     elif kind.startswith("stratified-"):
-        count, of_part = max(class_sizes), " in its largest class"
+        count = max(class_sizes)
+        of_part = " in its largest class"
     if count < minimum:
         problem = f"{name} has {amount(count, unit)}{of_part}, too few for {purpose}"
         raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)

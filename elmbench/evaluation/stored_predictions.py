@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.evaluation.predictions import class_numbers, class_outputs
+from elmbench.evaluation.predictions import class_outputs, positions_of_labels
 from elmbench.metrics import Metric, ranking_methods
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
@@ -41,8 +41,8 @@ def stored_predictions(
     kind = "|u1" if len(labels) <= 256 else "<u4"
     content: dict[str, Any] = {
         "classes": len(labels),
-        "true": _pack(class_numbers(y, labels), kind),
-        "predicted": _pack(class_numbers(predicted, labels), kind),
+        "true": _pack(positions_of_labels(y, labels), kind),
+        "predicted": _pack(positions_of_labels(predicted, labels), kind),
     }
     if (scores := class_outputs(estimator, "decision_function", X, labels)) is not None:
         if not np.isfinite(scores).all():

@@ -28,7 +28,8 @@ def preload(work: Work, context: Context) -> None:
     """
     if work.data is None:
         return
-    data, spec = load_rows(work.data, context.data_dir), work.data.spec
+    data = load_rows(work.data, context.data_dir)
+    spec = work.data.spec
     if spec is None or spec.redraw is None:
         _check_unchanged(
             data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}"
@@ -73,7 +74,8 @@ def attempt(
             "status": failure["status"],
             "reason": SEARCH_FAILED + failure["reason"].removeprefix(SEARCH_FAILED),
         }
-    threads, folder = libraries().limit(limits=blas_threads), contextlib.chdir(".")
+    threads = libraries().limit(limits=blas_threads)
+    folder = contextlib.chdir(".")
     # What a model changes here, such as the working folder, does not reach the work after it.
     with (
         warnings.catch_warnings(record=True) as caught,

@@ -124,7 +124,8 @@ class Estimates:
         `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by
         key. `workers`: their number; if there is none yet, the seconds are those of one.
         """
-        total, is_complete = 0.0, True
+        total = 0.0
+        is_complete = True
         for key, spent in chain(((key, 0.0) for key in waiting), running.items()):
             seconds = self.seconds(key)
             total += max((seconds or 0.0) - spent, _OVERDUE * spent)

@@ -72,7 +72,8 @@ def _commit() -> str | None:
         return None
 
     def git(*words: str) -> str:
-        command, silent = ["git", "-C", str(top), *words], subprocess.DEVNULL
+        command = ["git", "-C", str(top), *words]
+        silent = subprocess.DEVNULL
         return subprocess.run(
             command, capture_output=True, text=True, check=True, stdin=silent
         ).stdout.strip()

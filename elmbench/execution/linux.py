@@ -66,9 +66,11 @@ def _limit_files(process: Path) -> Iterator[Path]:
         root, point = mount.split()[3:5]
         kind, _, options = filesystem.split()[:3]
         if kind == "cgroup2":
-            group, name = by_controller.get(""), "memory.max"
+            group = by_controller.get("")
+            name = "memory.max"
         elif kind == "cgroup" and "memory" in options.split(","):
-            group, name = by_controller.get("memory"), "memory.limit_in_bytes"
+            group = by_controller.get("memory")
+            name = "memory.limit_in_bytes"
         else:
             continue
         if group is not None:

@@ -144,7 +144,8 @@ class Store:
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
         line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
         path = self._path or self._open()
-        start, written = self._read.get(path.name, 0), 0
+        start = self._read.get(path.name, 0)
+        written = 0
         try:
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
@@ -174,7 +175,8 @@ class Store:
         """
         if self._path is None:
             return
-        path, self._path = self._path, None
+        path = self._path
+        self._path = None
         try:
             os.fsync(self._descriptor)
         except OSError as error:

@@ -143,10 +143,12 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, st
         a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
         # A changed prediction moves a row from one count to another of the same true class.
         same_rows = a[:2].sum() == b[:2].sum() and a[2:].sum() == b[2:].sum()
-        column, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
+        column = ", ".join(COUNTS)
+        agree = same_rows and np.abs(a - b).sum() <= 2
     else:
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
-        column, agree = "right predictions", np.abs(a - b).max() <= 1
+        column = "right predictions"
+        agree = np.abs(a - b).max() <= 1
     if not agree:
         was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
         yield column, was, now, "one test row predicted otherwise"
@@ -171,7 +173,8 @@ def _compare_numbers(
     equals NaN.
     """
     for name, (allowed, words) in tolerances.items():
-        a, b = _real(old, name), _real(new, name)
+        a = _real(old, name)
+        b = _real(new, name)
         if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
             yield name, f"{a:.10g}", f"{b:.10g}", words
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from elmbench.numerics.significance import LEVEL, Finding, holm
+from elmbench.numerics.significance import LEVEL, TestOutcome, holm
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 from elmbench.specs.profiles import Resolved
@@ -64,7 +64,7 @@ class ClaimOutcome:
     verdict: ClaimVerdict
     rivals: tuple[tuple[str, ...], ...] = ()
     in_print: bool | None = None
-    finding: Finding | None = None
+    finding: TestOutcome | None = None
     p: float | None = None
     subject: str = ""
     remark: str = ""
@@ -224,7 +224,9 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     """
     names: list[str] = []
     for outcome in sorted(outcomes, key=lambda outcome: CLAIM_VERDICTS.index(outcome.verdict)):
-        stated, finding, result = outcome.claim.between, outcome.finding, str(outcome.verdict)
+        stated = outcome.claim.between
+        finding = outcome.finding
+        result = str(outcome.verdict)
         if (
             outcome.verdict == "does not hold"
             and stated

@@ -16,7 +16,7 @@ from elmbench.judging.summary import MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
 from elmbench.metrics import less_is_better
 from elmbench.numerics import significance
-from elmbench.numerics.significance import LEVEL, Finding, Region
+from elmbench.numerics.significance import LEVEL, Region, TestOutcome
 from elmbench.results import group_by
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
@@ -49,7 +49,8 @@ class _Results:
     """The results that claims are tested on: default readings, first selection."""
 
     def __init__(self, summary: pd.DataFrame, measured: MeasuredCells) -> None:
-        self.resolved, self._cells = measured.resolved, measured
+        self.resolved = measured.resolved
+        self._cells = measured
         self._select = str(summary["select"].iloc[0])
         lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
         self._models = set(zip(lines["dataset"], lines["model"], strict=True))
@@ -153,7 +154,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
 
 
-def _tests(claim: Claim, results: _Results) -> tuple[list[Finding], ClaimVerdict, str]:
+def _tests(claim: Claim, results: _Results) -> tuple[list[TestOutcome], ClaimVerdict, str]:
     """Return the tests of a comparison, and a verdict with its reason if they cannot decide it,
     else `undecided`.
     """
@@ -187,10 +188,8 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are
     complete.
     """
-    (first, floor), measure = (
-        results.values(dataset, claim.model, claim.metric),
-        claim.than_metric or claim.metric,
-    )
+    (first, floor) = results.values(dataset, claim.model, claim.metric)
+    measure = claim.than_metric or claim.metric
     columns = other_columns(claim, dataset, results.resolved)
     pairs = [
         _Pair(dataset, column, first, results.values(dataset, column, measure)[0], floor)
@@ -199,7 +198,7 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
 
 
-def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
+def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> TestOutcome:
     """Return the test of a claim on one data set; ratios are tested by their logarithm."""
     of_ratios = is_of_ratios(claim)
     first, second = (
@@ -207,7 +206,8 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
         if of_ratios
         else (pair.first, pair.second)
     )
-    region, share = region_of(claim), share_of_test_rows(pair.dataset, results.resolved)
+    region = region_of(claim)
+    share = share_of_test_rows(pair.dataset, results.resolved)
     least_half_width = 0.0 if of_ratios else pair.least_half_width
     if share is None:
         finding = significance.welch_test(first, second, region, least_half_width)
@@ -226,7 +226,7 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     )
 
 
-def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[Finding]:
+def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[TestOutcome]:
     """Return the tests of a claim over several data sets, one for each column that it is compared
     with.
     """
@@ -290,7 +290,8 @@ def is_true(claim: Claim, figure: float, rival: float) -> bool:
     """
     if claim.between is not None:
         return claim.between[0] * rival <= figure <= claim.between[1] * rival
-    region, difference = region_of(claim), figure - rival
+    region = region_of(claim)
+    difference = figure - rival
     if claim.relation in ("above", "below"):
         return region.low < difference < region.high
     return region.low - _SLACK <= difference <= region.high + _SLACK

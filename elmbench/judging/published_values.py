@@ -64,11 +64,14 @@ class ComparedFigure:
 
 def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
     """Yield the figures that are compared with our runs, without facts of data sets."""
-    resolved, layout = measured.resolved, measured.layout
+    resolved = measured.resolved
+    layout = measured.layout
     if not layout.has_runs:
         return
     for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
-        dataset, model, column = line["dataset"], line["model"], line["metric"]
+        dataset = line["dataset"]
+        model = line["model"]
+        column = line["metric"]
         measure = next(
             measure
             for measure in layout.measures(resolved, dataset, model)
@@ -77,9 +80,11 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         if measure.metric in FACTS:
             continue
         entry = tuple(line[name] for name in ENTRY)
-        columns, values = measured.columns(entry), measured.values(entry, measure)
+        columns = measured.columns(entry)
+        values = measured.values(entry, measure)
         runs = np.unique(columns["run"][~np.isnan(values)])
-        means, draws = run_means(values, columns["run"]), draws_of(values, columns, measure)
+        means = run_means(values, columns["run"])
+        draws = draws_of(values, columns, measure)
         printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
         yield ComparedFigure(resolved.profile, dataset, model, measure, runs, means, draws, printed)
 
@@ -138,7 +143,9 @@ class Agreement:
     @property
     def texts(self) -> list[str]:
         """The numbers in words, one for each of `COLUMNS`."""
-        part, whole, difference = self.left_out_reproduced, self.left_out, self.median_difference
+        part = self.left_out_reproduced
+        whole = self.left_out
+        difference = self.median_difference
         return [
             self.metric,
             f"x {three_figures(self.median_factor or math.nan)}"
@@ -229,7 +236,8 @@ def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[
         if len(distances):
             rows = times.groupby("dataset", sort=False)
             pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-            factor, correlation = float(np.median(np.exp(distances))), mean_rank_correlation(pairs)
+            factor = float(np.median(np.exp(distances)))
+            correlation = mean_rank_correlation(pairs)
             yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
 
 
@@ -291,7 +299,8 @@ def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
         f"{verdict_list(counts, signs=True)}."
     )
     if len(missing):
-        smallest, largest = missing["more_runs"].min(), missing["more_runs"].max()
+        smallest = missing["more_runs"].min()
+        largest = missing["more_runs"].max()
         number = str(largest) if smallest == largest else f"{smallest} to {largest}"
         minutes = missing["minutes"].sum()
         duration = f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"

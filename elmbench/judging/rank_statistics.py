@@ -197,7 +197,8 @@ class Statistics:
         """Yield the first and last rank of each longest run of models that do not differ by
         Nemenyi's test.
         """
-        ranks, reached = list(self.ranks.values()), -1
+        ranks = list(self.ranks.values())
+        reached = -1
         for i, low in enumerate(ranks):
             last = max(j for j, rank in enumerate(ranks) if rank - low <= self.critical_distance)
             if last > max(i, reached):
@@ -230,7 +231,7 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         "published": {key: float(value) for key, value in printed if value is not None},
     }
     comparisons = [
-        compare(_first_metric_scores(values, resolved), source)
+        rank_statistics(_first_metric_scores(values, resolved), source)
         for source, values in figures.items()
     ]
     valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
@@ -251,7 +252,7 @@ def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd
     )
 
 
-def compare(values: pd.DataFrame, source: str) -> Statistics:
+def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if
     missing). Models of the same average rank are ordered by name.
     """
@@ -267,7 +268,8 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
     """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's
     test.
     """
-    models, bars = list(comparison.ranks.items()), list(comparison.cliques())
+    models = list(comparison.ranks.items())
+    bars = list(comparison.cliques())
     half = math.ceil(len(models) / 2)
     height = 1.2 + 0.11 * len(bars) + 0.22 * half
     figure, axes = new_figure(8, height)

@@ -18,8 +18,8 @@ from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.tables import layout_of
-from elmbench.tables.base import Layout
+from elmbench.tables import kind_of_table
+from elmbench.tables.base import TableKind
 from elmbench.tables.comparison import share_of_test_rows
 from elmbench.tables.result_table import COMPLETE, NOT_MEASURED
 
@@ -60,7 +60,7 @@ class MeasuredCells:
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
         self.resolved = resolved
-        self.layout = layout_of(resolved)
+        self.layout = kind_of_table(resolved)
         cells = self.layout.entries_of(cells, resolved)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
         self.all_cells = cells[[*ENTRY, "status"]]
@@ -93,7 +93,8 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     runs; `low` and `high` are the ends of the interval. `runs_to_tell` is the number of runs that
     an interval needs, or that would separate the models.
     """
-    resolved, layout = measured.resolved, measured.layout
+    resolved = measured.resolved
+    layout = measured.layout
     lines: list[dict[str, Any]] = []
     status = measured.all_cells["status"].to_numpy()
     groups: Any = measured.all_cells.groupby(ENTRY, sort=False).indices
@@ -119,10 +120,8 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
                     "metric": measure.column,
                     "n": len(values),
                 }
-                mean, std = (
-                    valid.mean() if len(valid) else None,
-                    spread.std(ddof=1) if len(spread) > 1 else None,
-                )
+                mean = valid.mean() if len(valid) else None
+                std = spread.std(ddof=1) if len(spread) > 1 else None
                 line |= {"ended": ending, "mean": mean, "std": std} | _printed_columns(paper)
                 lines.append(line | _judge_entry(entry, measure, measured, ending, paper))
     lines += _published_lines(measured.all_cells, layout, resolved)
@@ -143,7 +142,7 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _published_lines(
-    cells: pd.DataFrame, layout: Layout, resolved: Resolved
+    cells: pd.DataFrame, layout: TableKind, resolved: Resolved
 ) -> list[dict[str, Any]]:
     """Return a line for each cited figure and each of a model that is never measured, on the data
     sets shown.
@@ -151,7 +150,8 @@ def _published_lines(
     default = cells[cells["reading"] == ""]
     if not len(default):
         return []
-    datasets, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
+    datasets = set(default["dataset"])
+    models = {*layout.models(resolved), *default["model"]}
     lines = []
     for (dataset, model, metric), figure in resolved.published.items():
         if (
@@ -183,8 +183,10 @@ def _judge_entry(
     """Return the verdict on a published figure and its evidence; an empty verdict if there is
     nothing to judge.
     """
-    resolved, layout = measured.resolved, measured.layout
-    columns, values = measured.columns(entry), measured.values(entry, measure)
+    resolved = measured.resolved
+    layout = measured.layout
+    columns = measured.columns(entry)
+    values = measured.values(entry, measure)
     dataset, _, _, reading = entry
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
@@ -215,7 +217,9 @@ def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
     return any(words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY))
 
 
-def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:
+def printed_of(
+    dataset: str, paper: PublishedValue, layout: TableKind, resolved: Resolved
+) -> Printed:
     """Return the value of a published figure and its distance to the paper's figures of other
     models.
 

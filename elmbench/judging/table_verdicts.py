@@ -123,7 +123,8 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
         judge(figure.draws, replace(figure.printed, gap=None)).verdict == "reproduced"
         for figure in judged
     )
-    rows, datasets = rows_of(figures), len({figure.dataset for figure in figures})
+    rows = rows_of(figures)
+    datasets = len({figure.dataset for figure in figures})
     coverage_p = _coverage_p(judged, inside) if judged else None
     pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
     spearman = mean_rank_correlation(map(means_and_prints, rows))
@@ -161,7 +162,8 @@ def _correlation(figures: Sequence[ComparedFigure]) -> float:
     """Return the correlation between models of one data set of lying inside the interval, from our
     own runs.
     """
-    products, squares = [], []
+    products = []
+    squares = []
     for group in group_by(figures, lambda figure: figure.dataset).values():
         hits = [figure.runs_inside for figure in group]
         squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
@@ -208,7 +210,8 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     orders = math.prod(math.factorial(len(matrix)) for matrix in costs)
     if 1 / orders > ALPHA:
         return None
-    sums, rng = np.zeros(1), generator("pattern", *key)
+    sums = np.zeros(1)
+    rng = generator("pattern", *key)
     for matrix in costs:
         models = np.arange(len(matrix))
         if orders <= SHUFFLES:

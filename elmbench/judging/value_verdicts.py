@@ -91,10 +91,8 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     # Decimal numbers at an end of the interval are inside even if their binary approximations are
     # not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
-    distance, ends = (
-        abs(printed.value - draws.mean),
-        (draws.mean - half_width, draws.mean + half_width),
-    )
+    distance = abs(printed.value - draws.mean)
+    ends = (draws.mean - half_width, draws.mean + half_width)
     if distance > half_width:
         return Judgement("close" if distance <= 2 * half_width else "differs", *ends)
     if printed.gap is not None and 2 * half_width >= printed.gap:
@@ -106,10 +104,8 @@ def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
     """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if
     there are none.
     """
-    numbers, gap = (
-        range(FEWEST_RUNS, MOST_RUNS + 1),
-        math.inf if printed.gap is None else printed.gap,
-    )
+    numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
+    gap = math.inf if printed.gap is None else printed.gap
 
     def tells(runs: int) -> bool:
         return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < gap
@@ -138,7 +134,8 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """
     means = run_means(values, cells["run"])
-    runs, least_half_width = len(np.unique(cells["run"])), ROUND_OFF * abs(float(means.mean()))
+    runs = len(np.unique(cells["run"]))
+    least_half_width = ROUND_OFF * abs(float(means.mean()))
     test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.

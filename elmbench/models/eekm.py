@@ -40,7 +40,8 @@ def landmark_map(K: Array) -> Array:
     largest = float(K.diagonal().max())
     if not largest > 0:
         return np.zeros((len(K), 0))
-    tolerance, floor = len(K) * EPS * largest, FLOOR * largest
+    tolerance = len(K) * EPS * largest
+    floor = FLOOR * largest
     factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
     factor = np.tril(factor[:, :rank])
     leading = np.asfortranarray(factor[:rank])
@@ -137,10 +138,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
-        self.landmarks_, self.beta_ = (
-            landmarks,
-            features_of @ np.column_stack([d.beta for d in result]),
-        )
+        self.landmarks_ = landmarks
+        self.beta_ = features_of @ np.column_stack([d.beta for d in result])
         self.n_units_ = len(numbers)
         self._set_discriminants(result)
 

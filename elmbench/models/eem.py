@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real, estimator
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.models.protocols import Evaluated, Folds
@@ -259,7 +259,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     0.92
     """
 
-    _interval, _node_function = (0.0, 1.0), staticmethod(node_outputs)
+    _interval = (0.0, 1.0)
+    _node_function = staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
@@ -284,10 +285,12 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the projections by every candidate, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed), "project"))
+        return cls._evaluate(
+            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed), "project")
+        )
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the moments of the largest network only, which hold those of the others in their
         leading blocks.
         """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import check_condition, estimator
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer, layer_blocks
@@ -71,7 +71,7 @@ class NodesFold(NamedTuple):
 
     `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and
     `largest` is the one whose leading nodes are those of the others. `T` and `decode` are as in
-    `Grid.encode`.
+    `CandidateGrid.encode`.
     """
 
     number: int
@@ -90,7 +90,7 @@ class NodesFold(NamedTuple):
         return np.hstack([beta.T @ H[:, : len(beta)].T for H in self.probes]).T
 
 
-def node_folds(grid: Grid) -> Iterator[NodesFold]:
+def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
     """Yield every fold for each group of candidates with the same nodes, which are drawn once for a
     group.
     """
@@ -124,7 +124,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
         return *super()._nodes_key(), self.slope
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number
         of training rows.
 
@@ -132,7 +132,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
         """
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
-            scale, layer = fold.largest._scale(grid.y[fold.train]), fold.largest._hidden
+            scale = fold.largest._scale(grid.y[fold.train])
+            layer = fold.largest._hidden
             for positions, weights in many_weights(
                 grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale
             ):

@@ -15,7 +15,7 @@ from elmbench.models.base.family import (
     numeric_gamma,
 )
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.online.states import UNLIMITED, DependencyState, InverseState
 from elmbench.numerics.pairwise import Kernel
@@ -66,7 +66,7 @@ class KOSELM(KernelMixin, PathMixin):
         return self._kernel.product(X, self.dictionary_, self.beta_)
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Fit once for all candidates that learn the same model.
 
         These are budgets that are not reached, thresholds with no row's distance between them,
@@ -74,7 +74,9 @@ class KOSELM(KernelMixin, PathMixin):
         """
         groups = grid.group(lambda model: model._make_kernel().key)
         for j, (train, test) in enumerate(grid.folds):
-            X, probes, (T, decode) = grid.X[train], grid.X[test], grid.encode(train)
+            X = grid.X[train]
+            probes = grid.X[test]
+            (T, decode) = grid.encode(train)
             for members in groups:
                 fits: list[tuple[Any, Array]] = []
                 for i, member in members:

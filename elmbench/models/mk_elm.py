@@ -24,7 +24,7 @@ from elmbench.numerics.multiple_kernels import (
     KERNELS,
     BaseKernel,
     KernelBlocks,
-    Surface,
+    WeightSurface,
     kernel_values,
     learn_weights,
     squared_radii,
@@ -60,7 +60,8 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
         raise TypeError(
             f"{name}: expected a name and a mapping of parameters, got {spec!r} instead"
         )
-    kernel, params = spec[0], dict(spec[1])
+    kernel = spec[0]
+    params = dict(spec[1])
     validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
     options = {*BaseKernel(kernel).named_params, "columns"}
     if unknown := sorted(set(params) - options):
@@ -117,10 +118,8 @@ class _MKELM:
         blocks = KernelBlocks(X, self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):
-            surface, limits = (
-                Surface(self.q, self.squared_radii_),
-                (self.max_iter, self.tol, self.objective_tol or 0.0),
-            )
+            surface = WeightSurface(self.q, self.squared_radii_)
+            limits = (self.max_iter, self.tol, self.objective_tol or 0.0)
             result = learn_weights(blocks, self._targets(T), 1.0 / self.C, surface, *limits)
         if self.max_iter and not result.converged:
             warnings.warn(
@@ -131,7 +130,8 @@ class _MKELM:
                 stacklevel=4,
             )
         self.beta_ = result.coefficients
-        self.weights_, self.weights_path_ = result.weights[-1], result.weights
+        self.weights_ = result.weights[-1]
+        self.weights_path_ = result.weights
         self.objective_ = result.objective
         self.n_iter_ = len(result.objective) - 1
         self.n_units_ = n

@@ -77,7 +77,8 @@ class _OSELM(HiddenNodesMixin):
         block grows until it has `initial_batch` rows.
         """
         H_before, T_before = self._first_block
-        H, T = np.vstack([H_before, H]), np.vstack([T_before, T])
+        H = np.vstack([H_before, H])
+        T = np.vstack([T_before, T])
         self.P_ = pseudo_inverse_of_gram(H)
         self.beta_ = self.P_ @ (H.T @ T)
         if len(H) < self.initial_batch:

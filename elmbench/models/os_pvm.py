@@ -167,5 +167,6 @@ class OSPVMClassifier(ProjectionClassifier):
             self.mean_ = self._stream.mean
             self.weights_, self.biases_ = self._nodes.nodes(directions)
         else:
-            self.weights_, self.biases_ = directions[:, :-1].copy(), directions[:, -1].copy()
+            self.weights_ = directions[:, :-1].copy()
+            self.biases_ = directions[:, -1].copy()
         self._solve(self._nodes.node_rows(projections.T, 1.0).T, self._targets[0])

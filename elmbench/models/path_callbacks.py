@@ -10,15 +10,17 @@ from elmbench.numerics.arrays import Indices
 
 
 class SearchTasks:
-    """The tasks of a search that the callbacks of `GridSearchCV` see: the fit, in it the search with
-    one task for each candidate and fold, and the final fit.
+    """The tasks of a search that the callbacks of `GridSearchCV` see: the fit, in it the search
+    with one task for each candidate and fold, and the final fit.
 
     `search` is an estimator with `set_callbacks`. A path evaluates a candidate by no fit of its
     own, so its task begins and ends at once. Without callbacks, nothing is recorded for it.
     """
 
     def __init__(self, search: Any, X: Any, y: Any, *, n_evaluations: int) -> None:
-        self._search, self._X, self._y = search, X, y
+        self._search = search
+        self._X = X
+        self._y = y
         self._has_callbacks = bool(getattr(search, "_skl_callbacks", ()))
         self._root = search._init_callback_context(max_subtasks=1 + (search.refit is not False))
         self._root.call_on_fit_task_begin(estimator=search, X=X, y=y)

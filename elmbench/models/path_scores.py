@@ -96,7 +96,7 @@ def _break_ties(
             column[rows] = _scores_of(scorer._replace(metric=None), y, values, error_score)
 
 
-def metric_of(scorer: Any) -> Metric | None:
+def registered_metric(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
@@ -116,7 +116,8 @@ def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_s
     scorer, _, metric = path_scorer
     labels = np.asarray(y)
     if metric and labels.ndim == 1 and len(labels):
-        function, sign = metric.function, scorer._sign
+        function = metric.function
+        sign = scorer._sign
         if metric.takes == "counts" and predicted.dtype.kind != "f":
             classes = np.unique(np.concatenate([labels, predicted.ravel()]))
             if metric.name not in ("precision", "recall", "f1") or (

@@ -28,7 +28,7 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, g
 from sklearn.utils.validation import _num_samples
 
 from elmbench.models.path_callbacks import SearchTasks
-from elmbench.models.path_scores import PathScorer, metric_of, path_results
+from elmbench.models.path_scores import PathScorer, path_results, registered_metric
 from elmbench.models.protocols import Folds, GridPath
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.threads import threads_for
@@ -192,7 +192,8 @@ class PathSearchCV(GridSearchCV):
         if is_regressor(self.estimator) and self.refit is not False and not callable(self.refit):
             metric = refit_metric if isinstance(scorers, dict) else ""
             self._settle_ties(X, y, folds, grids, out, metric)
-        self.multimetric_, self.scorer_ = isinstance(scorers, dict), scorers
+        self.multimetric_ = isinstance(scorers, dict)
+        self.scorer_ = scorers
         self.cv_results_ = results = self._format_results(candidates, len(folds), out)
         if self.refit or not self.multimetric_:
             self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
@@ -282,13 +283,17 @@ class PathSearchCV(GridSearchCV):
             if response == "predict" and (
                 len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)
             ):
-                result[name] = PathScorer(real_scorer, "evaluate_grid", metric_of(real_scorer))
+                result[name] = PathScorer(
+                    real_scorer, "evaluate_grid", registered_metric(real_scorer)
+                )
             elif (
                 decides
                 and first == "decision_function"
                 and real_scorer._get_pos_label() in (None, classes[1])
             ):
-                result[name] = PathScorer(real_scorer, "decision_grid", metric_of(real_scorer))
+                result[name] = PathScorer(
+                    real_scorer, "decision_grid", registered_metric(real_scorer)
+                )
             else:
                 message = (
                     f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
@@ -328,7 +333,8 @@ def _all_outputs(
         started = time.perf_counter()
         for rows, targets, parts, numbers in _problems(grid, X, y, folds):
             for i, j, values, _ in path(rows, targets, parts, candidates, **fixed):
-                candidate, fold = grid.members[i][0], numbers[j]
+                candidate = grid.members[i][0]
+                fold = numbers[j]
                 outputs[fold][candidate] = values
                 fit_times[candidate, fold] = time.perf_counter() - started
                 tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])

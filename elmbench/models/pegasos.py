@@ -36,7 +36,8 @@ class StochasticClassifier(FamilyClassifier):
             self._pass(X, labels, order, epoch)
 
     def _start(self, X: Rows, T: Array) -> None:
-        self._state, self._sparse = self._new_state(X.shape[1], T.shape[1]), sp.issparse(X)
+        self._state = self._new_state(X.shape[1], T.shape[1])
+        self._sparse = sp.issparse(X)
         self._n_rows = 0
 
     def _update(self, X: Rows, T: Array) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import COUNT, FamilyClassifier, NumberInterval, estimator
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
@@ -77,7 +77,8 @@ class ProjectionClassifier(FamilyClassifier):
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
         targets, eq. (10).
         """
-        self.n_units_, self._activation = inputs.shape[1], self.activation
+        self.n_units_ = inputs.shape[1]
+        self._activation = self.activation
         ((_, self.beta_, self.condition_),) = least_squares(
             inputs, self.activation, T, [self.n_units_]
         )
@@ -190,7 +191,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         self._solve(project_rows(X, self.mean_, self.weights_, self.biases_), T)
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an
         activation.
         """

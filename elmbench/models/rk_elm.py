@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import check_condition, estimator, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks
@@ -66,7 +66,8 @@ class CentresMixin(PathMixin):
             X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
         )
         gamma = numeric_gamma(self) * factor
-        self._kernel, self.n_units_ = self._make_kernel().with_gamma(gamma), self.centres_.shape[0]
+        self._kernel = self._make_kernel().with_gamma(gamma)
+        self.n_units_ = self.centres_.shape[0]
         self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
         blocks = kernel_blocks(self._kernel, X, self.centres_, [gamma])
         ((gram, moments),) = normal_equations(blocks, 1, self.n_units_, T, scale)
@@ -79,7 +80,7 @@ class CentresMixin(PathMixin):
         return self._kernel.product(X, self.centres_, self.beta_)
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Draw the centres of the largest network only; those of smaller ones are its first ones.
 
         One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g
@@ -89,14 +90,13 @@ class CentresMixin(PathMixin):
         for members in grid.group(lambda model: model._centres_key()):
             largest = max((model for _, model in members), key=lambda model: model._size)
             for j, (train, test) in enumerate(grid.folds):
-                kernel, X = largest._make_kernel(), grid.X[train]
+                kernel = largest._make_kernel()
+                X = grid.X[train]
                 T, decode = grid.encode(train)
                 centres, factor = largest._draw(X, np.arange(len(T)))
                 gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
-                products, scale = (
-                    [gamma * factor for gamma in gammas],
-                    largest._scale(grid.y[train]),
-                )
+                products = [gamma * factor for gamma in gammas]
+                scale = largest._scale(grid.y[train])
                 blocks = kernel_blocks(kernel, X, centres, products)
                 equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
                 networks: dict[
@@ -116,7 +116,8 @@ class CentresMixin(PathMixin):
                 doubtful = set()
                 for _, g, values in kernel_blocks(kernel, grid.X[test], centres, products):
                     for beta, groups in solved[g]:
-                        features, p = values[:, : len(beta)], len(groups)
+                        features = values[:, : len(beta)]
+                        p = len(groups)
                         outputs = features @ beta
                         sizes = np.abs(beta).reshape(len(beta), p, -1).max(axis=(0, 2))
                         holds = grid.holds(

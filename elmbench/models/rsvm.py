@@ -34,7 +34,8 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
     `smoothing` is alpha.
     """
     scaled = smoothing * x
-    plus, slope = np.logaddexp(0.0, scaled) / smoothing, expit(scaled)
+    plus = np.logaddexp(0.0, scaled) / smoothing
+    slope = expit(scaled)
     return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))
 
 
@@ -104,7 +105,8 @@ class _Point:
         # round-off of the outputs.
         sums = A.T @ np.column_stack([slopes, np.abs(slopes), self.curvatures * blur])
         terms = np.linalg.norm(sums[:, 1])
-        self.z, self.gradient = z, ridge * z + sums[:, 0]
+        self.z = z
+        self.gradient = ridge * z + sums[:, 0]
         self.length = float(np.linalg.norm(self.gradient))
         self.scale = float(ridge * np.linalg.norm(z) + terms)
         self.gradient_error = float(n * EPS * terms + np.linalg.norm(sums[:, 2]))
@@ -145,7 +147,9 @@ class _RSVM:
             minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses
         ]
         solution = np.column_stack([minimum.solution for minimum in minima])
-        self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
+        self.landmarks_ = landmarks
+        self.beta_ = solution[:-1]
+        self.intercept_ = solution[-1]
         self.n_units_ = landmarks.shape[0]
         self.n_iter_ = np.array([minimum.n_iter for minimum in minima])
         n_stopped = sum(not minimum.converged for minimum in minima)

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.amm import AMMClassifier
-from elmbench.models.base.family import Model, estimator
+from elmbench.models.base.family import FamilyModel, estimator
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
@@ -34,7 +34,7 @@ DENSE_BYTES = 2**28
 
 
 @estimator
-class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
+class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FamilyModel):
     """Products with the leading right singular vectors of the rows, which are not centred.
 
     Parameters
@@ -86,10 +86,8 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model)
         # A direction orthogonal to all rows would only matter for other rows.
         rank = int(np.count_nonzero(values > max(rows.shape) * EPS * values[0]))
         size = min(size, max(1, rank))
-        self.singular_values_, self.components_ = (
-            values[:size],
-            np.ascontiguousarray(directions[:size]),
-        )
+        self.singular_values_ = values[:size]
+        self.components_ = np.ascontiguousarray(directions[:size])
         self._n_features_out = size
         return self
 

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.family import POSITIVE, NumberInterval
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
 
@@ -134,7 +134,7 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         )
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`.
 
         If all dual coefficients stay below half of their bound, any larger C has the same fit,
@@ -145,7 +145,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
             for members in grid.group(
                 lambda model: (model.gamma, weight_key(model), model.max_iter)
             ):
-                rows, probes = grid.X[train], grid.X[test]
+                rows = grid.X[train]
+                probes = grid.X[test]
                 if shares_kernel:
                     kernel = Kernel(gamma=members[0][1].gamma)
                     rows, probes = kernel.matrix(rows), kernel.matrix(probes, rows)

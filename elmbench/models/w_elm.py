@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import WeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.numerics.arrays import Array, Rows
@@ -104,7 +104,8 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     """
 
     _local = True
-    _interval, _node_function = (0.0, 1.0), staticmethod(node_outputs)
+    _interval = (0.0, 1.0)
+    _node_function = staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
     class_weight: str | Mapping[Any, float] | None = "balanced"
@@ -121,13 +122,14 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
         return 1.0 / sizes
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the outputs of the largest network only: its QR decomposition serves all sizes
         up to the rows.
         """
         for fold in node_folds(grid):
             largest = fold.largest
-            H, scale = largest._hidden(grid.X[fold.train]), largest._scale(grid.y[fold.train])
+            H = largest._hidden(grid.X[fold.train])
+            scale = largest._scale(grid.y[fold.train])
             balanced = largest.class_weight == "balanced"
             for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, balanced):
                 numbers = [i for i, model in fold.members if model.n_hidden == size]

@@ -1,8 +1,8 @@
 """Compilation of loops at their first use.
 
-The first call of `run` imports numba, so importing the models stays fast. Loops are plain Python
-that changes arrays of the caller in place; they import no compiled code, so that they also run
-uncompiled.
+The first call of `run_compiled` imports numba, so importing the models stays fast. Loops are plain
+Python that changes arrays of the caller in place; they import no compiled code, so that they also
+run uncompiled.
 """
 
 import warnings
@@ -17,7 +17,7 @@ from elmbench.errors import ElmbenchWarning
 _cached = True
 
 
-def run(loop: Any, *arguments: Any) -> Any:
+def run_compiled(loop: Any, *arguments: Any) -> Any:
     """Call a loop, compiled; warn once if the compiled code cannot be cached on disk."""
     global _cached
     try:
@@ -35,7 +35,7 @@ def run(loop: Any, *arguments: Any) -> Any:
             ElmbenchWarning,
             stacklevel=2,
         )
-        return run(loop, *arguments)
+        return run_compiled(loop, *arguments)
 
 
 @cache

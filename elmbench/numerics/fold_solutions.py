@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsymv, strsv
 from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import EPS, Array, Indices
-from elmbench.numerics.compiled import run
+from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, SharedSpace, steps_left
 from elmbench.numerics.ridge_path import (
     CALL,
@@ -126,7 +126,8 @@ def krylov_seconds(n: int, steps: float) -> float:
     """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all
     columns.
     """
-    half, basis = 4.0 * n * n, 8.0 * n * steps
+    half = 4.0 * n * n
+    basis = 8.0 * n * steps
     return steps * (8 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
 
 
@@ -160,7 +161,8 @@ def fold_solutions(
     solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
-    product, sums = symmetric_product(K), np.empty(n)
+    product = symmetric_product(K)
+    sums = np.empty(n)
     product(np.ones(n), sums)
     n_direct = int((ridges < SMALLEST * sums.mean()).sum())
     n_near = int((ridges <= _WIDEST * ridges[0]).sum())
@@ -185,8 +187,10 @@ def fold_solutions(
         if n_small == n_direct and not space.solve(pays, n_direct):
             solvers["krylov given up"] += 1
             n_small = max(n_direct, int((~(space.lengths <= 1)).sum()))
-    small, large = ridges[:n_small], ridges[n_small:]
-    solutions, errors = np.empty((len(ridges), k, n)), np.empty((len(ridges), k))
+    small = ridges[:n_small]
+    large = ridges[n_small:]
+    solutions = np.empty((len(ridges), k, n))
+    errors = np.empty((len(ridges), k))
     for column, space in enumerate(spaces):
         space.solve(lambda space: True, n_small)
         solutions[n_small:, column] = space.solutions(large).T
@@ -220,12 +224,15 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
     If the matrix is not positive definite in that precision, n times the machine precision is added
     to its diagonal, and ten times more until it is: the factor is only a preconditioner.
     """
-    added, jitter, info = ridge, len(K) * float(np.finfo(np.float32).eps), 1
+    added = ridge
+    jitter = len(K) * float(np.finfo(np.float32).eps)
+    info = 1
     while info:
         square = K.astype(np.float32)
         np.fill_diagonal(square, K.diagonal() + added)
         factor, info = spotrf(square, lower=1, clean=0, overwrite_a=1)
-        added, jitter = ridge + jitter, 10 * jitter
+        added = ridge + jitter
+        jitter = 10 * jitter
 
     def product(b: Array) -> Array:
         scale = math.sqrt(b @ b) or 1.0
@@ -242,5 +249,5 @@ def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
     Fortran order.
     """
     if len(A) >= COMPILED_FROM:
-        return lambda v, w: run(multiply, A.T, v, w)
+        return lambda v, w: run_compiled(multiply, A.T, v, w)
     return lambda v, w: dsymv(1.0, A, v, beta=0.0, y=w, lower=1, overwrite_y=1)

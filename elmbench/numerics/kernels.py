@@ -126,7 +126,8 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
     ascending = sorted(set(gammas))
     holds_distances = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
     distances = squared_distances(X, out=np.empty_like(matrix)) if holds_distances else None
-    last, squarings = 0.0, 0
+    last = 0.0
+    squarings = 0
     for gamma in ascending:
         times = round(math.log2(gamma) - math.log2(last)) if last > 0 else 0
         if 0 < times <= SQUARINGS - squarings and gamma == 2.0**times * last:
@@ -201,7 +202,9 @@ def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
     """
     n = len(X)
     L = np.empty((n, max_rank), order="F")
-    diagonal, sums, rank = np.ones(n), np.zeros(max_rank), 0
+    diagonal = np.ones(n)
+    sums = np.zeros(max_rank)
+    rank = 0
     while True:
         trace = float(diagonal.sum())
         allowed = ALLOWED * EPS * max(1.0, float(sums @ sums) / n)

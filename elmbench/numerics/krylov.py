@@ -10,7 +10,8 @@ from scipy.linalg.lapack import dposv, dptsv, dstebz
 
 from elmbench.numerics.arrays import EPS, Array
 
-STOP, LOOSEST = 1e-11, 1e-6
+STOP = 1e-11
+LOOSEST = 1e-6
 """Norms of a residual over that of the right-hand side at which a system counts as solved, for any
 condition, and that no solution exceeds: a ridge within round-off of K would allow more than the
 right-hand side.
@@ -60,7 +61,10 @@ class KrylovSpace:
     def __init__(
         self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float
     ) -> None:
-        self.product, self.b, self.norm, self._ridges = product, b, norm, ridges
+        self.product = product
+        self.b = b
+        self.norm = norm
+        self._ridges = ridges
         self._size = length_of(b)
         self.allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
         self._W = np.empty((len(b), min(len(b), _FIRST) + 1), order="F")
@@ -69,12 +73,15 @@ class KrylovSpace:
         self._alphas: list[float] = []
         self._betas: list[float] = []
         self.logs: list[float] = []
-        self.steps, self.last_length = 0, 0.0
+        self.steps = 0
+        self.last_length = 0.0
         self.lengths = self._size / self.allowed
         # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last
         # entry of y, without its sign.
         self._pivots, self._last = np.full(len(ridges), np.inf), np.full(len(ridges), self._size)
-        self.least, self._estimated = 0.0, 0  # and the number of steps when it was computed
+        # and the number of steps when it was computed
+        self.least = 0.0
+        self._estimated = 0
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved;
@@ -98,7 +105,8 @@ class KrylovSpace:
 
     def _estimate_least(self) -> None:
         """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
-        self._estimated, before = self.steps, self.allowed
+        self._estimated = self.steps
+        before = self.allowed
         _, values, *_ = dstebz(
             *self._diagonals, 2, 0.0, 0.0, 1, 1, 0.0, "E"
         )  # the first in ascending order
@@ -114,14 +122,18 @@ class KrylovSpace:
             narrow = self._W
             self._W = np.empty((len(narrow), min(len(narrow), 2 * m) + 1), order="F")
             self._W[:, : m + 1] = narrow
-        W, v, w = self._W[:, : m + 1], self._W[:, m], self._image
+        W = self._W[:, : m + 1]
+        v = self._W[:, m]
+        w = self._image
         self.product(v, w)
-        alpha, size = float(v @ w), length_of(w)
+        alpha = float(v @ w)
+        size = length_of(w)
         beta = self.last_length
         w -= alpha * v
         if m:
             w -= beta * self._W[:, m - 1]
-        length, previous = length_of(w), math.inf
+        length = length_of(w)
+        previous = math.inf
         while (
             10 * EPS * size < length <= 0.7 * previous
         ):  # orthogonalise until nothing more cancels
@@ -133,7 +145,8 @@ class KrylovSpace:
         np.divide(w, length or 1.0, out=self._W[:, m + 1])
         self._alphas.append(alpha)
         self._betas.append(length)
-        self.steps, self.last_length = m + 1, length
+        self.steps = m + 1
+        self.last_length = length
         np.divide(-beta * beta, self._pivots, out=self._pivots)
         self._pivots += self._ridges
         self._pivots += alpha
@@ -171,8 +184,10 @@ class KrylovSpace:
         weights = np.empty((len(ridges), 2, m))
         if m == 0:
             return weights
-        (alphas, betas), targets = self._diagonals, np.zeros((m, 2), order="F")
-        targets[0, 0], targets[-1, 1] = self._size, 1.0
+        (alphas, betas) = self._diagonals
+        targets = np.zeros((m, 2), order="F")
+        targets[0, 0] = self._size
+        targets[-1, 1] = 1.0
         for i, ridge in enumerate(ridges):
             *_, Y, info = dptsv(alphas + ridge, betas, targets)
             weights[i] = Y.T if info == 0 else np.nan
@@ -199,13 +214,13 @@ class SharedSpace:
     """
 
     def __init__(self, start: KrylovSpace, max_steps: int) -> None:
-        self._start, self._first = start, start.steps
-        n, m = len(start.b), start.steps
+        self._start = start
+        self._first = start.steps
+        n = len(start.b)
+        m = start.steps
         columns = max(0, min(n - m, max_steps))
-        self._basis, self._images = (
-            np.empty((n, m + columns), order="F"),
-            np.empty((n, columns), order="F"),
-        )
+        self._basis = np.empty((n, m + columns), order="F")
+        self._images = np.empty((n, columns), order="F")
         self._basis[:, :m] = start.basis
         self._gram, self._shares = (
             np.empty((columns, columns), order="F"),
@@ -240,18 +255,22 @@ class SharedSpace:
         """Add the direction of v; return False if it is in the space within round-off, not finite,
         or one too many.
         """
-        k, m = self._added, self._first + self._added
+        k = self._added
+        m = self._first + self._added
         size = length = length_of(v)
         if k == self._images.shape[1] or not 0 < size < np.inf:
             return False
-        basis, w, previous = self._basis[:, :m], v, np.inf
+        basis = self._basis[:, :m]
+        w = v
+        previous = np.inf
         while length <= 0.7 * previous:  # orthogonalise until nothing more cancels
             previous = length
             w = w - basis @ (basis.T @ w)
             length = length_of(w)
             if length <= 10 * EPS * size:
                 return False
-        column, image = self._basis[:, m], self._images[:, k]
+        column = self._basis[:, m]
+        image = self._images[:, k]
         np.divide(w, length, out=column)
         self._start.product(column, image)
         self._shares[k] = column @ self._start.next_column
@@ -275,7 +294,8 @@ class SharedSpace:
         return y if info == 0 else np.full(k, np.nan)
 
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
-        y, k = self._weights(ridge, rest, loss), self._added
+        y = self._weights(ridge, rest, loss)
+        k = self._added
         residual = self._images[:, :k] @ y
         residual += self._basis[:, self._first : self._first + k] @ (ridge * y)
         np.subtract(
@@ -287,7 +307,8 @@ class SharedSpace:
         """Return s and t: -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0
         without W.
         """
-        start, beta = self._start, self._start.last_length
+        start = self._start
+        beta = self._start.last_length
         if self._first == 0:
             return length_of(start.b), 0.0
         from_first, from_last = start.weights(np.array([ridge]))[0, :, -1].tolist()
@@ -295,7 +316,8 @@ class SharedSpace:
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        m, k = self._first, self._added
+        m = self._first
+        k = self._added
         weights = np.empty((len(ridges), m + k))
         for row, ridge, (first, last) in zip(
             weights, ridges.tolist(), self._start.weights(ridges), strict=True

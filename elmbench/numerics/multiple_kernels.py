@@ -61,7 +61,8 @@ class KernelBlocks:
     """Sums and quadratic forms of the kernel matrices of rows `X`, from one half of each."""
 
     def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
-        self._X, self._kernels = X, kernels
+        self._X = X
+        self._kernels = kernels
         self.shape = len(kernels), len(X)
         is_small = 4 * len(kernels) * len(X) * (len(X) + 1) <= HELD_BYTES
         self._cached = (
@@ -124,7 +125,7 @@ ROUNDS = 100  # most rounds of steps to the smallest ball
 
 
 @dataclass(frozen=True)
-class Surface:
+class WeightSurface:
     """The weights with sum_p radii[p] weights[p]^q = 1, none negative, for q at least 1.
 
     `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has
@@ -170,8 +171,10 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
     is out of the ball by at most `GAP` of the squared radius, or n times the machine precision of
     the largest K_ii, or when a round gains nothing.
     """
-    n, diagonal = len(K), K.diagonal().copy()
-    squared_radius, coefficients = -np.inf, np.full(n, 1.0 / n)
+    n = len(K)
+    diagonal = K.diagonal().copy()
+    squared_radius = -np.inf
+    coefficients = np.full(n, 1.0 / n)
     a = coefficients.copy()
     for _ in range(ROUNDS):
         products = K @ a
@@ -179,7 +182,8 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
         value = float(a @ distances)
         if value <= squared_radius:
             break
-        squared_radius, coefficients = value, a.copy()
+        squared_radius = value
+        coefficients = a.copy()
         if distances.max() - value <= max(GAP * value, n * EPS * diagonal.max()):
             break
         _move_pairs(K, diagonal, a)
@@ -213,7 +217,8 @@ def squared_radii(blocks: KernelBlocks) -> Array:
     rows coincide.
     """
     m, n = blocks.shape
-    radii, K = np.empty(m), np.empty((n, n))
+    radii = np.empty(m)
+    K = np.empty((n, n))
     for p in range(m):
         blocks.weighted_sum(np.eye(m)[p], K)
         radius, _ = smallest_ball(K)
@@ -237,7 +242,7 @@ def learn_weights(
     blocks: KernelBlocks,
     T: Array,
     ridge: float,
-    surface: Surface,
+    surface: WeightSurface,
     max_iter: int,
     tol: float,
     objective_tol: float,
@@ -253,7 +258,8 @@ def learn_weights(
     room = np.empty((n, n))
     path: list[Array] = []
     objective: list[float] = []
-    weights, converged = surface.start(), False
+    weights = surface.start()
+    converged = False
     while True:
         system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
         coefficients = system.solve(T)  # eq. (15)

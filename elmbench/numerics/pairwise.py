@@ -230,7 +230,8 @@ class Kernel:
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
-        n, m = X.shape[0], X.shape[0] if Y is None else Y.shape[0]
+        n = X.shape[0]
+        m = X.shape[0] if Y is None else Y.shape[0]
         out = np.empty((n, m)) if out is None else out
         if callable(self.name):
             out[:] = self._values(X, Y)

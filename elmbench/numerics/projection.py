@@ -81,7 +81,8 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
     ones = np.zeros(len(values), dtype=bool)
     if root > floor or len(values) == 0:
         position = int((values >= root).sum())
-        values, ones = np.insert(values, position, root), np.insert(ones, position, True)
+        values = np.insert(values, position, root)
+        ones = np.insert(ones, position, True)
     return Spectrum(values, ones)
 
 
@@ -173,7 +174,8 @@ class StreamedDecomposition:
         self._squares += float(np.einsum("ij,ij->", rows, rows))
         total = self.count + len(rows)
         weight = np.sqrt(self.count * len(rows) / total)
-        D, shift = rows, self._from_origin
+        D = rows
+        shift = self._from_origin
         if self._centred:
             mean = rows.mean(axis=0)
             shift = mean - self._from_origin

@@ -32,7 +32,9 @@ STREAM, LEVEL_3, CALL = (
     48e9,
     4e-6,
 )  # bytes a second from memory; operations a second; seconds of a call
-_REDUCTION, _CHOLESKY = 30e9, 55e9  # operations a second
+# operations a second
+_REDUCTION = 30e9
+_CHOLESKY = 55e9
 
 
 def reduction_seconds(n: int, ridges: int, columns: int) -> float:
@@ -109,7 +111,8 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
     factorisation. The part below and to the right of the block becomes (I - V Y') A (I - Y V') = A
     - V W' - W V' with W = A Y - V Y' A Y / 2.
     """
-    rest, reflections = A, []
+    rest = A
+    reflections = []
     for start in range(WIDTH, len(A) - 1, WIDTH):
         (factor, tau), triangle = qr(rest[WIDTH:, :WIDTH], mode="raw", check_finite=False)
         size = len(tau)

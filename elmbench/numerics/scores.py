@@ -47,7 +47,9 @@ def accuracy(counts: Array) -> Array:
 
 def matthews_correlation(counts: Array) -> Array:
     """Return Matthews' correlation coefficient, 0 for 0/0."""
-    true, predicted, n = counts.sum(axis=-1), counts.sum(axis=-2), counts.sum(axis=(-2, -1))
+    true = counts.sum(axis=-1)
+    predicted = counts.sum(axis=-2)
+    n = counts.sum(axis=(-2, -1))
     covariance = _correct_counts(counts).sum(axis=-1) * n - (true * predicted).sum(axis=-1)
     spreads = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
     return _ratios(np.asarray(covariance), np.sqrt(spreads))
@@ -156,7 +158,8 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     """
     from scipy.stats import rankdata
 
-    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
+    m = np.count_nonzero(positive)
+    n = np.count_nonzero(~positive)
     if m == 0 or n == 0:
         return np.full(values.shape[:-1], np.nan)
     return np.asarray(

@@ -1,8 +1,8 @@
 """Tests of the difference of two models: on one data set, over data sets, or by the number of data
 sets.
 
-Tests of a claim return a `Finding`: the estimate with its 95 % interval, and two probabilities of
-data at least as extreme as ours: if the claim is wrong (`confirming`), and if it is right
+Tests of a claim return a `TestOutcome`: the estimate with its 95 % interval, and two probabilities
+of data at least as extreme as ours: if the claim is wrong (`confirming`), and if it is right
 (`contradicting`).
 """
 
@@ -29,7 +29,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Finding:
+class TestOutcome:
     """The result of a test of a claim.
 
     `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high`
@@ -68,7 +68,7 @@ def corrected_t_test(
     floor: float = 0.0,
     unit: str = "folds",
     n: int = 0,
-) -> Finding:
+) -> TestOutcome:
     """Test the mean of two or more differences (`unit`: folds or runs) on trials that share
     training rows.
 
@@ -86,13 +86,14 @@ def corrected_t_test(
     )
 
 
-def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> Finding:
+def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> TestOutcome:
     """Test the difference of the means of two independent samples of two or more values (Welch's
     t-test).
 
     `floor` is the least half width of the interval.
     """
-    first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    first = np.asarray(one, dtype=float)
+    second = np.asarray(other, dtype=float)
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
     error = math.sqrt(sum(parts))
     below = sum(
@@ -123,7 +124,7 @@ def _t_finding(
     n: int,
     unit: str,
     floor: float,
-) -> Finding:
+) -> TestOutcome:
     """Return the finding of a t-test from an estimate, its standard error and the degrees of
     freedom.
     """
@@ -135,10 +136,10 @@ def _t_finding(
     confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
     contradicting = float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high)))
     ends = estimate - quantile * error, estimate + quantile * error
-    return Finding(test, estimate, confirming, contradicting, n, unit, *ends)
+    return TestOutcome(test, estimate, confirming, contradicting, n, unit, *ends)
 
 
-def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
+def signed_rank_test(differences: ArrayLike, region: Region) -> TestOutcome:
     """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
     estimate is their median.
 
@@ -151,7 +152,7 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> Finding:
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
-    return Finding(
+    return TestOutcome(
         "Wilcoxon signed-rank test",
         np.median(values),
         confirming,
@@ -211,7 +212,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def sign_test(n_confirmed: int, n: int) -> Finding:
+def sign_test(n_confirmed: int, n: int) -> TestOutcome:
     """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of
     our n data sets.
 
@@ -224,7 +225,7 @@ def sign_test(n_confirmed: int, n: int) -> Finding:
     high = (
         float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
     )
-    return Finding(
+    return TestOutcome(
         "sign test",
         n_confirmed / n,
         1 - below,
@@ -236,7 +237,7 @@ def sign_test(n_confirmed: int, n: int) -> Finding:
     )
 
 
-def combine_findings(findings: Sequence[Finding]) -> tuple[Finding, float, float]:
+def combine_findings(findings: Sequence[TestOutcome]) -> tuple[TestOutcome, float, float]:
     """Return the decisive one of several findings that must all be true, and p-values for and
     against all of them.
 

@@ -122,7 +122,8 @@ class RidgeSystem:
         infinite.
         """
         if self._factor is None:
-            smallest, largest = self._sizes.min(), self._sizes.max()
+            smallest = self._sizes.min()
+            largest = self._sizes.max()
             return float(largest / smallest) if smallest > 0 else float(np.inf)
         return cholesky_condition(self._factor, self._norm)
 

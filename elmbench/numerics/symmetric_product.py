@@ -23,19 +23,16 @@ def multiply(A: Array, v: Array, w: Array) -> None:
         stop = start + WIDTH
         for r in range(start, stop):
             _add_row(A[r, r:stop], v[r:stop], w[r:stop])
-        v_below, w_below = v[stop:], w[stop:]
-        a0, a1, a2, a3 = (
-            A[start, stop:],
-            A[start + 1, stop:],
-            A[start + 2, stop:],
-            A[start + 3, stop:],
-        )
-        a4, a5, a6, a7 = (
-            A[start + 4, stop:],
-            A[start + 5, stop:],
-            A[start + 6, stop:],
-            A[start + 7, stop:],
-        )
+        v_below = v[stop:]
+        w_below = w[stop:]
+        a0 = A[start, stop:]
+        a1 = A[start + 1, stop:]
+        a2 = A[start + 2, stop:]
+        a3 = A[start + 3, stop:]
+        a4 = A[start + 4, stop:]
+        a5 = A[start + 5, stop:]
+        a6 = A[start + 6, stop:]
+        a7 = A[start + 7, stop:]
         x0, x1, x2, x3, x4, x5, x6, x7 = v[start:stop]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(len(v_below)):
@@ -82,11 +79,16 @@ def update_and_multiply(
             A[0, 0] += u[0] * u[0] - v[0] * v[0]
         y[0] = A[0, 0] * x[0]
     for i in range(m % 2, m, 2):
-        row, following = A[i], A[i + 1]
-        x_0, x_1 = x[i], x[i + 1]
+        row = A[i]
+        following = A[i + 1]
+        x_0 = x[i]
+        x_1 = x[i + 1]
         y_0 = y_1 = 0.0
         if pending:
-            u_0, u_1, v_0, v_1 = u[i], u[i + 1], v[i], v[i + 1]
+            u_0 = u[i]
+            u_1 = u[i + 1]
+            v_0 = v[i]
+            v_1 = v[i + 1]
             for j in range(i):
                 a = row[j] + (u_0 * u[j] - v_0 * v[j])
                 b = following[j] + (u_1 * u[j] - v_1 * v[j])

@@ -193,10 +193,8 @@ _THETA = {"theta": (0.95, 0.96, 0.97, 0.98, 0.99)}
 _TREES = {"n_estimators": (100,)}
 #: For scikit-learn's pipelines, which fit every pair: steps of C by a factor of 64.
 _COARSE = {"gamma": _C, "C": _C[::2]}
-_FEW_LANDMARKS, _FEW_NODES = (
-    {"n_landmarks": (100, 300), **_COARSE},
-    {"n_hidden": (100, 300), **_COARSE},
-)
+_FEW_LANDMARKS = {"n_landmarks": (100, 300), **_COARSE}
+_FEW_NODES = {"n_hidden": (100, 300), **_COARSE}
 _ALD = {"gamma": _C, "delta": (0.05, 0.2, 0.4)}
 _BOOSTING = {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)}
 _NEIGHBORS = {"n_neighbors": (1, 3, 5, 9, 15, 25)}

@@ -117,7 +117,8 @@ def _locate(name: str) -> tuple[str, Path | None]:
     if spec.has_location and spec.origin is not None:
         path = Path(os.path.realpath(spec.origin))
         return top, path if path.is_file() else None  # a module of a ZIP file has none
-    unit, folders = top, [Path(folder) for folder in spec.submodule_search_locations or ()]
+    unit = top
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
     for part in rest:  # below a folder without `__init__.py`
         unit = f"{unit}.{part}"
         files = [

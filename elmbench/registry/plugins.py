@@ -154,10 +154,8 @@ def load_address(address: str) -> ModelEntry:
         problem = (
             f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
         )
-        expected, next_step = (
-            "an address `package.module:Class` that exists here",
-            f"python -c 'import {module_name}'",
-        )
+        expected = "an address `package.module:Class` that exists here"
+        next_step = f"python -c 'import {module_name}'"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     if not hasattr(module, attribute):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
@@ -292,10 +290,8 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         content = cloudpickle.dumps(dict(estimators))
     except Exception as error:
         problem = f"an estimator cannot be sent to a worker process: {error}"
-        expected, next_step = (
-            "estimators that can be pickled",
-            "define the class in a module, and name module:Class",
-        )
+        expected = "estimators that can be pickled"
+        next_step = "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     # Every process gives classes of a script other identifiers, and a notebook's code files other
     # names.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elmbench.report.papers import PaperResults
 
 
-def report(
+def build_report(
     dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter, *, force: bool = False
 ) -> Path:
     """Build the site from the results and return its first page.
@@ -50,7 +50,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     `watch` yields the tables that it is given, one after the other.
     """
-    from elmbench.report.papers import papers_of, read_table
+    from elmbench.report.papers import papers_of, read_paper_table
 
     tables = []
     for file in watch(list(load_catalogue().values())):
@@ -62,7 +62,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
         # Profile ci shows on other or fewer data that the code still does the same; it says little
         # about the paper.
         profiles = [name for name in run if name != PROFILES[0]] or run
-        tables.append(read_table(file, {name: dirs.find(name, file.id) for name in profiles}))
+        tables.append(read_paper_table(file, {name: dirs.find(name, file.id) for name in profiles}))
     papers = papers_of(tables)
     if not any(paper.results for paper in papers):
         problem = f"no table has results in {dirs.user}"

@@ -23,8 +23,8 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
-from elmbench.tables import layout_of
-from elmbench.tables.base import Layout
+from elmbench.tables import kind_of_table
+from elmbench.tables.base import TableKind
 from elmbench.tables.result_table import (
     COMPLETE,
     NOT_MEASURED,
@@ -57,11 +57,12 @@ def build_table(
     resolved: Resolved,
 ) -> ResultTable:
     """Return the table of a summary, the default readings and the table's first selection first."""
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
         gains = gains.iloc[:0]
-    sections, criterion = [], resolved.spec.protocol.criterion
+    sections = []
+    criterion = resolved.spec.protocol.criterion
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
         how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
@@ -72,7 +73,8 @@ def build_table(
         sections.append(
             Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries)
         )
-    spec, paper = resolved.file.spec, resolved.file.paper
+    spec = resolved.file.spec
+    paper = resolved.file.paper
     if paper.authors:
         profile = (
             _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
@@ -88,7 +90,8 @@ def build_table(
 def _protocol(resolved: Resolved) -> str:
     """Describe the splits and the search of a comparison in words."""
     protocol = resolved.spec.protocol
-    outer, rows = protocol.outer, resolved.settings.tune_rows
+    outer = protocol.outer
+    rows = resolved.settings.tune_rows
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
     searched = (
         f"at most {rows} rows of each training part, in " if rows else "each training part, in "
@@ -108,7 +111,8 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     runs = cells.groupby(["dataset", "model"])["run"].nunique()
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."
-    smallest, largest = int(runs.min()), int(runs.max())
+    smallest = int(runs.min())
+    largest = int(runs.max())
     ran = (
         f"{smallest} run{'s' * (smallest != 1)}"
         if smallest == largest
@@ -134,7 +138,7 @@ def _entries(
     summary: pd.DataFrame,
     cells: pd.DataFrame,
     optimism: dict[Any, float],
-    layout: Layout,
+    layout: TableKind,
     resolved: Resolved,
 ) -> Iterator[Entry]:
     """Yield the entries of a table: our value beside the published one, a line of the summary each.
@@ -152,10 +156,8 @@ def _entries(
             index=False, name=None
         )
     ]
-    metrics, scorers = (
-        [measure.metric for measure in measures],
-        {*resolved.spec.protocol.metrics} - {*MEASURES},
-    )
+    metrics = [measure.metric for measure in measures]
+    scorers = {*resolved.spec.protocol.metrics} - {*MEASURES}
     signs = [
         (-1.0 if less_is_better(metric) else 1.0)
         if is_quality(metric) or metric in scorers
@@ -179,7 +181,8 @@ def _entries(
         entry = line["dataset"], line["model"]
         mean = None if pd.isna(line["mean"]) else float(line["mean"])
         shown = _mean_or_ending(line, measure, cells, layout, resolved)
-        published, gain = resolved.published.get((*entry, line["metric"])), optimism.get(entry)
+        published = resolved.published.get((*entry, line["metric"]))
+        gain = optimism.get(entry)
         yield Entry(
             *entry,
             measure,
@@ -209,7 +212,11 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 
 def _mean_or_ending(
-    line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
+    line: dict[Any, Any],
+    measure: Measure,
+    cells: pd.DataFrame,
+    layout: TableKind,
+    resolved: Resolved,
 ) -> str:
     """Return the mean of an entry with its digits, or the ending of its cells, if there is
     either.
@@ -239,7 +246,7 @@ def _mean_or_ending(
 
 
 @dataclass(frozen=True)
-class Grid:
+class TableGrid:
     """A table in the paper's shape.
 
     All figures share `heading`: a measure, a data set or a model. `corner` is the kind of the rows.
@@ -267,7 +274,7 @@ class Grid:
         return {entry.measure.metric for entry in self.entries}
 
 
-def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
+def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     """Return the figures of a section as grids, those with published figures first.
 
     There is a grid of data sets and models for each measure. A single model has a grid of data sets
@@ -300,7 +307,7 @@ def grids_of(section: Section, resolved: Resolved) -> list[Grid]:
     )
 
 
-def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
+def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resolved) -> TableGrid:
     """Return a grid of entries. `shape` names the axis of its rows, of its columns and of its
     heading.
     """
@@ -312,10 +319,8 @@ def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resol
     lines = tuple(
         (_spell(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows
     )
-    heading, titles = (
-        _spell(heading_axis, _name(entries[0], heading_axis), resolved),
-        tuple(columns),
-    )
+    heading = _spell(heading_axis, _name(entries[0], heading_axis), resolved)
+    titles = tuple(columns)
     metrics = {entry.measure.metric for entry in entries}
     if (
         column == "measure"
@@ -324,18 +329,17 @@ def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resol
         and len(metrics) == 1
     ):
         # For one metric at many values of a hyperparameter, the columns are the values alone.
-        heading, titles = (
-            f"{heading}, {metrics.pop()}",
-            tuple(title.partition("@")[2] for title in titles),
-        )
-    return Grid(heading, "data set" if row == "dataset" else row, titles, lines)
+        heading = f"{heading}, {metrics.pop()}"
+        titles = tuple(title.partition("@")[2] for title in titles)
+    return TableGrid(heading, "data set" if row == "dataset" else row, titles, lines)
 
 
 def _name(entry: Entry, axis: str) -> str:
     """Return the name of the row, the column or the grid of an entry."""
     if axis == "dataset":
         return entry.dataset
-    model, measure = entry.model, entry.measure.column
+    model = entry.model
+    measure = entry.measure.column
     return {
         "model": model,
         "measure": measure,

@@ -11,7 +11,7 @@ from elmbench.execution.store import lock_tables
 from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.table_verdicts import joint_record, self_test
-from elmbench.report.papers import PaperResults, TableResults, papers_of, read_table
+from elmbench.report.papers import PaperResults, TableResults, papers_of, read_paper_table
 from elmbench.report.results import records, rewrite_results
 from elmbench.results.cells import read_cells
 from elmbench.results.folders import ResultsDirs, has_results, results_folder
@@ -23,7 +23,7 @@ from elmbench.specs.catalogue import (
     load_catalogue,
 )
 from elmbench.specs.profiles import find_resolved, resolve
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import VERDICTS
 
 
@@ -76,7 +76,7 @@ def check_baselines(
         resolved = resolve(file, "ci")
         cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(
-            cells, _baseline(file), layout_of(resolved).values(resolved)
+            cells, _baseline(file), kind_of_table(resolved).values(resolved)
         )
     return outcomes
 
@@ -109,7 +109,8 @@ def require_figures(
 ) -> None:
     """Raise NothingToCompareError if no figure of these tables was compared."""
     if not compared and tables:
-        ids, first = ", ".join(table.file.id for table in tables), tables[0].results[0].resolved
+        ids = ", ".join(table.file.id for table in tables)
+        first = tables[0].results[0].resolved
         raise NothingToCompareError(
             f"no published figure of {ids} is compared",
             expected="figures that get a verdict (not hyperparameters, sizes or times), and cells "
@@ -191,7 +192,7 @@ def check_published(
             for name in profiles
             if name not in (best, "ci") and has_results(results_dir, name, file.id)
         ]
-        tables.append(read_table(file, dict.fromkeys((best, *others), results_dir)))
+        tables.append(read_paper_table(file, dict.fromkeys((best, *others), results_dir)))
     return papers_of(tables)
 
 
@@ -204,7 +205,8 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 
 
 def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
-    first, id = table.results[0], table.file.id
+    first = table.results[0]
+    id = table.file.id
     joint = joint_record(table.joints)
     compared = [
         figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]

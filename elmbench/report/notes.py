@@ -15,7 +15,7 @@ from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, REMARKS, WARNING
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.comparison import p_text, p_values, share_of_test_rows
 from elmbench.tables.result_table import Note, gain
 
@@ -38,7 +38,7 @@ def table_notes(
     yield from (
         Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items()
     )
-    yield from layout_of(resolved).notes(cells, resolved)
+    yield from kind_of_table(resolved).notes(cells, resolved)
     yield from added_notes(cells, resolved)
     yield from (Note("claim", claim.text) for claim in claims)
     if any(claim.is_decided for claim in claims):
@@ -60,7 +60,8 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
         if set(group["model"]) <= columns:
             continue
-        metric, share = resolved.metric_of(str(dataset)), share_of_test_rows(str(dataset), resolved)
+        metric = resolved.metric_of(str(dataset))
+        share = share_of_test_rows(str(dataset), resolved)
         if metric not in group or share is None:
             continue
         scores = (
@@ -102,7 +103,8 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     if not len(default):
         return
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
-    smallest, largest = int(means["size"].min()), int(means["size"].max())
+    smallest = int(means["size"].min())
+    largest = int(means["size"].max())
     over = (
         (f"{largest}" if smallest == largest else f"{smallest} to {largest}")
         + " data set"

@@ -31,7 +31,7 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper, PaperFinding
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import ALL
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import JUDGED, VERDICTS, verdict_list
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
@@ -140,7 +140,8 @@ class TableResults:
         """
         figures, facts = self.counts
         printed = resolve(self.file, self.file.profiles[-1])
-        layout, models = layout_of(printed), {*layout_of(printed).models(printed)}
+        layout = kind_of_table(printed)
+        models = {*kind_of_table(printed).models(printed)}
         judged = sum(
             figure.cited
             or (
@@ -251,12 +252,11 @@ class PaperResults:
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.figures.to_dict("records"):
-                resolved, model, metric = (
-                    experiments[line["profile"]],
-                    line["model"],
-                    line["metric"],
-                )
-                spec, paper = resolved.spec, resolved.published[line["dataset"], model, metric]
+                resolved = experiments[line["profile"]]
+                model = line["model"]
+                metric = line["metric"]
+                spec = resolved.spec
+                paper = resolved.published[line["dataset"], model, metric]
                 # An equal number for another variant of the model, or by another criterion, is
                 # another figure.
                 params = spec.models[model].params if model in spec.models else {}
@@ -313,7 +313,7 @@ class PaperResults:
         return [(main, result_in_words(parts), parts) for main, parts in tested]
 
 
-def read_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
+def read_paper_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
     """Return the results of a table from the results folder of each profile, the most faithful
     profile first.
     """

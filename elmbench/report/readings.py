@@ -11,7 +11,7 @@ from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means, run_mea
 from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.report.results import Results
 from elmbench.specs.papers import Reading
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.comparison import share_of_test_rows
 from elmbench.tables.result_table import COMPLETE, UNJUDGED, quantity
 
@@ -45,7 +45,8 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str
     """Yield a line for each published figure of a table that some values of a reading were run
     for.
     """
-    resolved, layout = results.resolved, layout_of(results.resolved)
+    resolved = results.resolved
+    layout = kind_of_table(results.resolved)
     value_of = {
         "" if value == reading.default else f"{name}={value}": value for value in reading.values
     }
@@ -76,18 +77,15 @@ def _compare(name: str, reading: Reading, results: Results) -> Iterator[dict[str
         if metric in UNJUDGED or metric not in cells or paper.value is None:
             continue
         for select, lines in common.get((dataset, model), ()):
-            numbers, runs = (
-                lines.to_numpy().T,
-                lines.index.get_level_values("run").to_numpy(np.int64),
-            )
-            table, endings_by_value = (
-                cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers],
-                status[numbers],
-            )
+            numbers = lines.to_numpy().T
+            runs = lines.index.get_level_values("run").to_numpy(np.int64)
+            table = cells[metric].to_numpy(dtype=float, na_value=np.nan)[numbers]
+            endings_by_value = status[numbers]
             ok = (endings_by_value == COMPLETE).all(axis=0)
             if not table.size or (ok.all() and (table == table[0]).all()):
                 continue
-            published, rounding = float(paper.value), layout.last_place(paper) / 2
+            published = float(paper.value)
+            rounding = layout.last_place(paper) / 2
             nearest = _pick(
                 table[:, ok],
                 runs[ok],
@@ -148,9 +146,11 @@ def _pick(
     The draws are the runs, as for the verdicts. If there are too few, they are the folds, which
     share training rows. Every figure that rounds to the print must give the same answer.
     """
-    draws, share = np.array([run_means(row, runs) for row in table]), 0.0
+    draws = np.array([run_means(row, runs) for row in table])
+    share = 0.0
     if draws.shape[1] < FEWEST_RUNS:
-        draws, share = table, test_share
+        draws = table
+        share = test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
     answers = {

@@ -38,7 +38,7 @@ from elmbench.results.cells import (
 )
 from elmbench.results.folders import PICTURE, results_folder
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
-from elmbench.tables import add_metrics, layout_of
+from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tables.result_table import Note, ResultTable
 from elmbench.tasks.plan import Cell
@@ -76,7 +76,8 @@ class Results:
         """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
         a data set.
         """
-        summary, remarks = summarise(self.measured), remarks_of(self.cells)
+        summary = summarise(self.measured)
+        remarks = remarks_of(self.cells)
         return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
 
     @cached_property
@@ -206,7 +207,7 @@ def write_results(
         cell for cell in planned if cell.dataset in known
     ]  # those of another --spec-dir stay in the store
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
     cells = cells_frame(planned, store, values, resolved)
     results = Results(folder, cells, resolved)
@@ -244,7 +245,8 @@ def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[st
     there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
-    cells, left_out = read_cells(folder / CELLS), ""
+    cells = read_cells(folder / CELLS)
+    left_out = ""
     if unknown := [name for name in cells["dataset"].unique() if not _is_known(name, resolved)]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
         left_out = (
@@ -258,7 +260,7 @@ def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[st
         missing = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
-    names = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES]
+    names = [*(measure.column for measure in kind_of_table(resolved).values(resolved)), *TIMES]
     cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
     return Results(folder, cells, resolved, left_out=left_out)
 
@@ -287,7 +289,9 @@ def _stored_metrics(
     cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path
 ) -> pd.DataFrame:
     """Return metrics of the stored predictions of cells, a column each."""
-    store, profile, experiment = Store(results_dir), resolved.profile, resolved.file.id
+    store = Store(results_dir)
+    profile = resolved.profile
+    experiment = resolved.file.id
     if not names:
         planned = []
     elif KEY in cells:
@@ -319,7 +323,8 @@ def _write_table(
     """Write the files that follow from the cells; with `outputs` of models, also a figure of
     these.
     """
-    folder, layout = results.folder, layout_of(results.resolved)
+    folder = results.folder
+    layout = kind_of_table(results.resolved)
     write_frame(results.summary, folder / "summary.csv")
     if len(results.optimism):
         write_frame(results.optimism, folder / "optimism.csv")

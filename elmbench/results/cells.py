@@ -174,7 +174,8 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
     """Yield the records of some work and of all the work that it needs, each once, the nearest
     first.
     """
-    queue, visited = deque(keys), set()
+    queue = deque(keys)
+    visited = set()
     while queue:
         key = queue.popleft()
         record = store.get(key) if key not in visited else None
@@ -190,16 +191,16 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
     Data sets and models that the table does not have come last, by name.
     """
-    selections, spec = (
-        list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS))),
-        resolved.file.spec,
-    )
+    selections = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
+    spec = resolved.file.spec
     datasets, models = (
         {name: i for i, name in enumerate(names)} for names in (spec.datasets, spec.models)
     )
 
     def key(line: Any) -> tuple[Any, ...]:
-        reading, dataset, model = line["reading"], line["dataset"], line["model"]
+        reading = line["reading"]
+        dataset = line["dataset"]
+        model = line["model"]
         section = reading != "", reading, selections.index(line["select"])
         entry = datasets.get(dataset, len(datasets)), dataset, models.get(model, len(models)), model
         return *section, *entry, line.get("run", 0), line.get("fold", 0)
@@ -259,10 +260,12 @@ def read_cells(path: Path) -> pd.DataFrame:
             return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
         problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
-        problem, expected = f"{path} does not exist", "results of an earlier run"
+        problem = f"{path} does not exist"
+        expected = "results of an earlier run"
     except (OSError, ValueError, TypeError, OverflowError) as error:
         problem = f"cannot read {path}: {error}"
-    paper, table = path.parent.parent, path.parent.name
+    paper = path.parent.parent
+    table = path.parent.name
     command = command_for(paper.parent.name, f"{paper.name}/{table}")
     raise ElmbenchError(problem, expected=expected, next_step=command)
 

@@ -83,7 +83,8 @@ class ResultsDirs:
     def origins(self, tables: Iterable[tuple[str, str]]) -> str:
         """Return a line with the number of tables, given by profile and id, from each folder."""
         counts = Counter(self.find(profile, experiment) for profile, experiment in tables)
-        n_user, total = counts[self.user], counts.total()
+        n_user = counts[self.user]
+        total = counts.total()
         origins = (
             f"{n_user} from your results ({self.user}), {total - n_user} committed "
             f"({self.committed})"

@@ -20,11 +20,11 @@ from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
 from elmbench.registry.plugins import load_address, load_plugin
 from elmbench.report.results import Results, write_results
-from elmbench.runs.prepare import PreparedRun, RunOptions, prepare
+from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
-from elmbench.tasks.plan import Plan, Request
+from elmbench.tasks.plan import Plan, RunRequest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Count = Annotated[int, Field(ge=1)]
@@ -56,7 +56,8 @@ def execute(
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
     """Compute missing results and store them; no table is written. See `execute`."""
-    settings, until = run.options.settings, run.options.until
+    settings = run.options.settings
+    until = run.options.until
     work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
     with closing(run.store):
         work.run(run.todo)
@@ -74,7 +75,8 @@ def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
 
     Unless the run is `whole`, the table also has the cells of earlier requests.
     """
-    store, table = run.store, (resolved.profile, resolved.file.id)
+    store = run.store
+    table = (resolved.profile, resolved.file.id)
     if run.options.whole:
         planned = plan.cells
         commands = [_command(run, resolved)]
@@ -146,7 +148,8 @@ def checked(function: Function) -> Function:
                 return validated(*args, **kwargs)
         except ValidationError as error:
             first = error.errors()[0]
-            name, step = ".".join(map(str, first["loc"])), f"help(elmbench.{function.__name__})"
+            name = ".".join(map(str, first["loc"]))
+            step = f"help(elmbench.{function.__name__})"
             if first["type"] == "unexpected_keyword_argument":
                 raise unknown_name(
                     "argument", name, list(inspect.signature(function).parameters), step
@@ -239,7 +242,7 @@ def run(
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
     settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
-    request = Request(
+    request = RunRequest(
         tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
     )
     with executor_of(engine, settings, scheduler) as executor:
@@ -252,5 +255,5 @@ def run(
             retry=retry,
             force=force,
         )
-        (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
+        (results,) = execute(prepare_run(options, Path(results_dir)), on_event, executor)
     return results

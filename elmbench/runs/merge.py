@@ -23,7 +23,7 @@ from elmbench.tasks.plan import Cell
 _MOST_DIFFERENCES = 12
 
 
-def merge(folders: list[Path], into: Path) -> dict[str, Any]:
+def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
     """Merge the results of some folders into another one, which may hold results already, and write
     the tables.
 

@@ -6,16 +6,16 @@ from typing import Any
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import Model
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import layout_of
-from elmbench.tasks.plan import Plan, Request
+from elmbench.tables import kind_of_table
+from elmbench.tasks.plan import Plan, RunRequest
 from elmbench.tasks.planner import DatasetPlanner
 
 
-def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None) -> Plan:
+def make_plan(resolved: Resolved, request: RunRequest, data_dir: str | None = None) -> Plan:
     """Return the plan of one experiment on the data files of a folder."""
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
     for dataset in _datasets(resolved, request):
@@ -29,7 +29,7 @@ def make_plan(resolved: Resolved, request: Request, data_dir: str | None = None)
     return plan
 
 
-def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
+def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
     """Return the requested data sets, which may be any for the task of the table; by default those
     of the profile.
     """
@@ -49,7 +49,7 @@ def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
     return list(datasets.values())
 
 
-def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
+def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
     """Return the columns to fill: those of the table, and extra ones from the registry with their
     default grids.
     """
@@ -59,7 +59,7 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
         if request.with_baselines
         else []
     )
-    table_columns: dict[str, Model] = {} if request.models else dict(columns)
+    table_columns: dict[str, ModelColumn] = {} if request.models else dict(columns)
     for name in request.models:
         matches = {
             c: model
@@ -88,10 +88,10 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     return table_columns | extra_columns
 
 
-def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
+def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> ModelColumn:
     """Return a column for a model that the table does not have, by default with the grid of the
     registry.
     """
     if grid is None:
         grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
-    return Model.model_validate({"model": name, "search": grid})
+    return ModelColumn.model_validate({"model": name, "search": grid})

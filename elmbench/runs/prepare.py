@@ -20,7 +20,7 @@ from elmbench.specs.protocol import Selection
 from elmbench.tables import add_metrics
 from elmbench.tasks.base import Work
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.plan import Plan, Request
+from elmbench.tasks.plan import Plan, RunRequest
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class RunOptions:
     profile: str = "fast"
     readings: dict[str, str] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
-    request: Request = field(default_factory=Request)
+    request: RunRequest = field(default_factory=RunRequest)
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
     force: bool = False
@@ -83,7 +83,8 @@ class PreparedRun:
                 )
                 # Work that two tables share has the more generous limit.
                 self.limits[key] = limit.wider(self.limits.get(key, limit))
-        retry, force = self.options.retry, self.options.force
+        retry = self.options.retry
+        force = self.options.force
         self.todo = find_pending(self.works, self.limits, self.store, retry=retry, force=force)
         self.estimates = Estimates(self.works, self.limits)
         for key in self.works.keys() - set(self.todo):
@@ -127,7 +128,8 @@ class PreparedRun:
         """Return the plan of each data set and column of each table; its `seconds` are None if they
         are unknown.
         """
-        todo, rest = set(self.todo), set(self.todo)
+        todo = set(self.todo)
+        rest = set(self.todo)
         zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
         for resolved, plan in self.tables:
@@ -165,10 +167,8 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     exist.
     """
     catalogue = load_catalogue()
-    paper, everything = (
-        f"--paper {options.paper}" * (options.paper is not None),
-        "--all" * options.everything,
-    )
+    paper = f"--paper {options.paper}" * (options.paper is not None)
+    everything = "--all" * options.everything
     if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
         problem = f"{' and '.join(tables)} are given together"
         raise ElmbenchError(
@@ -205,7 +205,7 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     return list({file.id: file for file in files}.values())
 
 
-def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
+def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is
     bad.
     """
@@ -214,7 +214,8 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
         readings = {
             name: value for name, value in options.readings.items() if name in file.spec.readings
         }
-        resolved, request = resolve(file, options.profile, readings), options.request
+        resolved = resolve(file, options.profile, readings)
+        request = options.request
         if options.many_tables and request.datasets:
             # Each table has its own ones of the requested data sets.
             datasets = {*file.spec.datasets, *resolved.spec.datasets}
@@ -261,9 +262,9 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
 
 
 def prepare_tables(
-    options: RunOptions, requests: list[tuple[Resolved, Request]], results_dir: Path
+    options: RunOptions, requests: list[tuple[Resolved, RunRequest]], results_dir: Path
 ) -> PreparedRun:
-    """Plan a run of resolved tables, each with its request; see `prepare`."""
+    """Plan a run of resolved tables, each with its request; see `prepare_run`."""
     tables = [
         (resolved, make_plan(resolved, request, options.settings.data_dir))
         for resolved, request in requests

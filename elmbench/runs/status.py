@@ -33,7 +33,8 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key) or {"status": "missing"}
-            ending, entry = result["status"], (cell.dataset, cell.model, cell.select)
+            ending = result["status"]
+            entry = (cell.dataset, cell.model, cell.select)
             ended[ending] += 1
             if ending == "missing":
                 missing[entry] += 1

@@ -9,7 +9,7 @@ from elmbench.specs.catalogue import ExperimentFile, check_table, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.files import invalid
 from elmbench.specs.profiles import resolve
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 
 
 def validate_specs() -> tuple[int, int]:
@@ -55,7 +55,7 @@ def _check_experiment(file: ExperimentFile) -> None:
         for dataset in experiment.datasets.values():
             experiment.spec.protocol.metric_for(dataset.task)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
-        layout = layout_of(experiment)
+        layout = kind_of_table(experiment)
         in_table = layout.models(experiment)
         columns = list(dict.fromkeys((*in_table, *file.all_columns)))
         measures = cache(partial(layout.measures, experiment))

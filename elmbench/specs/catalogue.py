@@ -64,7 +64,8 @@ class ExperimentFile:
         published = self.spec.published
         if published is None or not published.values:
             return ()
-        figures, meant = read_published(self.path.parent / published.values), published.meant
+        figures = read_published(self.path.parent / published.values)
+        meant = published.meant
         return tuple(
             replace(figure, metric=meant.get(figure.metric, figure.metric)) for figure in figures
         )
@@ -160,7 +161,8 @@ def check_table(file: ExperimentFile) -> None:
     """Check a table, that its readings are defined, that its CSV files exist, and what its readings
     change.
     """
-    folder, published = file.path.parent, file.spec.published
+    folder = file.path.parent
+    published = file.spec.published
     for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
         if not (folder / csv).is_file():
             raise invalid(
@@ -195,7 +197,8 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     tables: list[ExperimentFile] = []
     for file in sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)):
         if file.name != path.name:
-            content, expected = _merge_base(file), f"{paper.key}/{file.stem}"
+            content = _merge_base(file)
+            expected = f"{paper.key}/{file.stem}"
             if content.get("id") != expected:
                 raise invalid(
                     f"{file}: the id is {content.get('id')!r}",
@@ -281,10 +284,8 @@ def find_experiment(name: str) -> ExperimentFile:
             f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables
         )
     if name.startswith("own/"):
-        problem, step = (
-            f"{name!r} is not an experiment",
-            f"elmbench table {name} shows a comparison",
-        )
+        problem = f"{name!r} is not an experiment"
+        step = f"elmbench table {name} shows a comparison"
         raise ElmbenchError(problem, expected="one of `elmbench list experiments`", next_step=step)
     raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import Grid, GridValue, thin
+from elmbench.specs.grids import GridValue, ValueRange, thin
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
@@ -20,7 +20,8 @@ from elmbench.specs.published import Published
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
 #: Values of a claim's data set for most or all data sets of the table.
-MOST, ALL_OF_THEM = "most", "all"
+MOST = "most"
+ALL_OF_THEM = "all"
 
 
 def _check_limit(limit: str) -> str:
@@ -44,7 +45,7 @@ def _check_names(statement: str, names: Iterable[str], allowed: Collection[str])
 
 
 #: Names of the table's grids, or the column's own grids.
-Searched = tuple[str, ...] | dict[str, Grid]
+Searched = tuple[str, ...] | dict[str, ValueRange]
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
@@ -57,7 +58,7 @@ class ModelOverride(Spec):
     printed: dict[str, PrintedName] = Field(default_factory=dict)
 
 
-class Model(Spec):
+class ModelColumn(Spec):
     """One column of a table."""
 
     model: str
@@ -77,7 +78,7 @@ class Model(Spec):
     #: it has seen test rows.
     carry_over: Literal["none", "folds"] = "none"
 
-    def adapt(self, dataset: str) -> Model:
+    def adapt(self, dataset: str) -> ModelColumn:
         """Return the column with its changes for one data set."""
         override = self.overrides.get(dataset)
         if override is None:
@@ -94,7 +95,7 @@ class Model(Spec):
         """Return True if the column is run on a data set."""
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
-    def thin(self, step: int) -> Model:
+    def thin(self, step: int) -> ModelColumn:
         """Return the column with every `step`-th value of its own grids."""
         overrides = {
             name: part.model_copy(update={"search": thin(part.search, step)})
@@ -218,8 +219,8 @@ class Experiment(Spec):
     #: Options of generated data, by data set.
     data: dict[str, dict[str, float]] = Field(default_factory=dict)
     protocol: Protocol
-    grids: dict[str, Grid] = Field(default_factory=dict)
-    models: dict[str, Model] = Field(default_factory=dict)
+    grids: dict[str, ValueRange] = Field(default_factory=dict)
+    models: dict[str, ModelColumn] = Field(default_factory=dict)
     #: The kind of table, by its name (`elmbench.tables`).
     layout: str = "metrics"
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
@@ -241,7 +242,7 @@ class Experiment(Spec):
     def paper(self) -> str:
         return self.id.split("/")[0]
 
-    def grid_of(self, model: Model) -> dict[str, list[GridValue]]:
+    def grid_of(self, model: ModelColumn) -> dict[str, list[GridValue]]:
         """Return the values of each hyperparameter that a column searches."""
         grids = (
             model.search
@@ -252,10 +253,8 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
-        protocol, profiles = (
-            self.protocol,
-            {key: profile for key, profile in self.profiles.items() if profile},
-        )
+        protocol = self.protocol
+        profiles = {key: profile for key, profile in self.profiles.items() if profile}
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the
         # others.
         sizes = set(protocol.outer.sizes)

@@ -16,7 +16,8 @@ from elmbench.specs.files import SpecLoader, parse_spec
 from elmbench.specs.papers import Spec
 
 #: Largest numbers of values in a grid, and of combinations of several grids.
-_MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
+_MOST = 10_000
+_MOST_COMBINATIONS = 1_000_000
 #: A number, a fraction or a power as text, such as 2^-3.
 _NUMBER = re.compile(r"[-+.\d]+(([eE,/^]|\*\*)[-+.\d]+)?")
 _FORMS = "one of {from, to, step}, {powers-of-2}, {powers-of-10} or {values}"
@@ -28,7 +29,7 @@ Value = float | int | str | bool
 GridValue = Value | list[JsonValue] | None
 
 
-class Grid(Spec):
+class ValueRange(Spec):
     """The values of one hyperparameter: a range, powers of a base, or a list.
 
     `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`;
@@ -46,12 +47,12 @@ class Grid(Spec):
     @model_validator(mode="before")
     @classmethod
     def _from_values(cls, content: Any) -> Any:
-        if not isinstance(content, dict | list | tuple | Grid):
+        if not isinstance(content, dict | list | tuple | ValueRange):
             raise ValueError(f"expected a list of values, or {_FORMS}")
         return {"values": content} if isinstance(content, list | tuple) else content
 
     @model_validator(mode="after")
-    def _one_form(self) -> Grid:
+    def _one_form(self) -> ValueRange:
         span = self.start is not None or self.stop is not None
         forms = [
             span,
@@ -105,9 +106,9 @@ class Grid(Spec):
             [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
         )
 
-    def thin(self, step: int) -> Grid:
+    def thin(self, step: int) -> ValueRange:
         """Return the grid of every `step`-th value, the first included."""
-        return Grid(values=tuple(self.expand()[::step]))
+        return ValueRange(values=tuple(self.expand()[::step]))
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -138,7 +139,7 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
             for name, values in grid.items():
                 grid[name] = values if isinstance(values, dict | list) else [values]
                 try:
-                    parse_spec(Grid, grid[name], "--grid", f"{model}.{name}")
+                    parse_spec(ValueRange, grid[name], "--grid", f"{model}.{name}")
                 except ElmbenchError as error:
                     raise error_for(error.found) from error
             grids[str(model)] = grid

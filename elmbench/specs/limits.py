@@ -73,7 +73,8 @@ def parse_duration(text: str) -> float:
     """Return the seconds of a duration such as `30min`."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:
-        forms, example = "NUMBER[s|min|h]", wording("--budget 30min", "budget='30min'")
+        forms = "NUMBER[s|min|h]"
+        example = wording("--budget 30min", "budget='30min'")
         raise ElmbenchError(
             f"the duration {text!r} cannot be read", expected=forms, next_step=example
         )

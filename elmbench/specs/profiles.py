@@ -204,17 +204,17 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
             runs=override.runs or profile.runs or printed.runs,
             folds=override.folds or profile.folds or printed.folds,
         )
-    runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
+    runs = profile.runs or outer.runs
+    folds = profile.folds or outer.folds
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
     select = profile.select or spec.protocol.select
     protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
-    datasets, grids = profile.stand_ins or profile.datasets or spec.datasets, spec.grids
+    datasets = profile.stand_ins or profile.datasets or spec.datasets
+    grids = spec.grids
     models = {column: spec.models[column] for column in profile.models or spec.models}
     if step := profile.thin_grids:
-        grids, models = (
-            thin(grids, step),
-            {column: model.thin(step) for column, model in models.items()},
-        )
+        grids = thin(grids, step)
+        models = {column: model.thin(step) for column, model in models.items()}
     return spec.model_copy(
         update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models}
     )
@@ -263,10 +263,8 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
         if _record(path)
     }
     if not records:
-        problem, compare = (
-            f"{results_dir} holds no comparison {name!r}",
-            f"elmbench compare FILE --name {name[4:]}",
-        )
+        problem = f"{results_dir} holds no comparison {name!r}"
+        compare = f"elmbench compare FILE --name {name[4:]}"
         raise ElmbenchError(
             problem, expected="one that `elmbench compare` wrote", next_step=compare
         )

@@ -157,7 +157,7 @@ class Splitter(Spec):
         return Split(_for_task(self.kind, task), self.folds)
 
 
-class Sizes(Spec):
+class PartSizes(Spec):
     """Rows of the training and of the test part of one data set.
 
     If one of them is missing, that part has the remaining rows.
@@ -167,7 +167,7 @@ class Sizes(Spec):
     test: Rows | None = None
 
     @model_validator(mode="after")
-    def _check_sizes(self) -> Sizes:
+    def _check_sizes(self) -> PartSizes:
         if self.train is None and self.test is None:
             raise ValueError("expected train, test or both")
         return self
@@ -196,7 +196,7 @@ class Outer(Spec):
     folds: Count = 1
     runs: Count = 1
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
-    sizes: dict[str, Sizes] = Field(default_factory=dict)
+    sizes: dict[str, PartSizes] = Field(default_factory=dict)
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
     @model_validator(mode="after")

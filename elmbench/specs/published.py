@@ -125,19 +125,19 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     """Yield the published values of a CSV file with a line for each figure."""
-    shares, printed = {*metrics_taking("counts"), TRAIN_ACCURACY}, set()
+    shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
+    printed = set()
     for row in rows:
         location = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
             problem = f"{location}: {'too many' if None in row else 'too few'} fields"
             raise invalid(problem, "six fields, a field with a comma in double quotes")
         name = row["metric"].removesuffix("_percent")
-        metric, factor = _METRICS.get(name, name), Decimal(1) if name == row["metric"] else _PERCENT
-        value, std, note = (
-            _number(row["value"], factor, location),
-            _number(row["std"], factor, location),
-            row["note"],
-        )
+        metric = _METRICS.get(name, name)
+        factor = Decimal(1) if name == row["metric"] else _PERCENT
+        value = _number(row["value"], factor, location)
+        std = _number(row["std"], factor, location)
+        note = row["note"]
         if value is not None and value > 1 and metric in shares:
             percent = "at most 1; percentages have a metric such as test_accuracy_percent"
             raise invalid(f"{location}: {row['metric']} is {row['value']}", percent)
@@ -183,7 +183,8 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
     """
     table: dict[tuple[str, str], dict[str, float | int]] = {}
     for entry in read_published(path):
-        name, value = entry.metric, entry.value
+        name = entry.metric
+        value = entry.value
         if value is not None and (name == "n_units" or name not in MEASURES):
             whole = value == value.to_integral_value() and (name.startswith("n_") or name in _WHOLE)
             table.setdefault((entry.dataset, entry.model), {})[name] = (

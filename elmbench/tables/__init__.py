@@ -13,33 +13,33 @@ from elmbench.lazy import load
 
 if TYPE_CHECKING:
     from elmbench.specs.profiles import Resolved
-    from elmbench.tables.base import Layout
+    from elmbench.tables.base import TableKind
 
 #: The kind of table that compares models on a user's data.
 SIDE_BY_SIDE = "comparison"
 #: The module and class of each kind of table, imported when it is needed.
 LAYOUTS = {
-    "metrics": "elmbench.tables.metrics:Metrics",
-    SIDE_BY_SIDE: "elmbench.tables.comparison:Comparison",
-    "times": "elmbench.tables.times:Times",
-    "parameters": "elmbench.tables.parameters:Parameters",
-    "datasets": "elmbench.tables.data_facts:Data",
-    "confusion": "elmbench.tables.confusion:Confusion",
-    "curves": "elmbench.tables.curves:Curves",
-    "option-curves": "elmbench.tables.option_curves:OptionCurves",
-    "surface": "elmbench.tables.surface:Surface",
-    "trials": "elmbench.tables.trials:Trials",
-    "size-curves": "elmbench.tables.size_curves:SizeCurves",
-    "weight-paths": "elmbench.tables.weight_paths:WeightPaths",
-    "precision-recall": "elmbench.tables.precision_recall:PrecisionRecall",
-    "stream-curves": "elmbench.tables.stream:StreamCurves",
-    "model-sizes": "elmbench.tables.sizes:Sizes",
-    "t-test": "elmbench.tables.paired_tests:TTest",
-    "rank-correlation": "elmbench.tables.rank_correlation:RankCorrelation",
+    "metrics": "elmbench.tables.metrics:MetricsTable",
+    SIDE_BY_SIDE: "elmbench.tables.comparison:ComparisonTable",
+    "times": "elmbench.tables.times:TimesTable",
+    "parameters": "elmbench.tables.parameters:ParametersTable",
+    "datasets": "elmbench.tables.data_facts:DataFactsTable",
+    "confusion": "elmbench.tables.confusion:ConfusionTable",
+    "curves": "elmbench.tables.curves:CurvesTable",
+    "option-curves": "elmbench.tables.option_curves:OptionCurvesTable",
+    "surface": "elmbench.tables.surface:SurfaceTable",
+    "trials": "elmbench.tables.trials:TrialsTable",
+    "size-curves": "elmbench.tables.size_curves:SizeCurvesTable",
+    "weight-paths": "elmbench.tables.weight_paths:WeightPathsTable",
+    "precision-recall": "elmbench.tables.precision_recall:PrecisionRecallTable",
+    "stream-curves": "elmbench.tables.stream:StreamCurvesTable",
+    "model-sizes": "elmbench.tables.sizes:SizesTable",
+    "t-test": "elmbench.tables.paired_tests:PairedTestsTable",
+    "rank-correlation": "elmbench.tables.rank_correlation:RankCorrelationTable",
 }
 
 
-def layout_of(resolved: Resolved) -> Layout:
+def kind_of_table(resolved: Resolved) -> TableKind:
     """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does
     not fit.
 
@@ -47,14 +47,15 @@ def layout_of(resolved: Resolved) -> Layout:
     """
     from elmbench.registry.plugins import plugin_objects
 
-    spec, source = resolved.spec, resolved.file.path
+    spec = resolved.spec
+    source = resolved.file.path
     layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if spec.layout not in layouts:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
         step = f"correct it, or load its plug-in: {plugin}"
         raise unknown_name("kind of table", spec.layout, list(layouts), step).add_source(source)
     kind = layouts[spec.layout]
-    layout: Layout = (load(kind) if isinstance(kind, str) else kind)()
+    layout: TableKind = (load(kind) if isinstance(kind, str) else kind)()
     layout.options(spec, source)
     try:
         layout.check(spec)
@@ -73,7 +74,7 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
 
     if not names:
         return resolved
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
     for name in names:
         metric = find_metric(name)

@@ -40,7 +40,7 @@ WITHOUT_MODELS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT
 Points = Iterable[dict[str, Any]]
 
 
-class LayoutOptions(SpecPart):
+class TableOptions(SpecPart):
     """The options of a kind of table, from `options` of the experiment file."""
 
 
@@ -54,7 +54,7 @@ class Outputs:
     result: Mapping[str, Any]
 
 
-class Layout(ABC):
+class TableKind(ABC):
     """A kind of table.
 
     A kind of table is one class in one file; `elmbench.tables` or the `LAYOUTS` of a plug-in file
@@ -62,7 +62,7 @@ class Layout(ABC):
     """
 
     #: The options that an experiment file may give.
-    Options: ClassVar[type[LayoutOptions]] = LayoutOptions
+    Options: ClassVar[type[TableOptions]] = TableOptions
     #: True if each outer fold has a cell; if not, one cell is measured on all rows.
     has_folds: ClassVar[bool] = True
     #: True if an entry has a value for each run, which gives the spread of a draw.

@@ -14,14 +14,15 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import ALL
-from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, Layout, Series
+from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, Series, TableKind
 from elmbench.tables.drawing import default_cells, words_for
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.model_order import FIT_TIME, SIZE, ModelOrder, order_of_metrics
 from elmbench.tables.result_table import Column, Line, Note, quantity
 
 #: The rank of a model on a data set, and the p-value of its difference from the best one.
-RANK, P = "rank", "p"
+RANK = "rank"
+P = "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
 #: The model that ignores the features: it has no rank; models that are no better are marked.
@@ -35,7 +36,7 @@ MOST_RUNS = 100
 REPEATED = ("ordered-kfold", "predefined-kfold")
 
 
-class Comparison(Layout):
+class ComparisonTable(TableKind):
     """A line for each model on each data set, the best first; average ranks if there are several
     data sets. Models with equal means share a rank, and `ModelOrder` orders them.
 

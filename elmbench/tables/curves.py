@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import registry
-from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.experiments import Experiment, ModelColumn
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Layout, Points, Work
+from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Points, TableKind, Work
 from elmbench.tables.drawing import (
     exponents_of,
     line_styles,
@@ -28,7 +28,7 @@ _NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden
 _MOST_POINTS = 20
 
 
-class Curves(Layout):
+class CurvesTable(TableKind):
     """A line for each value of the hyperparameter that a column varies; no value is chosen.
 
     Every column varies one hyperparameter and inherits none. The figure has a curve for each data
@@ -48,7 +48,7 @@ class Curves(Layout):
                         f"models.{column} searches {name} over {words[0]!r}; expected numbers"
                     )
 
-    def _check_column(self, column: str, model: Model) -> None:
+    def _check_column(self, column: str, model: ModelColumn) -> None:
         if len(model.search) != 1:
             names = ", ".join(model.search) or "nothing"
             raise ValueError(f"models.{column} searches {names}; expected one hyperparameter")
@@ -163,7 +163,8 @@ class Curves(Layout):
             axes.plot(
                 curve["value"], curve["mean"], label=label, markersize=4, markevery=marks, **style
             )
-        metric, parameter = points["metric"].iloc[0], points["parameter"].iloc[0]
+        metric = points["metric"].iloc[0]
+        parameter = points["parameter"].iloc[0]
         axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
         values = points["value"]
         if exponents_of(list(set(values))) is not None:

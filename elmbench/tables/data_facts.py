@@ -8,10 +8,10 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
-from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, Layout
+from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind
 
 
-class Data(Layout):
+class DataFactsTable(TableKind):
     """A line for each fact of each data set; nothing is fitted."""
 
     has_folds = False
@@ -26,7 +26,8 @@ class Data(Layout):
         """Add the description of a data set, which needs no model."""
         from elmbench.tasks.description import Description
 
-        task, data = planner.dataset.task, planner.dataset_ref
+        task = planner.dataset.task
+        data = planner.dataset_ref
         split = planner.split if _prints_parts(planner.resolved) else None
         planner.add_works(
             DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published"

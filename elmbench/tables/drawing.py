@@ -118,7 +118,8 @@ def panels(
     rows = math.ceil(len(groups) / columns)
     figure = drawing(6.4 if columns == 1 else 4.0 * columns, height * rows + 0.7)
     for i, group in enumerate(groups, 1):
-        axes, dataset = figure.add_subplot(rows, columns, i), str(group["dataset"].iloc[0])
+        axes = figure.add_subplot(rows, columns, i)
+        dataset = str(group["dataset"].iloc[0])
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="small")
         title = titles.get(dataset, dataset) if titles else dataset
@@ -130,7 +131,8 @@ def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, 
     """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both
     sides.
     """
-    mean, std = points["mean"], points["std"].astype(float).fillna(0)
+    mean = points["mean"]
+    std = points["std"].astype(float).fillna(0)
     axes.plot(points[x], mean, markersize=4, **style)
     axes.fill_between(
         points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0

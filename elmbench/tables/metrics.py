@@ -16,7 +16,7 @@ from elmbench.tables.base import (
     VERDICT,
     DataFrame,
     Entry,
-    Layout,
+    TableKind,
 )
 from elmbench.tables.result_table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
 
@@ -40,7 +40,7 @@ _NEEDS = {
 }
 
 
-class Metrics(Layout):
+class MetricsTable(TableKind):
     """A line for each model on each data set: every metric of the task in the protocol's order, and
     the fit times.
     """

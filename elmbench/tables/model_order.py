@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
 
-SIZE, FIT_TIME = "n_units", "fit_seconds"
+SIZE = "n_units"
+FIT_TIME = "fit_seconds"
 #: The advantage of a model that a cost puts before another one.
 _ADVANTAGES = {SIZE: "smaller size", FIT_TIME: "shorter fit time"}
 

@@ -10,13 +10,13 @@ from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
 from elmbench.tables.drawing import finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.tables.metrics import RATIOS, TIMES
 from elmbench.tables.result_table import Column, ending
-from elmbench.tables.times import Times
+from elmbench.tables.times import TimesTable
 
 #: The marks of cells that did not end ok, by their ending.
 _CROSSES = ("x", "+", "1", "2", "|")
 
 
-class OptionCurves(Times):
+class OptionCurvesTable(TimesTable):
     """Fit times of each model on generated data with an option in the name, such as
     `sparse-10k[density=0.6]`.
 

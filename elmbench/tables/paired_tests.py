@@ -9,7 +9,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
-from elmbench.tables.base import WITHOUT_MODELS, DataFrame, Layout, LayoutOptions
+from elmbench.tables.base import WITHOUT_MODELS, DataFrame, TableKind, TableOptions
 from elmbench.tables.result_table import Column
 
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the
@@ -19,7 +19,7 @@ MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
 _ENTRY = ["select", "reading"]
 
 
-class TTest(Layout):
+class PairedTestsTable(TableKind):
     """A line for each figure of each comparison of two columns.
 
     Two tests compare the means of the first metric over the data sets: Welch's test for two
@@ -32,7 +32,7 @@ class TTest(Layout):
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
 
-    class Options(LayoutOptions):
+    class Options(TableOptions):
         """Two columns of the table by the name that the paper gives to their comparison."""
 
         pairs: dict[str, tuple[str, str]] = Field(min_length=1)
@@ -72,7 +72,7 @@ class TTest(Layout):
                 pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
             )
             for name, (first, second) in self.options(resolved.spec).pairs.items():
-                figures = compare(means, first, second)
+                figures = paired_t_test(means, first, second)
                 line = {
                     "dataset": ALL,
                     "model": name,
@@ -87,7 +87,7 @@ class TTest(Layout):
         )
 
 
-def compare(means: DataFrame, first: str, second: str) -> dict[str, float]:
+def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]:
     """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant
     values.
 
@@ -99,10 +99,12 @@ def compare(means: DataFrame, first: str, second: str) -> dict[str, float]:
     pairs = means.reindex(columns=[first, second]).dropna()
     if len(pairs) < 2:
         return {}
-    a, b = pairs[first].to_numpy(), pairs[second].to_numpy()
+    a = pairs[first].to_numpy()
+    b = pairs[second].to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
-        welch_test, paired = ttest_ind(a, b, equal_var=False), ttest_rel(a, b)
+        welch_test = ttest_ind(a, b, equal_var=False)
+        paired = ttest_rel(a, b)
     tests = [
         (welch_test.statistic, welch_test.df, welch_test.pvalue),
         (paired.statistic, paired.pvalue),

@@ -9,11 +9,11 @@ from elmbench.registry import registry
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.tables.base import DataFrame, DatasetPlanner, Layout, Series
+from elmbench.tables.base import DataFrame, DatasetPlanner, Series, TableKind
 from elmbench.tables.result_table import Note
 
 
-class Parameters(Layout):
+class ParametersTable(TableKind):
     """A line for each hyperparameter that a column searches itself, and does not inherit from
     another one.
 

@@ -8,10 +8,10 @@ from typing import Any
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Outputs
 from elmbench.tables.drawing import new_figure, title_of
-from elmbench.tables.metrics import Metrics
+from elmbench.tables.metrics import MetricsTable
 
 
-class PrecisionRecall(Metrics):
+class PrecisionRecallTable(MetricsTable):
     """The table of metrics; the curves are drawn from the stored decision values of the test
     rows.
     """

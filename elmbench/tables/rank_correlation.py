@@ -4,14 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from elmbench.specs.experiments import Model
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, Layout, LayoutOptions, Work
-from elmbench.tables.curves import Curves
+from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind, TableOptions, Work
+from elmbench.tables.curves import CurvesTable
 
 
-class RankCorrelation(Curves):
+class RankCorrelationTable(CurvesTable):
     """A line for each number of nodes; the correlation is over all rows of a data set at once."""
 
     takes_models = False
@@ -19,17 +19,17 @@ class RankCorrelation(Curves):
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines belong to one model and are shown; the paper draws no curves.
     own_columns = WITHOUT_MODELS
-    lines = Layout.lines
-    points_of_entry = Layout.points_of_entry
+    lines = TableKind.lines
+    points_of_entry = TableKind.points_of_entry
 
-    class Options(LayoutOptions):
+    class Options(TableOptions):
         """The numbers of random hidden layers and operators, and the form of D_CS."""
 
         projections: int = Field(default=100, ge=1)
         operators: int = Field(default=100, ge=1)
         dcs: Literal["corrected", "as-printed"] = "corrected"
 
-    def _check_column(self, column: str, model: Model) -> None:
+    def _check_column(self, column: str, model: ModelColumn) -> None:
         if list(model.search) != ["n_hidden"]:
             raise ValueError(
                 f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected "
@@ -42,14 +42,16 @@ class RankCorrelation(Curves):
             )
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
-        from elmbench.tasks.base import Grid
+        from elmbench.tasks.base import SearchGrid
         from elmbench.tasks.correlation import Correlation, Scaling
 
-        model = planner.model_ref(column), planner.models[column].params, Grid(planner.grid(column))
-        scale, options = (
-            planner.protocol.scale_of(planner.dataset.name),
-            self.options(planner.resolved.spec),
+        model = (
+            planner.model_ref(column),
+            planner.models[column].params,
+            SearchGrid(planner.grid(column)),
         )
+        scale = planner.protocol.scale_of(planner.dataset.name)
+        options = self.options(planner.resolved.spec)
         data = planner.dataset.task, planner.dataset_ref(run), Scaling(scale), run
         return Correlation(
             *data, *model, options.model_dump(include={"projections", "operators"}), options.dcs

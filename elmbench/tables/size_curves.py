@@ -6,10 +6,10 @@ from typing import Any
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import drawing as figures
 from elmbench.tables.base import DataFrame, Points
-from elmbench.tables.metrics import Metrics
+from elmbench.tables.metrics import MetricsTable
 
 
-class SizeCurves(Metrics):
+class SizeCurvesTable(MetricsTable):
     """A table of metrics whose columns may be one model at several sizes.
 
     The figure has a panel for each data set, with a line for each model: the first metric over the
@@ -23,7 +23,8 @@ class SizeCurves(Metrics):
         too.
         """
         columns = {name: column.model for name, column in resolved.spec.models.items()}
-        ok, metric = cells[cells["status"] == "ok"], resolved.metric_of(dataset)
+        ok = cells[cells["status"] == "ok"]
+        metric = resolved.metric_of(dataset)
         values = ok[metric].astype(float).dropna()
         if len(values) and model in columns:
             line = model if Counter(columns.values())[columns[model]] == 1 else columns[model]
@@ -48,7 +49,8 @@ class SizeCurves(Metrics):
                 if len(curve) > 1:
                     figures.plot_with_band(axes, "size", curve, style)
                     continue
-                mean, std = curve["mean"].iloc[0], curve["std"].fillna(0).iloc[0]
+                mean = curve["mean"].iloc[0]
+                std = curve["std"].fillna(0).iloc[0]
                 axes.axhline(mean, **style | {"marker": ""})
                 axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)
             axes.set(xlabel="rows kept", ylabel=figures.words_for(group["metric"].iloc[0]))

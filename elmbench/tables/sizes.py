@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.base import DataFrame, Layout, Series
-from elmbench.tables.parameters import Parameters
+from elmbench.tables.base import DataFrame, Series, TableKind
+from elmbench.tables.parameters import ParametersTable
 
 #: The parameter of a model that projects its rows before it is fitted.
 _DIMENSIONS = "n_components"
 
 
-class Sizes(Layout):
+class SizesTable(TableKind):
     """A line for the size of each model, and one for its target dimensions if it projects the rows.
 
     There are no verdicts: most sizes are inputs, not results.
@@ -30,5 +30,5 @@ class Sizes(Layout):
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         if measure.metric == "target_dimensions":
-            return Parameters().values_of(cells, Measure(_DIMENSIONS))
+            return ParametersTable().values_of(cells, Measure(_DIMENSIONS))
         return super().values_of(cells, measure)

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import Field
 
 from elmbench.metrics import PREQUENTIAL
-from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.experiments import Experiment, ModelColumn
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
-from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, LayoutOptions, Work
-from elmbench.tables.curves import Curves, number_of
+from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, TableOptions, Work
+from elmbench.tables.curves import CurvesTable, number_of
 from elmbench.tables.drawing import finish, line_styles, panels, plot_with_band, title_of
 from elmbench.tables.result_table import Column, Line
 
@@ -31,7 +31,7 @@ _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
 _METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
-class StreamCurves(Curves):
+class StreamCurvesTable(CurvesTable):
     """A line for each measure of the protocol after each chunk of training rows, without a search.
 
     The figure has, for each data set, panels for accuracies, for errors and for the number of
@@ -42,7 +42,7 @@ class StreamCurves(Curves):
     takes_models = False
     caption = "after each chunk of the training rows"
 
-    class Options(LayoutOptions):
+    class Options(TableOptions):
         """The number of training rows in a chunk."""
 
         chunk: int = Field(default=40, ge=1)
@@ -60,7 +60,7 @@ class StreamCurves(Curves):
                 "several"
             )
 
-    def _check_column(self, column: str, model: Model) -> None:
+    def _check_column(self, column: str, model: ModelColumn) -> None:
         if model.search:
             raise ValueError(
                 f"models.{column} searches {', '.join(model.search)}; expected fixed parameters"
@@ -136,7 +136,8 @@ class StreamCurves(Curves):
 
     def draw(self, points: DataFrame, resolved: Resolved) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
-        models, words = points["model"].unique(), points["metric"].map(_WORDS)
+        models = points["model"].unique()
+        words = points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
         if points.groupby("axis")["metric"].nunique().max() > 1:
             points["line"] = words if len(models) == 1 else points["model"] + ", " + words

@@ -6,12 +6,12 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.base import DataFrame, LayoutOptions, Points
-from elmbench.tables.curves import Curves
+from elmbench.tables.base import DataFrame, Points, TableOptions
+from elmbench.tables.curves import CurvesTable
 from elmbench.tables.drawing import exponents_of, panels, title_of, words_for
 
 
-class Surface(Curves):
+class SurfaceTable(CurvesTable):
     """Curves over one hyperparameter; the `params` of each column fix a second one at another
     value.
 
@@ -20,7 +20,7 @@ class Surface(Curves):
 
     takes_models = False
 
-    class Options(LayoutOptions):
+    class Options(TableOptions):
         """The second hyperparameter of the surface, which each column fixes at a value."""
 
         rows: str
@@ -84,7 +84,8 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     image = axes.pcolormesh(heights, cmap="viridis_r" if smaller else "viridis")
     figure.colorbar(image, ax=axes, label=f"{words_for(point['metric'])}, mean over test folds")
     x, y = (np.arange(n) + 0.5 for n in surface.shape[::-1])
-    low, high = float(heights.min()), float(heights.max())
+    low = float(heights.min())
+    high = float(heights.max())
     if min(surface.shape) > 1 and high > low:
         levels = [level for level in MaxNLocator(6).tick_values(low, high) if low < level < high]
         dark = [

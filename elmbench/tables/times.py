@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DATASET, MODEL, VALUE, Entry
-from elmbench.tables.metrics import RATIOS, TEST_TIMES, TIMES, Metrics
+from elmbench.tables.metrics import RATIOS, TEST_TIMES, TIMES, MetricsTable
 from elmbench.tables.result_table import Column, Line
 
 
-class Times(Metrics):
+class TimesTable(MetricsTable):
     """A line for each model on each data set: times and ratios, then the metrics without
     verdicts.
     """

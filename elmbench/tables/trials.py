@@ -5,10 +5,10 @@ from typing import Any
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Points
 from elmbench.tables.drawing import finish, line_styles, panels, title_of
-from elmbench.tables.metrics import Metrics
+from elmbench.tables.metrics import MetricsTable
 
 
-class Trials(Metrics):
+class TrialsTable(MetricsTable):
     """The table of metrics; the figure has a panel for each data set, and in it a line of each
     model over the trials.
 

@@ -12,16 +12,16 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.tables.base import DataFrame, DatasetPlanner, LayoutOptions, Outputs
+from elmbench.tables.base import DataFrame, DatasetPlanner, Outputs, TableOptions
 from elmbench.tables.drawing import default_cells, drawing, line_styles, title_of
-from elmbench.tables.metrics import Metrics
+from elmbench.tables.metrics import MetricsTable
 from elmbench.tables.result_table import COUNTED, Column
 
 #: Line styles of the kernels, in turn.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
 
-class WeightPaths(Metrics):
+class WeightPathsTable(MetricsTable):
     """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
 
     The figure has a row for each data set: a panel of the objective of each model, as a share of
@@ -31,7 +31,7 @@ class WeightPaths(Metrics):
 
     draws_from_store = True
 
-    class Options(LayoutOptions):
+    class Options(TableOptions):
         """The names of the kernels on some data sets, to be shown instead of their functions and
         parameters.
         """

@@ -43,7 +43,8 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     from elmbench.evaluation.content import read_content
     from elmbench.registry.plugins import plugin_objects
 
-    kind, kinds = content.get("criterion") or content["kind"], _BUILT_IN | plugin_objects("WORK")
+    kind = content.get("criterion") or content["kind"]
+    kinds = _BUILT_IN | plugin_objects("WORK")
     if kind not in kinds:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
         raise unknown_name(

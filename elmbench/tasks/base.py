@@ -155,7 +155,7 @@ class ModelRef:
 
 
 @dataclass(frozen=True)
-class Grid:
+class SearchGrid:
     """The values of each hyperparameter that is searched.
 
     `values`: the first of several equally good candidates wins, so the order of the names matters.
@@ -205,11 +205,9 @@ class FoldWork(Work):
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
         """Return the rough duration of one fit, by default to all training rows."""
-        n, d, cost = (
-            n_rows or self.outer_fold.n_train,
-            self.data.n_features,
-            find_model(self.model.name).cost,
-        )
+        n = n_rows or self.outer_fold.n_train
+        d = self.data.n_features
+        cost = find_model(self.model.name).cost
         return (
             OVERHEAD
             + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE

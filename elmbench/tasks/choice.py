@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.evaluation.content import FLAT
-from elmbench.tasks.base import Context, Grid, Result, Work, choice_result, finish_result
+from elmbench.tasks.base import Context, Result, SearchGrid, Work, choice_result, finish_result
 from elmbench.tasks.scoring import best
 
 
@@ -23,7 +23,7 @@ class Choice(Work):
     kind = "choice"
     immediate = True
 
-    grid: Grid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     given: str | None
     evaluated: tuple[str, ...]
 
@@ -35,10 +35,8 @@ class Choice(Work):
         """Choose; the result has `params` (the inherited and the chosen ones), `scores` and
         `seconds` (of a fold).
         """
-        parent, evaluations = (
-            choice_result(self.given, inputs),
-            [inputs[key] for key in self.evaluated],
-        )
+        parent = choice_result(self.given, inputs)
+        evaluations = [inputs[key] for key in self.evaluated]
         scores = np.array([part["scores"] for part in evaluations]).T
         params = self.grid.candidates()[best(scores)]
         seconds = float(sum(part["seconds"] for part in evaluations)) / len(evaluations)

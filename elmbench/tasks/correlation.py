@@ -34,9 +34,9 @@ from elmbench.tasks.base import (
     OVERHEAD,
     RATE,
     Context,
-    Grid,
     ModelRef,
     Result,
+    SearchGrid,
     Work,
     check_two_classes,
 )
@@ -74,13 +74,14 @@ class Correlation(Work):
     run_number: int = field(metadata=content_name("run"))
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
-    grid: Grid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     draws: dict[str, int]
     dcs: str = "corrected"
     format: int = FORMAT
 
     def seconds(self) -> float:
-        n, d = self.dataset.n_rows, self.dataset.n_features
+        n = self.dataset.n_rows
+        d = self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]
         operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws["operators"])
         return float(self.draws["projections"] * (OVERHEAD + operations / RATE))

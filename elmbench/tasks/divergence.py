@@ -44,7 +44,8 @@ class Projections(TrainingWork):
             "give the experiment `criterion: score`, or another data set",
         )
         rows = self.rows_of(data)
-        X, y = data.X_train[rows], data.y_train[rows]
+        X = data.X_train[rows]
+        y = data.y_train[rows]
         all_rows = np.arange(len(y))
         problem = replace(problem, X=X, y=y, folds=[(all_rows, all_rows)], weights=None)
         means, variances = np.full((2, len(self.grid), 2), np.nan)
@@ -89,7 +90,8 @@ class DivergenceChoice(Choice):
         A candidate whose divergence is not finite, such as one that projects a class onto one
         point, is never chosen. The result: `params`, `scores` (the divergences) and `seconds`.
         """
-        parent, evaluation = choice_result(self.given, inputs), inputs[self.evaluated[0]]
+        parent = choice_result(self.given, inputs)
+        evaluation = inputs[self.evaluated[0]]
         if self.dcs is None:
             values = np.array(evaluation["kde"])
         else:

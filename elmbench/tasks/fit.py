@@ -18,8 +18,8 @@ from elmbench.evaluation.folds import FoldData, fold_data, fold_rows
 from elmbench.evaluation.predictions import (
     Calibrated,
     check_predictions,
-    class_numbers,
-    metric_of,
+    checked_metric,
+    positions_of_labels,
     sigmoids,
 )
 from elmbench.evaluation.stored_predictions import packed_rows, stored_predictions
@@ -28,8 +28,8 @@ from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks.base import (
     Context,
     FoldWork,
-    Grid,
     Result,
+    SearchGrid,
     check_memory,
     choice_result,
     shown_parameters,
@@ -127,7 +127,8 @@ class Fit(FoldWork):
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
-        true, predicted = data.in_units(data.y_test), data.in_units(predicted)
+        true = data.in_units(data.y_test)
+        predicted = data.in_units(predicted)
         predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
         if predictions is None:
             return result | {
@@ -147,12 +148,17 @@ class Fit(FoldWork):
         if self.calibrate is None or data.labels is None or not lacks_probabilities:
             return estimator
         search = Search(
-            self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate
+            self.outer_fold,
+            self.model,
+            self.params,
+            SearchGrid({}),
+            self.chosen,
+            inner=self.calibrate,
         )
         parts = [
             (
                 outputs,
-                class_numbers(problem.y[rows := problem.folds[j][1]], data.labels),
+                positions_of_labels(problem.y[rows := problem.folds[j][1]], data.labels),
                 problem.weights_of(rows),
             )
             for problem in search.problems(data, search.problem(data, choice["params"], context))
@@ -169,7 +175,7 @@ class Fit(FoldWork):
         """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
-        accuracy = metric_of("accuracy", estimator, data.X_train, data.y_train, data.labels)
+        accuracy = checked_metric("accuracy", estimator, data.X_train, data.y_train, data.labels)
         return {"measured": {TRAIN_ACCURACY: accuracy}}
 
 

@@ -23,7 +23,8 @@ class GridEvaluation(GridWork):
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Return `scores`, one for each candidate, and `seconds`."""
-        n, parts = len(data.y_train), [data.X_train, data.X_test]
+        n = len(data.y_train)
+        parts = [data.X_train, data.X_test]
         X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
         y = np.concatenate([data.y_train, data.y_test])
         weights = (

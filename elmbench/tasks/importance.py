@@ -14,7 +14,8 @@ from elmbench.tasks.base import Context, Result
 from elmbench.tasks.fit import Fit
 
 #: Shuffles of each column, and the most test rows that are shuffled.
-REPEATS, MOST_ROWS = 5, 2000
+REPEATS = 5
+MOST_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Importance(Fit):
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance
 
-        metric, sources = find_metric(self.metric), np.arange(data.X_test.shape[1])
+        metric = find_metric(self.metric)
+        sources = np.arange(data.X_test.shape[1])
         if (
             data.raw is not None
         ):  # the encoded columns are numbers, then the indicators of each nominal column
@@ -59,7 +61,8 @@ class Importance(Fit):
 
         # Numbers of rows are shuffled, so that all indicators of a column of words move together.
         # The first argument must have `fit`, which a calibrated model lacks.
-        n, d = len(data.y_test), int(sources.max()) + 1
+        n = len(data.y_test)
+        d = int(sources.max()) + 1
         rows = np.tile(np.arange(n)[:, None], d)
         share = min(1.0, MOST_ROWS / n)
         losses = permutation_importance(

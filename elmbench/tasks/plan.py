@@ -51,7 +51,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """A user's request, besides the experiment, profile and readings.
 
     `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the

@@ -14,15 +14,15 @@ from elmbench.evaluation.splits import rare_class_remark
 from elmbench.metrics import find_metric, is_metric
 from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import Model
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
-from elmbench.tasks.base import Grid, ModelRef, Work, key_of
+from elmbench.tasks.base import ModelRef, SearchGrid, Work, key_of
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.grid import GridEvaluation
-from elmbench.tasks.plan import Cell, Plan, Request
+from elmbench.tasks.plan import Cell, Plan, RunRequest
 from elmbench.tasks.search import Search
 
 #: The most cells of a table. They take some seconds to plan; the largest paper has 3,000 of one
@@ -45,12 +45,14 @@ class DatasetPlanner:
         self,
         plan: Plan,
         resolved: Resolved,
-        request: Request,
+        request: RunRequest,
         dataset: DatasetSpec,
-        columns: dict[str, Model],
+        columns: dict[str, ModelColumn],
         data_dir: str | None = None,
     ) -> None:
-        self.plan, self.resolved, self.request = plan, resolved, request
+        self.plan = plan
+        self.resolved = resolved
+        self.request = request
         self.options = dict(resolved.spec.data.get(dataset.name, {}))
         self.dataset = dataset.with_options(self.options)
         name = resolved.stand_ins.get(dataset.name, dataset.name)
@@ -115,11 +117,12 @@ class DatasetPlanner:
         }
         return {name: values[word] for name, word in names.items() if word in values}
 
-    def _fix_printed_params(self, column: str) -> Model:
+    def _fix_printed_params(self, column: str) -> ModelColumn:
         """Return a column with the printed values of the hyperparameters that neither it nor its
         chain searches.
         """
-        model, dataset = self.models[column], self.dataset.name
+        model = self.models[column]
+        dataset = self.dataset.name
         search_names = {name for link in self.chain(column) for name in self.models[link].search}
         names = [
             name for name in model.printed if name not in search_names and name not in model.params
@@ -141,7 +144,8 @@ class DatasetPlanner:
 
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
-        spec, redrawn = self.dataset, run if self.dataset.redraw == "run" else 0
+        spec = self.dataset
+        redrawn = run if self.dataset.redraw == "run" else 0
         return DatasetRef(
             spec.name,
             self._checksums[run],
@@ -194,7 +198,7 @@ class DatasetPlanner:
             "outer_fold": self.outer_fold(run, fold),
             "model": self.model_ref(column),
             "params": self.models[column].params,
-            "grid": Grid(self.grid(column)),
+            "grid": SearchGrid(self.grid(column)),
             "given": parent,
         }
 
@@ -224,7 +228,8 @@ class DatasetPlanner:
         one.
         """
         last: str | None = None
-        criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
+        criterion = self.protocol.criterion
+        tune_rows = self.resolved.settings.tune_rows
         for name in self.search_columns(column):
             fields = self.grid_fields(name, run, fold, last)
             if criterion == "score":
@@ -262,7 +267,7 @@ class DatasetPlanner:
             keys = tuple(
                 self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields
             )
-            last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
+            last = self.plan.add(Choice(SearchGrid(self.grid(name)), last, keys))
         return last
 
     def search_columns(self, column: str) -> list[str]:
@@ -343,7 +348,7 @@ class DatasetPlanner:
                     [
                         content_of(self.model_ref(col)),
                         self.models[col].params,
-                        *Grid(self.grid(col)).content().values(),
+                        *SearchGrid(self.grid(col)).content().values(),
                     ]
                     for col in self.chain(column)
                 ],
@@ -366,7 +371,8 @@ class DatasetPlanner:
                 continue
             # Values that the column fixes take precedence over printed ones.
             params = (printed or {}) | model.params
-            outer_fold, ref = self.outer_fold(run, fold), self.model_ref(column)
+            outer_fold = self.outer_fold(run, fold)
+            ref = self.model_ref(column)
             fit = kind(outer_fold, ref, params, model.carry_over, choice, train_accuracy, calibrate)
             self._add_cell(column, run, fold, select, self.plan.add(fit), family)
 

@@ -19,8 +19,8 @@ from elmbench.tasks.base import (
     OVERHEAD,
     Context,
     FoldWork,
-    Grid,
     Result,
+    SearchGrid,
     choice_result,
     finish_result,
 )
@@ -37,7 +37,7 @@ class GridWork(FoldWork):
     candidate separately, even if the model can share work between candidates.
     """
 
-    grid: Grid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)
 
@@ -65,10 +65,8 @@ class GridWork(FoldWork):
         return self.number_of_fits * (OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        parent, data = (
-            choice_result(self.given, inputs),
-            fold_data(self.outer_fold, context.data_dir),
-        )
+        parent = choice_result(self.given, inputs)
+        data = fold_data(self.outer_fold, context.data_dir)
         return finish_result(
             self.evaluate(data, self.problem(data, parent["params"], context)), parent
         )
@@ -81,7 +79,9 @@ class GridWork(FoldWork):
         """
         factory, fixed = self.factory_with(inherited_params | self.params)
         fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
-        X, y, candidates = data.X_train, data.y_train, self.grid.candidates()
+        X = data.X_train
+        y = data.y_train
+        candidates = self.grid.candidates()
         return GridProblem(
             factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights
         )
@@ -155,7 +155,8 @@ class Search(TrainingWork):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
         rows = self.rows_of(data)
-        X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
+        X = (data.X_train if data.raw is None else data.raw)[rows]
+        y = data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
         times = None if data.times is None else data.times[rows]
         seed = integer_seed("inner", self.data.name, self.outer_fold.run, self.outer_fold.fold)

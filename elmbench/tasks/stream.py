@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OPTIONAL
 from elmbench.evaluation.folds import fold_data
-from elmbench.evaluation.predictions import check_predictions, metric_of, metric_value
+from elmbench.evaluation.predictions import check_predictions, checked_metric, metric_value
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
@@ -71,12 +71,15 @@ class Stream(FoldWork):
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
             seconds += time.perf_counter() - start_time
             values: dict[str, float] = {"n_units": model_size(estimator) or 0}
-            values[metric] = metric_of(metric, estimator, data.X_test, data.y_test, data.labels)
+            values[metric] = checked_metric(
+                metric, estimator, data.X_test, data.y_test, data.labels
+            )
             if data.labels is not None:
                 past_rows = data.X_train[:stop], data.y_train[:stop]
-                values[TRAIN_ACCURACY] = metric_of(metric, estimator, *past_rows, data.labels)
+                values[TRAIN_ACCURACY] = checked_metric(metric, estimator, *past_rows, data.labels)
             if preds:
-                true, predicted = data.y_train[stops[0] : stop], np.concatenate(preds)
+                true = data.y_train[stops[0] : stop]
+                predicted = np.concatenate(preds)
                 if data.labels is None:
                     values[PREQUENTIAL] = metric_value("nrmse", true, predicted, None)
                 else:

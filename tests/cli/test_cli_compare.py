@@ -16,7 +16,7 @@ import pytest
 from filelock import lock_descriptor
 
 from elmbench.comparison import request as comparison
-from elmbench.comparison.request import Comparison
+from elmbench.comparison.request import ComparisonRequest
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
@@ -298,7 +298,9 @@ def test_every_option_reaches_the_comparison(
     }  # fmt: skip
     data = (UserData("a.csv", **rows), UserData("b.csv", **rows))
     models, metrics, limit = ("elm", "ridge", "mine"), ("f1", "mcc"), "time=5s,memory=1GB"
-    assert request == Comparison(data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine")
+    assert request == ComparisonRequest(
+        data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine"
+    )
     assert (options.retry, options.settings) == (True, Settings(jobs=2, limits=parse_limits(limit)))
 
 

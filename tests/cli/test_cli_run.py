@@ -15,10 +15,10 @@ from elmbench.cli.progress import duration
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
 from elmbench.execution.executors.local import LocalExecutor
-from elmbench.runs import prepare as prepare_module
-from elmbench.runs.prepare import RunOptions, prepare
+from elmbench.runs import prepare_run as prepare_module
+from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.limits import parse_limits
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 
 CI = ("run", "one", "--profile", "ci")
 
@@ -119,13 +119,13 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
 @pytest.mark.usefixtures("worker")
 def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = Mock(side_effect=ElmbenchError("stop", next_step="nothing"))
-    monkeypatch.setattr(prepare_module, "prepare", stop)
+    monkeypatch.setattr(prepare_module, "prepare_run", stop)
     words = """one two --paper p --profile ci -d a -d b -m x -m y --select oracle --select nested --runs 4
         --reading order=stored --metric f1,roc_auc --grid 'x: {C: [1]}' --with-baselines --other-data --jobs 2
         --blas-threads 3 --limit time=5s --retry --force --data-dir here"""
     elmbench("run", *shlex.split(words), code=2)
     options, _ = stop.call_args.args
-    request = Request(
+    request = RunRequest(
         ("a", "b"), ("x", "y"), ("oracle", "nested"), runs=4, with_baselines=True, other_data=True,
         grids={"x": {"C": [1]}},
     )  # fmt: skip
@@ -238,7 +238,7 @@ def test_limits_of_fits_and_of_searches(
 ) -> None:
     toy(**declared)
     options = RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given)))
-    run = prepare(options, Path("elmbench-results"))
+    run = prepare_run(options, Path("elmbench-results"))
     seconds = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
     assert seconds == {("cell", fit), ("search", search)}
 

@@ -257,7 +257,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
             )
         return Fetched(name, "made up", force)
 
-    monkeypatch.setattr(fetching, "fetch", fetch)
+    monkeypatch.setattr(fetching, "fetch_dataset", fetch)
 
 
 def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(

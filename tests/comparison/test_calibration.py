@@ -20,7 +20,7 @@ from elmbench.comparison.request import MODELS
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.predictions import sigmoids
 from elmbench.numerics.seeds import generator
-from elmbench.tasks.base import Grid
+from elmbench.tasks.base import SearchGrid
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.search import Search
 
@@ -126,7 +126,12 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
     ):
         data = fold_data(work.outer_fold, None)
         search = Search(
-            work.outer_fold, work.model, work.params, Grid({}), work.chosen, inner=work.calibrate
+            work.outer_fold,
+            work.model,
+            work.params,
+            SearchGrid({}),
+            work.chosen,
+            inner=work.calibrate,
         )
         rows, labels, parts = search.inner_folds(data)
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1))

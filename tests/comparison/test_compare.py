@@ -29,11 +29,11 @@ from elmbench.comparison.final_model import ComparisonResults
 from elmbench.comparison.page import importance_of, plan_importance, write_page
 from elmbench.comparison.request import (
     SVM_STEPS,
-    Comparison,
+    ComparisonRequest,
     experiment_of,
     prepare_comparison,
 )
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.files import machine_name
@@ -159,7 +159,7 @@ def test_columns_may_have_the_names_of_arguments() -> None:
     test = (rows[:20].assign(fold=1), y[:20])
     results = elmbench.compare(rows, y, ["ridge"], groups=np.arange(150) // 3, test=test)
     ((resolved, _),) = results.run.tables
-    data = load(resolved.dataset("data"))
+    data = load_from_spec(resolved.dataset("data"))
     assert data.feature_names == tuple(rows)
     np.testing.assert_array_equal(data.X, np.vstack([X, X[:20]]))
     assert results.best_estimator().predict(rows).shape == (150,)
@@ -194,7 +194,7 @@ def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
     frame, fold = pd.DataFrame(X[::-1], index=range(150)[::-1]), pd.Series(np.arange(150) // 50 % 2)
     results = elmbench.compare(frame, y[::-1], ["ridge"], fold=fold)
     ((resolved, _),) = results.run.tables
-    np.testing.assert_array_equal(load(resolved.dataset("data")).folds, fold)
+    np.testing.assert_array_equal(load_from_spec(resolved.dataset("data")).folds, fold)
 
 
 def test_estimators_beside_names() -> None:
@@ -414,14 +414,14 @@ LONG = "200h"
 
 
 @pytest.fixture
-def comparison(tmp_path: Path) -> Comparison:
+def comparison(tmp_path: Path) -> ComparisonRequest:
     X, y = make_classification(60, 4, random_state=0)
     path = write_arrays(X, y, tmp_path / "data", "toy", {})
-    return Comparison((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
+    return ComparisonRequest((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
 
 
 def test_cheap_models_come_first_and_those_of_unknown_duration_last(
-    comparison: Comparison, tmp_path: Path
+    comparison: ComparisonRequest, tmp_path: Path
 ) -> None:
     models: list[str] = []
 
@@ -439,7 +439,9 @@ def test_cheap_models_come_first_and_those_of_unknown_duration_last(
     assert not any(one.not_run for one in resolved.spec.models.values())
 
 
-def test_what_the_time_did_not_suffice_for_is_said(comparison: Comparison, tmp_path: Path) -> None:
+def test_what_the_time_did_not_suffice_for_is_said(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
     def models_and_notes(*left_out: str) -> tuple[set[str], str]:
         def carry_out(run: PreparedRun) -> None:
             run.todo = [key for key in run.todo if run.works[key].model_name not in left_out]
@@ -457,7 +459,7 @@ def test_what_the_time_did_not_suffice_for_is_said(comparison: Comparison, tmp_p
     assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
 
 
-def test_no_work_begins_after_the_end(comparison: Comparison, tmp_path: Path) -> None:
+def test_no_work_begins_after_the_end(comparison: ComparisonRequest, tmp_path: Path) -> None:
     run = prepare_comparison(
         comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
     )

@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris, make_classification
 from toy_data import forget_data
 
 import elmbench
-from elmbench.comparison.request import MODELS, Comparison, experiment_of, prepare_comparison
-from elmbench.datasets.load import load
+from elmbench.comparison.request import MODELS, ComparisonRequest, experiment_of, prepare_comparison
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
@@ -23,7 +23,7 @@ from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.specs import datasets
 from elmbench.specs.profiles import recorded_comparison
-from elmbench.tables import add_metrics, layout_of
+from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.comparison import share_of_test_rows
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
@@ -60,7 +60,7 @@ def prepared(
 ) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
     return prepare_comparison(
-        Comparison(data, models, grids, **request), RunOptions(), Path("elmbench-results")
+        ComparisonRequest(data, models, grids, **request), RunOptions(), Path("elmbench-results")
     )
 
 
@@ -267,7 +267,7 @@ def test_everything_is_taken_from_training_rows_only() -> None:
     # Other values in the test rows of a fold change nothing of its training rows.
     data_y = pd.read_csv("shop.csv")["buys"]
     assert outer_fold.dataset.spec is not None
-    data = load(outer_fold.dataset.spec)
+    data = load_from_spec(outer_fold.dataset.spec)
     assert len(data.y) == len(data_y)
     _, test = outer_parts(data, outer_fold.protocol.outer, 0)[0]
     changed = frame.copy()
@@ -336,7 +336,7 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     cells = cells.assign(dataset="shop", run=0, select="nested", reading="", status="ok")
     ((again, _),) = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2).tables
     p, p_of_two = (
-        layout_of(table).entries_of(rows, table).groupby("model")["p"].first()["ridge"]
+        kind_of_table(table).entries_of(rows, table).groupby("model")["p"].first()["ridge"]
         for table, rows in ((resolved, cells), (again, pd.concat([cells, cells.assign(run=1)])))
     )
     assert p_of_two == pytest.approx(p)
@@ -356,7 +356,7 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
             "sources": [{"kind": "file", "path": "many.csv"}],
         }
     )  # fmt: skip
-    resolved = experiment_of(Comparison(()), [spec])
+    resolved = experiment_of(ComparisonRequest(()), [spec])
     left_out = {name for name, model in resolved.spec.models.items() if model.not_run}
     assert {"k-elm", "ls-svm"} <= left_out
     assert not {"elm", "ridge", "hist-gradient-boosting"} & left_out
@@ -364,7 +364,7 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     assert {"logistic-regression", "random-forest", "knn"} <= set(MODELS)
     assert resolved.settings.tune_rows == 2000
     assert "-m k-elm runs it anyway" in resolved.spec.models["k-elm"].not_run["many"]
-    named = experiment_of(Comparison((), ("k-elm",)), [spec])
+    named = experiment_of(ComparisonRequest((), ("k-elm",)), [spec])
     assert not named.spec.models["k-elm"].not_run
 
 
@@ -382,7 +382,7 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     grids = {"knn": {"n_neighbors": [1]}}
     (results,) = execute(
         prepare_comparison(
-            Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")
+            ComparisonRequest(data, ("knn",), grids, folds=3), RunOptions(), Path("results")
         )
     )
     rows = [dict(line) for line in results.table.sections[0].lines]
@@ -406,7 +406,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     assert "ls-svm" in resolved.spec.models
     again = add_metrics(resolved, ["mae"])
     assert (
-        layout_of(again)
+        kind_of_table(again)
         .heading(again)
         .startswith("best mae first, hyperparameters chosen by nrmse; ")
     )
@@ -416,7 +416,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     ((resolved, _),) = prepared(data, metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
-    comparison = Comparison((data,), ("ridge",), {"svm": {"C": [1]}})
+    comparison = ComparisonRequest((data,), ("ridge",), {"svm": {"C": [1]}})
     with pytest.raises(ElmbenchError, match="unknown model of the comparison: 'svm'"):
         prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
 

@@ -30,7 +30,7 @@ import elmbench
 from elmbench.cli import main
 from elmbench.comparison.final_model import predict_file
 from elmbench.comparison.saved_models import save
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import prepared_inputs
 from elmbench.models import FBKOSELMClassifier
@@ -169,7 +169,7 @@ def test_dates_are_in_the_pipeline() -> None:
     results = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
     best = results.best_estimator()
     (spec,) = results.run.tables[0][0].datasets.values()
-    data = load(spec)
+    data = load_from_spec(spec)
     expected = prepared_inputs(data.X, np.arange(120), None, data.nominal)
     np.testing.assert_array_equal(best.regressor_["inputs"].transform(X), expected)
     dates = X.assign(when=pd.to_datetime(X["when"], format="%d/%m/%Y", errors="coerce"))

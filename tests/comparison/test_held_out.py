@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from toy_data import forget_data
 
 from elmbench.comparison.final_model import fit_final
-from elmbench.comparison.request import Comparison, prepare_comparison
+from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
@@ -58,7 +58,7 @@ def prepared(
     data = UserData("shop.csv", target, **options)
     grids = {name: GRIDS[name] for name in models if name in GRIDS}
     return prepare_comparison(
-        Comparison((data,), models, grids), RunOptions(), Path("elmbench-results")
+        ComparisonRequest((data,), models, grids), RunOptions(), Path("elmbench-results")
     )
 
 
@@ -103,7 +103,7 @@ def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
     pd.DataFrame({"age": ages, "spends": ages}).to_csv("shop.csv", index=False)
     pd.DataFrame({"age": ages, "spends": 80 - ages}).to_csv("held-out.csv", index=False)
     data = UserData("shop.csv", "spends", test="held-out.csv")
-    comparison = Comparison((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}})
+    comparison = ComparisonRequest((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}})
     run = prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
     (results,) = execute(run)
     assert fit_final(run, results, "ridge").regressor_["model"].alpha == 0.001
@@ -134,7 +134,7 @@ def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
         data = UserData("shop.csv", "buys", ordered_by="year")
         with pytest.raises(ElmbenchError, match=problem):
             prepare_comparison(
-                Comparison((data,), folds=folds), RunOptions(), Path("elmbench-results")
+                ComparisonRequest((data,), folds=folds), RunOptions(), Path("elmbench-results")
             )
 
 

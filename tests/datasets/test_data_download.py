@@ -20,7 +20,7 @@ import pytest
 import requests
 from loopback import Page, Server, toy
 
-from elmbench.datasets.fetch import fetch, status
+from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
 from elmbench.datasets.load import load_dataset
 from elmbench.datasets.sources import base as module
 from elmbench.datasets.sources.base import FetchJob
@@ -177,7 +177,7 @@ def fetched(server: Server, use_specs: Use, tmp_path: Path) -> Path:
     """The file in the cache of a data set that was fetched."""
     use_specs(libsvm(f"{server.url}/toy"))
     server.pages["/toy"] = server.pages["/new"] = Page(TEXT)
-    assert fetch("toy").downloaded
+    assert fetch_dataset("toy").downloaded
     (path,) = (tmp_path / "cache" / "datasets" / "toy").iterdir()
     return path
 
@@ -185,12 +185,12 @@ def fetched(server: Server, use_specs: Use, tmp_path: Path) -> Path:
 def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(
     fetched: Path, server: Server
 ) -> None:
-    assert not fetch("toy").downloaded
+    assert not fetch_dataset("toy").downloaded
     assert server.paths() == ["/toy"]
-    assert fetch("toy", force=True).downloaded
+    assert fetch_dataset("toy", force=True).downloaded
     assert server.paths() == ["/toy"] * 2
     np.testing.assert_array_equal(load_dataset("toy").X[:, 0], np.arange(N))
-    (entry,) = status(["toy"])
+    (entry,) = dataset_statuses(["toy"])
     assert entry.state == "fetched"
     assert entry.where.startswith("LIBSVM toy, fetched 20")
 
@@ -200,7 +200,7 @@ def test_another_address_is_another_source(fetched: Path, server: Server, use_sp
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
     use_specs(libsvm(f"{server.url}/toy", note="another note is the same source"))
-    assert not fetch("toy").downloaded
+    assert not fetch_dataset("toy").downloaded
 
 
 def test_a_cached_file_that_was_changed(fetched: Path, server: Server) -> None:
@@ -210,14 +210,14 @@ def test_a_cached_file_that_was_changed(fetched: Path, server: Server) -> None:
     assert not isinstance(error.value, DataUnavailableError)
     assert "the file that was fetched" in str(error.value.expected)
     assert error.value.next_step == "elmbench data fetch toy"
-    assert status(["toy"])[0].state == "bad"
-    assert fetch("toy").downloaded
+    assert dataset_statuses(["toy"])[0].state == "bad"
+    assert fetch_dataset("toy").downloaded
     assert load_dataset("toy").X[7, 0] == 7
 
 
 def test_a_new_version_takes_the_place_of_the_old_one(fetched: Path, server: Server) -> None:
     server.pages["/toy"] = Page(TEXT.replace(b"1:7 ", b"1:8 "))
-    fetch("toy", force=True)
+    fetch_dataset("toy", force=True)
     assert load_dataset("toy").X[7, 0] == 8
     assert len(list(fetched.parent.iterdir())) == 1
 
@@ -234,7 +234,7 @@ def test_one_part_of_two_is_not_the_data_set(fetched: Path, server: Server, use_
         Page(b"".join(lines[:60])),
         Page(b"".join(lines[60:])),
     )
-    fetch("toy")
+    fetch_dataset("toy")
     splits = load_dataset("toy").splits
     assert [len(rows) for rows in splits.values()] == [60, 40]
     next(fetched.parent.glob("*.test.*")).unlink()
@@ -248,7 +248,7 @@ def test_old_downloads_are_swept(fetched: Path, tmp_path: Path) -> None:
     (folder / "old" / "half").write_text("half")
     (folder / "new").mkdir()
     os.utime(folder / "old", (time.time() - 90_000,) * 2)
-    fetch("toy", force=True)
+    fetch_dataset("toy", force=True)
     assert [path.name for path in folder.iterdir()] == ["new"]
 
 
@@ -264,5 +264,5 @@ def test_the_next_download_deletes_the_folder_of_a_killed_one(
     environment = os.environ | {"ELMBENCH_CACHE_DIR": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert len(list(folder.iterdir())) == 1
-    fetch("toy", force=True)
+    fetch_dataset("toy", force=True)
     assert list(folder.iterdir()) == []

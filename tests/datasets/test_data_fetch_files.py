@@ -16,7 +16,7 @@ import pytest
 from loopback import Page, Server, tar_bytes, toy, zip_bytes
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.fetch import fetch
+from elmbench.datasets.fetch import fetch_dataset
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
@@ -32,7 +32,7 @@ ROWS = np.array([[0.5, 0, 2, 0], [0, 1e-3, 0, 0], [7, 0, 0, 0]])
 
 
 def check_fetched_toy() -> None:
-    fetch("toy")
+    fetch_dataset("toy")
     data = load_dataset("toy")
     np.testing.assert_array_equal(
         data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), ROWS
@@ -56,9 +56,9 @@ def test_libsvm_files_have_a_fixed_width(
     packed = {".bz2": bz2.compress(TEXT), ".xz": lzma.compress(TEXT)}.get(ending, TEXT)
     server.pages["/toy" + ending] = Page(packed)
     use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
-    assert fetch("toy").origin == f"LIBSVM toy{ending}"
+    assert fetch_dataset("toy").origin == f"LIBSVM toy{ending}"
     check_fetched_toy()
-    assert not fetch("toy").downloaded
+    assert not fetch_dataset("toy").downloaded
 
 
 def unpacked(path: Path) -> bytes:
@@ -67,7 +67,7 @@ def unpacked(path: Path) -> bytes:
 
 def fetch_public(name: str, real_data: Path) -> Dataset:
     """Fetch a data set, whose rows must be those of the public file; return it."""
-    fetch(name)
+    fetch_dataset(name)
     fetched = load_dataset(name)
     assert fetched.checksum == load_dataset(name, real_data).checksum
     return fetched
@@ -138,7 +138,7 @@ def test_uci_secom(loopback_specs: Server) -> None:
         "secom_labels.data": labels.encode(),
     }
     loopback_specs.pages["/static/public/179/secom.zip"] = Page(zip_bytes(members))
-    fetch("Secom")
+    fetch_dataset("Secom")
     data = load_dataset("secom")
     assert (data.y == 1).sum() == 104
     assert data.X[3, 5] == pytest.approx(np.nanmean(X[:, 5]))
@@ -154,7 +154,7 @@ def test_uci_libras_where_imbalanced_learn_is_out_of_reach(loopback_specs: Serve
         {"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()}
     )
     loopback_specs.pages["/static/public/181/libras+movement.zip"] = Page(content)
-    assert fetch("libras-move").origin.endswith("libras+movement.zip")
+    assert fetch_dataset("libras-move").origin.endswith("libras+movement.zip")
     data = load_dataset("libras-move")
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(np.flatnonzero(data.y == 1), np.arange(24))
@@ -206,7 +206,7 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
         fetch_public(name, real_data)
     assert loopback_specs.paths() == [path]  # the archive is kept for the second one
     with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
-        fetch("oil-spill")
+        fetch_dataset("oil-spill")
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
@@ -254,7 +254,7 @@ def test_archives_that_are_not_what_they_should_be(
         )
     )
     with pytest.raises(ElmbenchError, match=message):
-        fetch("toy")
+        fetch_dataset("toy")
     assert not [name for name in cached_files(tmp_path) if name.startswith("datasets")]
 
 
@@ -264,7 +264,7 @@ def test_rows_that_are_not_the_data_set_are_not_kept(
     server.pages["/toy"] = Page(TEXT + b"-1 1:3\n")
     use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy"}))
     with pytest.raises(ElmbenchError, match="4 rows"):
-        fetch("toy")
+        fetch_dataset("toy")
     assert cached_files(tmp_path) == []
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")

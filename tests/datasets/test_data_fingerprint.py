@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.dataset import Dataset, differences
 from elmbench.datasets.fetch import import_file
-from elmbench.datasets.load import identify, load, load_dataset
+from elmbench.datasets.load import identify, load_dataset, load_from_spec
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 from tools.fingerprints import fingerprint_of
@@ -35,7 +35,7 @@ GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 def test_every_data_set_has_its_fingerprint(name: str) -> None:
     expected = SPECS[name].fingerprint
     try:
-        data = load(SPECS[name], None if name in OWN else GIVEN)
+        data = load_from_spec(SPECS[name], None if name in OWN else GIVEN)
     except DataUnavailableError:
         pytest.skip(f"there is no file of {name}")
     assert differences(data, expected) == ()

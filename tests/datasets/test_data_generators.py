@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets.fetch import status
-from elmbench.datasets.generators import MIXED, base_waves, clean_series, sparse_rows, waveform
+from elmbench.datasets.fetch import dataset_statuses
+from elmbench.datasets.generators import MIXED, base_waves, clean_series, draw_sparse_rows, waveform
 from elmbench.datasets.load import identify, load_dataset
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -55,7 +55,7 @@ def test_rows_are_redrawn_every_run_and_the_same_in_each(name: str) -> None:
 
 @pytest.mark.parametrize("density", [0.1, 0.001, 0.6])
 def test_sparse_rows_have_the_density(density: float) -> None:
-    X, y = sparse_rows("sparse-10k", 0, rows=50, features=10_000, density=density)
+    X, y = draw_sparse_rows("sparse-10k", 0, rows=50, features=10_000, density=density)
     assert sp.issparse(X)
     assert X.nnz == 50 * round(density * 10_000)
     np.testing.assert_array_equal(np.diff(X.indptr), round(density * 10_000))
@@ -81,13 +81,13 @@ def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
 
 
 def test_a_file_of_ones_own_has_the_option_in_its_name(tmp_path: Path) -> None:
-    X, y = sparse_rows("sparse-10k", 0, rows=600, features=10_000, density=0.001)
+    X, y = draw_sparse_rows("sparse-10k", 0, rows=600, features=10_000, density=0.001)
     dump_svmlight_file(X, y, str(tmp_path / "sparse-10k[density=0.6].svm"), zero_based=False)
     assert load_dataset("sparse-10k[density=0.6]", tmp_path).X.nnz == X.nnz
     assert load_dataset("sparse-10k[density=0.01]", tmp_path).X.nnz == 600 * 100
-    (there,) = status(["sparse-10k[density=0.6]"], tmp_path)
+    (there,) = dataset_statuses(["sparse-10k[density=0.6]"], tmp_path)
     assert (there.name, there.state) == ("sparse-10k[density=0.6]", "file")
-    (drawn,) = status(["sparse-10k[density=0.01]"], tmp_path)
+    (drawn,) = dataset_statuses(["sparse-10k[density=0.01]"], tmp_path)
     assert (drawn.name, drawn.state) == ("sparse-10k[density=0.01]", "generated")
 
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from loopback import API, Server, add_openml, arff_text, refuse_openml, toy
 
-from elmbench.datasets.fetch import fetch
+from elmbench.datasets.fetch import fetch_dataset
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
@@ -66,7 +66,7 @@ def parquet_bytes(order: list[int] | None = None) -> bytes:
 
 
 def check_fetched_toy() -> None:
-    fetch("toy")
+    fetch_dataset("toy")
     data = load_dataset("toy")
     assert data.feature_names == ("size", "colour=light blue", "colour=red", "flag")
     np.testing.assert_array_equal(
@@ -91,14 +91,14 @@ def test_nominal_columns_and_missing_values(
     add_openml(rows, 7, ARFF, **more)
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
-    result = fetch("toy")
+    result = fetch_dataset("toy")
     assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
     check_fetched_toy()
     assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [
         ".parquet"
     ]
     n_requests = len(rows.requests)
-    assert not fetch("toy").downloaded
+    assert not fetch_dataset("toy").downloaded
     assert len(rows.requests) == n_requests
 
 
@@ -119,7 +119,7 @@ def test_the_target_is_named_or_openml_names_it(
     add_openml(rows, 7, ARFF, target=default)
     if message:
         with pytest.raises(ElmbenchError, match=message):
-            fetch("toy")
+            fetch_dataset("toy")
     else:
         check_fetched_toy()
 
@@ -148,7 +148,7 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     # The dense Parquet file that OpenML makes of sparse rows is left alone.
     text = "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""])
     add_openml(openml_server, 7, text, sparse=True, parquet=parquet_bytes())
-    fetch("toy")
+    fetch_dataset("toy")
     assert not any(path.endswith(".pq") for path in openml_server.paths())
     data = load_dataset("toy")
     assert data.notes == ()  # the labels are spelled as they are, not recognised by their counts
@@ -172,14 +172,14 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
         add_openml(
             openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines)
         )
-    fetch("toy")
+    fetch_dataset("toy")
     data = load_dataset("toy")
     np.testing.assert_array_equal(data.X, np.outer(np.arange(5), [7, 8]))
     assert data.feature_names == ("7:size", "8:size")
     content["toy"]["sources"][0]["id"] = [7, 9]
     use_specs(content)
     with pytest.raises(ElmbenchError, match="OpenML 9 has other targets than OpenML 7"):
-        fetch("toy")
+        fetch_dataset("toy")
 
 
 def test_the_client_leaves_nothing_behind(
@@ -190,7 +190,7 @@ def test_the_client_leaves_nothing_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = dict(os.environ), openml.config.get_cache_directory()
     add_openml(rows, 7, ARFF, parquet=b"no")
-    fetch("toy")
+    fetch_dataset("toy")
     assert (dict(os.environ), openml.config.get_cache_directory()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache"]
     assert not [path for path in tmp_path.rglob("*") if "pkl" in path.name or "pickle" in path.name]
@@ -220,7 +220,7 @@ def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, 
         check_fetched_toy()
         return
     with pytest.raises(ElmbenchError, match="is other data than the public file"):
-        fetch("toy")
+        fetch_dataset("toy")
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
 
@@ -230,7 +230,7 @@ def test_a_wrong_checksum(rows: Server, tmp_path: Path) -> None:
     with pytest.raises(
         ElmbenchError, match=r"MD5 hash of .* does not match the known hash"
     ) as error:
-        fetch("toy")
+        fetch_dataset("toy")
     assert not isinstance(error.value, DataUnavailableError)
     assert not list((tmp_path / "cache").rglob("*.parquet"))
 
@@ -245,7 +245,7 @@ def test_a_refusal_is_shown_and_the_next_source_is_asked(
     with pytest.raises(
         ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}"
     ) as error:
-        fetch("toy")
+        fetch_dataset("toy")
     assert not isinstance(
         error.value, DataUnavailableError
     )  # the server is there and has its reasons
@@ -254,7 +254,7 @@ def test_a_refusal_is_shown_and_the_next_source_is_asked(
     content["toy"]["sources"].append({"kind": "openml", "id": 8})
     use_specs(content)
     add_openml(rows, 8, ARFF)
-    assert fetch("toy").origin == load_dataset("toy").source == "OpenML 8"
+    assert fetch_dataset("toy").origin == load_dataset("toy").source == "OpenML 8"
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_refusal_is_shown_and_the_next_source_is_asked(
 def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
     rows.pages[f"{API}/data/7"].body = garbled.encode()
     with pytest.raises(ElmbenchError, match="OpenML 7"):
-        fetch("toy")
+        fetch_dataset("toy")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
 def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str) -> None:
     setattr(rows.pages[path], fault, 99)
     with pytest.raises(DataUnavailableError, match="OpenML 7"):
-        fetch("toy")
+        fetch_dataset("toy")
     assert not [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]
     setattr(rows.pages[path], fault, 0)
     check_fetched_toy()
@@ -320,7 +320,7 @@ def test_real_rows_are_those_of_the_public_file(
     if "Sex" in frame:
         kinds["Sex"] = "{M,F,I}"
     add_openml(openml_server, number, real_arff(frame, kinds), target=target)
-    fetch(name)
+    fetch_dataset(name)
     fetched = load_dataset(name)
     assert fetched.source == f"OpenML {number}"
     assert fetched.checksum == load_dataset(name, real_data).checksum
@@ -335,5 +335,5 @@ def test_the_six_parts_of_mfeat(real_data: Path, openml_server: Server) -> None:
         part = frame.iloc[:, start : start + width].assign(**{"class": labels})
         add_openml(openml_server, number, real_arff(part, {"class": "{1,2,3,4,5,6,7,8,9,10}"}))
         start += width
-    fetch("mfeat")
+    fetch_dataset("mfeat")
     assert load_dataset("mfeat").checksum == load_dataset("mfeat", real_data).checksum

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from loopback import toy
 
-from elmbench.datasets.fetch import fetch, status
-from elmbench.datasets.load import identify, load, load_dataset
+from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
+from elmbench.datasets.load import identify, load_dataset, load_from_spec
 from elmbench.datasets.sources import Source
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
@@ -18,7 +18,7 @@ from elmbench.specs.datasets.sources import BUILT_IN, source_class
 
 PLUGIN = """
 import numpy as np
-from elmbench.datasets.sources import Request, Source
+from elmbench.datasets.sources import Source, SourceRequest
 from elmbench.datasets.table import Table
 
 class Spiral(Source):
@@ -58,8 +58,8 @@ def test_a_data_set_of_a_new_kind_is_loaded(spec: DatasetSpec) -> None:
     assert data.X.shape == (40, 2)
     np.testing.assert_allclose(np.linalg.norm(data.X, axis=1)[-1], 4 * np.pi)
     assert identify(spec).checksum == data.checksum
-    assert status(["spiral"])[0].state == "bundled"
-    assert "nothing to fetch" in fetch("spiral").origin
+    assert dataset_statuses(["spiral"])[0].state == "bundled"
+    assert "nothing to fetch" in fetch_dataset("spiral").origin
     # A worker process gets the spec as JSON.
     assert DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
 
@@ -71,7 +71,7 @@ def test_another_version_of_a_kind_is_loaded_again(
     plugin.write_text(PLUGIN.replace("np.cos(angle)", "np.cos(2 * angle)"))
     with loaded_plugins([plugin]):
         changed = DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True))
-        assert identify(changed).checksum == load(changed).checksum != first.checksum
+        assert identify(changed).checksum == load_from_spec(changed).checksum != first.checksum
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_kind_that_fails_ends_with_a_message(
         loaded_plugins([plugin]),
         pytest.raises(ElmbenchError, match=f"the source spiral of spiral fails: {message}"),
     ):
-        load(DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)))
+        load_from_spec(DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from loopback import toy as toy_content
 from pydantic import TypeAdapter
 
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.prepare import prepare
+from elmbench.datasets.prepare import prepare_dataset
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
@@ -43,7 +43,7 @@ def table() -> Table:
 
 
 def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
-    spread = prepare(table, [step(step="one-hot")])
+    spread = prepare_dataset(table, [step(step="one-hot")])
     assert spread.names == ("one", "colour=blue", "colour=red", "size")
     np.testing.assert_array_equal(spread.X[:, 1], [0, 1, np.nan, 0])
     np.testing.assert_array_equal(spread.X[:, 2], [1, 0, np.nan, 1])
@@ -53,14 +53,16 @@ def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
 
 def test_an_indicator_never_has_the_name_of_a_column(table: Table) -> None:
     columns = ("colour=red", "colour", "colour=blue")
-    spread = prepare(replace(table, names=columns), [step(step="one-hot")])
+    spread = prepare_dataset(replace(table, names=columns), [step(step="one-hot")])
     assert spread.names == ("colour=red", "colour=blue-2", "colour=red-2", "colour=blue")
     np.testing.assert_array_equal(spread.X[:, [0, 3]], table.X[:, [0, 2]])
     np.testing.assert_array_equal(spread.X[:, 2], [1, 0, np.nan, 1])
 
     other = np.array(["x", "y", "x", "y"], dtype=object)
     words = {"a": np.array(["b=x", "c", "c", "c"], dtype=object), "a=b": other}
-    spread = prepare(replace(table, names=("a", "a=b", "z"), nominal=words), [step(step="one-hot")])
+    spread = prepare_dataset(
+        replace(table, names=("a", "a=b", "z"), nominal=words), [step(step="one-hot")]
+    )
     assert spread.names == ("a=b=x", "a=c", "a=b=x-2", "a=b=y", "z")
     np.testing.assert_array_equal(spread.X[:, 0], [1, 0, 0, 0])
     np.testing.assert_array_equal(spread.X[:, 2], [1, 0, 1, 0])
@@ -76,32 +78,32 @@ def test_a_feature_called_target_is_written_beside_every_other_column(
 
 
 def test_ordinal(table: Table) -> None:
-    coded = prepare(table, [step(step="ordinal", column="colour", order=["red", "blue"])])
+    coded = prepare_dataset(table, [step(step="ordinal", column="colour", order=["red", "blue"])])
     np.testing.assert_array_equal(coded.X[:, 1], [1, 2, np.nan, 1])
     assert coded.nominal == {}
     with pytest.raises(ElmbenchError, match="'colour' holds 'blue'"):
-        prepare(table, [step(step="ordinal", column="colour", order=["red"])])
+        prepare_dataset(table, [step(step="ordinal", column="colour", order=["red"])])
     with pytest.raises(ElmbenchError, match="no column 'shape'"):
-        prepare(table, [step(step="ordinal", column="shape", order=["red"])])
+        prepare_dataset(table, [step(step="ordinal", column="shape", order=["red"])])
 
 
 def test_rows_and_columns_that_are_dropped(table: Table) -> None:
-    prepared = prepare(table, [step(step="drop-missing-rows")])
+    prepared = prepare_dataset(table, [step(step="drop-missing-rows")])
     assert list(prepared.target) == ["a", "a"]
     assert list(prepared.nominal["colour"]) == ["red", "red"]
-    fewer = prepare(table, [step(step="drop-columns", columns=["one"])])
+    fewer = prepare_dataset(table, [step(step="drop-columns", columns=["one"])])
     assert fewer.names == ("colour", "size")
     assert list(fewer.nominal["colour"]) == ["red", "blue", None, "red"]
-    assert prepare(prepared, [step(step="drop-constant-columns")]).names == ()
-    assert prepare(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
+    assert prepare_dataset(prepared, [step(step="drop-constant-columns")]).names == ()
+    assert prepare_dataset(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
 
 
 def test_rows_keep_count_of_the_training_part(table: Table) -> None:
-    assert prepare(replace(table, n_train=2), [step(step="drop-missing-rows")]).n_train == 1
+    assert prepare_dataset(replace(table, n_train=2), [step(step="drop-missing-rows")]).n_train == 1
 
 
 def test_missing_values_become_the_mean_of_their_column(table: Table) -> None:
-    filled = prepare(table, [step(step="fill-missing")])
+    filled = prepare_dataset(table, [step(step="fill-missing")])
     np.testing.assert_allclose(filled.X[:, 2], [4, 16 / 3, 8, 4])
     assert np.isnan(filled.X[:, 1]).all()  # words are not filled
 
@@ -109,14 +111,18 @@ def test_missing_values_become_the_mean_of_their_column(table: Table) -> None:
 def test_repeated_rows_are_dropped_where_the_label_agrees_too() -> None:
     X = np.array([[1.0, 0], [1, 0], [0, 1], [1, 0]])
     target = np.array(["a", "b", "a", "a"], dtype=object)
-    prepared = prepare(Table(X, ("p", "q"), target, "here"), [step(step="drop-repeated-rows")])
+    prepared = prepare_dataset(
+        Table(X, ("p", "q"), target, "here"), [step(step="drop-repeated-rows")]
+    )
     assert list(prepared.target) == ["a", "b", "a"]
     assert prepared.X.shape == (3, 2)
 
 
 def test_rounding_gives_the_double_that_the_decimal_text_means() -> None:
     X = np.array([[0.0009683, 1.0000005], [2.675, -0.0000001]])
-    rounded = prepare(Table(X, ("p", "q"), np.zeros(2), "here"), [step(step="round", decimals=6)]).X
+    rounded = prepare_dataset(
+        Table(X, ("p", "q"), np.zeros(2), "here"), [step(step="round", decimals=6)]
+    ).X
     np.testing.assert_array_equal(rounded, [[0.000968, float(f"{1.0000005:.6f}")], [2.675, -0.0]])
 
 
@@ -127,7 +133,7 @@ def test_images_are_resized_by_area() -> None:
         to = step(
             step="resize-images", height=height, width=width, to_height=to_height, to_width=to_width
         )
-        return prepare(Table.of_numbers(images, np.zeros(2), "here"), [to]).X
+        return prepare_dataset(Table.of_numbers(images, np.zeros(2), "here"), [to]).X
 
     np.testing.assert_allclose(
         resized(4, 6, 2, 3), images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6)

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmbench.datasets import load as module
+from elmbench.datasets import load_from_spec as module
 from elmbench.datasets.dataset import array_checksum
-from elmbench.datasets.fetch import import_file, status
-from elmbench.datasets.load import identify, load, load_compared, load_dataset
+from elmbench.datasets.fetch import dataset_statuses, import_file
+from elmbench.datasets.load import identify, load_compared, load_dataset, load_from_spec
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -88,7 +88,7 @@ def test_checksum_sees_every_part_and_no_layout() -> None:
 def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: list[str]) -> None:
     (folder / "diabetes.csv").write_text("a,target\n1,0\n")
     (folder / "sonar.csv").symlink_to(folder / "gone.csv")
-    result = {entry.name: entry for entry in status(data_dir=folder)}
+    result = {entry.name: entry for entry in dataset_statuses(data_dir=folder)}
     assert set(result) == set(load_dataset_specs())
     assert (result["wdbc"].state, result["wdbc"].where) == (
         "bundled",
@@ -108,11 +108,14 @@ def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: 
 
 
 def test_status_of_some(folder: Path) -> None:
-    assert [entry.name for entry in status(["WDBC", "Face"], folder)] == ["wdbc", "orl-faces"]
+    assert [entry.name for entry in dataset_statuses(["WDBC", "Face"], folder)] == [
+        "wdbc",
+        "orl-faces",
+    ]
     with pytest.raises(ElmbenchError, match="unknown data set"):
-        status(["nothing"])
+        dataset_statuses(["nothing"])
     with pytest.raises(ElmbenchError, match="is not a folder"):
-        status(data_dir=folder / "no")
+        dataset_statuses(data_dir=folder / "no")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
@@ -126,7 +129,7 @@ def test_a_file_is_checked_and_copied(
     assert data.checksum == load_dataset("wdbc").checksum
     assert [path.name for path in folder.iterdir()] == [f"wdbc{ending}"]
     assert load_dataset("wdbc", folder).source == str(folder / f"wdbc{ending}")
-    assert status(["wdbc"], folder)[0].state == "file"
+    assert dataset_statuses(["wdbc"], folder)[0].state == "file"
 
 
 def test_a_training_and_a_test_part(folder: Path, tmp_path: Path) -> None:
@@ -194,7 +197,7 @@ def file(folder: Path, wdbc_lines: list[str]) -> Path:
 
 def test_the_second_call_loads_nothing(file: Path, loaded: list[str]) -> None:
     first = identify(WDBC, file.parent)
-    assert first.checksum == load(WDBC, file.parent).checksum
+    assert first.checksum == load_from_spec(WDBC, file.parent).checksum
     assert identify(WDBC, file.parent) == first
     assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"]
@@ -226,7 +229,7 @@ def test_a_file_that_changed_is_loaded_again(
     # As `cp -p`, `rsync -t` and `touch -r` do.
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     second = identify(WDBC, file.parent)
-    assert second.checksum == load(WDBC, file.parent).checksum != first.checksum
+    assert second.checksum == load_from_spec(WDBC, file.parent).checksum != first.checksum
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
     assert identify(WDBC, file.parent) == second
     assert loaded == ["wdbc"] * 2
@@ -267,7 +270,7 @@ def test_whatever_else_the_rows_depend_on(
         monkeypatch.setattr(module, "LOADER_VERSION", 0)
     else:
         monkeypatch.setattr(module, "version", lambda name: "0")
-    assert identify(spec, file.parent).checksum == load(spec, file.parent).checksum
+    assert identify(spec, file.parent).checksum == load_from_spec(spec, file.parent).checksum
     assert loaded == ["wdbc"] * 2
 
 

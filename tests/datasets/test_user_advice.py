@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
-from elmbench.datasets.load import identify, load
+from elmbench.datasets.load import identify, load_from_spec
 from elmbench.datasets.values import read_dates, span
 from elmbench.errors import ElmbenchError
 
@@ -259,7 +259,7 @@ def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
         impute=True,
     )
     assert "once has a single date and is left out" in spec.notes
-    data = load(spec)
+    data = load_from_spec(spec)
     assert data.feature_names == ("a", "b", "day.year", "day.month", "day.weekday", "day.days")
     assert data.nominal == ()
     np.testing.assert_array_equal(data.X[1, 2:], [2023, 1, 4, 0])
@@ -294,7 +294,7 @@ def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path
         empty=None, gone="-", who=[f"customer {row}" for row in range(N)], kind=LABELS
     )
     spec = described(tmp_path, frame, words=("who",))  # even if they are named as categories
-    assert load(spec).feature_names == ("a", "b", "gone")
+    assert load_from_spec(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
     names = (
         "left out, as most of the words are different (write quantities as plain numbers to keep "

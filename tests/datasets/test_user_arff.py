@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from user_files import N, described
 
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, read_user_file
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
@@ -91,7 +91,7 @@ def test_names_that_begin_with_one_another(tmp_path: Path) -> None:
 """
     rows = "".join(f"{i},'2020-{i % 12 + 1:02}-01',{'yes' if i % 2 else 'no'}\n" for i in range(N))
     spec = described(tmp_path, head + rows, name="x.arff")
-    data = load(spec)
+    data = load_from_spec(spec)
     assert data.classes == ("no", "yes")
     assert data.feature_names[:2] == ("order", "order date.month")
 

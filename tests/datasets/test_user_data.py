@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from user_files import N, described, loaded, write
 
 from elmbench.datasets import user_data
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 
@@ -40,7 +40,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
         N,
         3,
     )
-    data = load(spec)
+    data = load_from_spec(spec)
     np.testing.assert_allclose(data.X, ROWS, atol=1e-12)
     assert data.classes == (("0", "1", "2") if form.endswith("svm") else ("bad", "good", "ugly"))
     if not form.endswith("svm"):
@@ -63,7 +63,7 @@ def test_the_task_is_found_by_the_target_or_named(tmp_path: Path, target: Any, t
     assert spec.task == task
     assert "detected by its values" in spec.notes[0]
     if task == "classification" and len(set(target)) == 2:
-        assert set(load(spec).y) == {-1, 1}
+        assert set(load_from_spec(spec).y) == {-1, 1}
     assert (
         described(tmp_path, FRAME.assign(kind=np.arange(N) % 5), "kind", task="regression").task
         == "regression"
@@ -103,7 +103,7 @@ def test_nested_columns_are_left_out(tmp_path: Path) -> None:
     for drop in ((), ("list",), ("list", "record")):
         spec = described(tmp_path, frame, "kind", name="x.parquet", drop=drop)
         assert "columns of lists or records are not read: list, record" in spec.notes
-        assert load(spec).feature_names == tuple(name for name in FRAME if name != "kind")
+        assert load_from_spec(spec).feature_names == tuple(name for name in FRAME if name != "kind")
 
 
 def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
@@ -207,10 +207,10 @@ def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) ->
     link = tmp_path / "flowers.csv.gz"
     link.symlink_to(blob)
     spec = describe(UserData(str(link)))
-    assert (spec.title, load(spec).X.shape) == ("flowers.csv.gz", (N, 3))
+    assert (spec.title, load_from_spec(spec).X.shape) == ("flowers.csv.gz", (N, 3))
     (tmp_path / "latest").symlink_to(link)
     (tmp_path / "latest-2").symlink_to(written(tmp_path, "parquet"))
-    assert load(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (N, 3)
+    assert load_from_spec(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (N, 3)
     with pytest.raises(ElmbenchError, match="latest: unknown kind of file"):
         describe(UserData(str(tmp_path / "latest")))
 
@@ -219,7 +219,7 @@ def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) ->
 def test_an_ending_may_have_capitals(tmp_path: Path, name: str) -> None:
     path = Path(written(tmp_path, name.partition(".")[2].lower())).rename(tmp_path / name)
     spec = describe(UserData(str(path)))
-    assert (spec.name, load(spec).X.shape) == ("my-data", (N, 3))
+    assert (spec.name, load_from_spec(spec).X.shape) == ("my-data", (N, 3))
 
 
 def libsvm(queries: bool = False, missing: str = "") -> str:
@@ -237,10 +237,10 @@ def libsvm(queries: bool = False, missing: str = "") -> str:
 def test_query_ids_of_libsvm_text_are_groups_if_they_are_named(tmp_path: Path) -> None:
     spec = described(tmp_path, libsvm(queries=True), name="x.svm")
     assert any("query ids are not read" in note for note in spec.notes)
-    assert load(spec).groups is None
+    assert load_from_spec(spec).groups is None
     test = write(tmp_path, libsvm(queries=True), "test.svm")
     spec = described(tmp_path, libsvm(queries=True), name="x.svm", groups="qid", test=test)
-    data = load(spec)
+    data = load_from_spec(spec)
     np.testing.assert_array_equal(data.X, np.vstack([ROWS, ROWS]))
     queries = np.tile(np.arange(N) // 4, 2)
     numbers = np.unique(queries.astype(str), return_inverse=True)[1]
@@ -262,7 +262,7 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
     assert str(caught.value.next_step).startswith("--impute")
     spec = described(tmp_path, text, name="x.svm", impute=True)
     assert "missing values, filled in on each training part: x0" in spec.notes[0]
-    data = load(spec)
+    data = load_from_spec(spec)
     assert data.is_raw
     np.testing.assert_array_equal(np.isnan(data.X[:, 0]), np.arange(N) % 5 == 0)
     monkeypatch.setattr(user_data, "DENSE_VALUES", 1)
@@ -309,13 +309,13 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
     spec = describe(UserData("openml:7"))
     assert (spec.name, spec.title, spec.task) == ("openml-7", "openml:7", "classification")
     assert spec.shape.classes == {"bad": 20, "good": 20, "ugly": 20}
-    np.testing.assert_array_equal(load(spec).X, ROWS)
+    np.testing.assert_array_equal(load_from_spec(spec).X, ROWS)
     asked = len(seven.requests)
     assert describe(UserData("openml:7")) == spec
     assert len(seven.requests) == asked
     other = describe(UserData("openml:7", target="b"))
     assert (other.name, other.task) == ("openml-7", "regression")
-    np.testing.assert_array_equal(load(other).y, ROWS[:, 1])
+    np.testing.assert_array_equal(load_from_spec(other).y, ROWS[:, 1])
     with pytest.raises(ElmbenchError, match="no column 'q'"):
         describe(UserData("openml:7", target="q"))
     rows = [[str(i % 9), "12"[i % 2], "no" if i % 3 else "yes"] for i in range(N)]
@@ -325,7 +325,7 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
         arff_text(["a", "code", "kind"], ["NUMERIC", "{1,2}", "{no,yes}"], rows),
         target="kind",
     )
-    assert load(describe(UserData("openml:8"))).nominal == (1,)
+    assert load_from_spec(describe(UserData("openml:8"))).nominal == (1,)
 
 
 def test_sparse_rows_of_openml_are_never_made_dense(
@@ -340,7 +340,7 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"))
     assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
-    result = load(spec)
+    result = load_from_spec(spec)
     assert sp.issparse(result.X)
     np.testing.assert_array_equal(result.X.toarray(), np.diag(np.arange(1.0, 51))[:40])
     np.testing.assert_array_equal(result.y, np.where(np.arange(40) % 3 > 0, 1, -1))
@@ -366,7 +366,7 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
     frame = FRAME.assign(a=np.arange(N), day=days.strftime(form)).iloc[mixed]
     spec = described(tmp_path, frame, "kind", ordered_by="day")
     assert "sorted by day, 2023-01-01 to 2024-12-30" in spec.notes[0]
-    np.testing.assert_array_equal(load(spec).X[:, 0], np.arange(N))
+    np.testing.assert_array_equal(load_from_spec(spec).X[:, 0], np.arange(N))
 
 
 @pytest.mark.parametrize("role", ["feature", "words", "groups", "target"])

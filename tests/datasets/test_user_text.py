@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 from user_files import N, described, loaded, write
 
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, read_user_file
 from elmbench.datasets.user_data import UserData, describe, write_arrays
 from elmbench.errors import ElmbenchError
@@ -52,7 +52,7 @@ def test_separator_decimal_mark_and_encoding_are_detected(
 ) -> None:
     FRAME.to_csv(tmp_path / "x.csv", index=False, sep=separator, decimal=decimal, encoding=encoding)
     spec = describe(UserData(str(tmp_path / "x.csv")))
-    assert same(load(spec))
+    assert same(load_from_spec(spec))
     notes = " ".join(spec.notes)
     assert ("separated by" in notes) == (separator != ",")
     assert ("Windows-1252" in notes) == (encoding == "latin-1")
@@ -142,7 +142,7 @@ def r_table(separator: str, row_names: list[str]) -> str:
 def test_row_names_of_r_are_left_out(tmp_path: Path, separator: str, prefix: str) -> None:
     names = [f"{prefix}{number}" for number in range(1, N + 1)]
     spec = described(tmp_path, r_table(separator, names), "kind")
-    assert same(load(spec))
+    assert same(load_from_spec(spec))
     assert "line 1 lacks the name of the first column, which is left out as row names" in spec.notes
 
 
@@ -190,7 +190,7 @@ def test_stray_cells_beside_and_below_the_rows_of_a_workbook(tmp_path: Path) -> 
         workbook.sheets["Data"].cell(5, 7, "note")
         workbook.sheets["Data"].cell(N + 100, 1, None).number_format = "0.0"
     spec = describe(UserData(str(tmp_path / "x.xlsx")))
-    assert same(load(spec))
+    assert same(load_from_spec(spec))
     remark = "nearly empty columns without a name, left out: column 5, column 6, column 7"
     assert remark in spec.notes
 
@@ -235,7 +235,7 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
         (frame.to_csv(index=False, sep=";").replace(".", ","), {"decimal": ","}),
     ):
         spec = described(tmp_path, rows, "kind", **options)
-        assert (load(spec).nominal == (0,)) == spec.by_fold == are_codes
+        assert (load_from_spec(spec).nominal == (0,)) == spec.by_fold == are_codes
         assert (
             "codes with leading zeros are categories, not numbers: code" in spec.notes
         ) == are_codes
@@ -249,11 +249,13 @@ def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
     frame = FRAME[["a", "kind"]].assign(zip=["01234", "10115", word] * 20)
     test = write(tmp_path, frame.iloc[2:], "test.csv")
     spec = described(tmp_path, frame, "kind", name=name, impute=True, test=test)
-    data = load(spec)
+    data = load_from_spec(spec)
     assert data.nominal == (1,)
     np.testing.assert_array_equal(np.isnan(data.X[:N, 1]), np.arange(N) % 3 == 2)
     np.testing.assert_array_equal(data.X[N:, 1], data.X[2:N, 1])
-    declared = load(described(tmp_path, frame, "kind", name=name, words=("zip",), impute=True))
+    declared = load_from_spec(
+        described(tmp_path, frame, "kind", name=name, words=("zip",), impute=True)
+    )
     n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
     assert np.isnan(declared.X[:, 1]).sum() == n_missing
 
@@ -264,7 +266,7 @@ def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
         order=order, weight=["01", "10"] * (N // 2), zip=["01234", "", "10115"] * 20
     )
     spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order", impute=True)
-    data = load(spec)
+    data = load_from_spec(spec)
     np.testing.assert_array_equal(data.X[:, 0], ROWS[::-1, 0])
     assert data.weights is not None
     assert (*data.weights[:2], data.nominal, np.isnan(data.X[:, 1]).sum()) == (
@@ -297,7 +299,7 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
         FRAME.to_excel(writer, sheet_name="Werte", index=False)
         FRAME.to_excel(writer, sheet_name="Rest")
     spec = describe(UserData(str(path)))
-    assert same(load(spec))
+    assert same(load_from_spec(spec))
     assert "only the first of 2 sheets is read: Werte" in spec.notes
     for data, problem in (
         (UserData(str(path), "z"), "no column 'z'"),
@@ -337,7 +339,7 @@ def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> N
         described(tmp_path, frame)
     assert "--drop-missing-target" in str(caught.value.next_step)
     spec = described(tmp_path, frame, drop=("b",), drop_missing_target=True)
-    np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
+    np.testing.assert_array_equal(load_from_spec(spec).X, ROWS[2:, [0, 2]])
     assert "rows without a target, left out: 2 of 60" in spec.notes
 
 
@@ -363,7 +365,7 @@ def test_different_words_are_different_classes_and_groups(
 ) -> None:
     spec = described(tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification")
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
-    data = load(spec)
+    data = load_from_spec(spec)
     assert set(data.classes) == set(PAIRS[case])
     assert (data.y > 0).sum() == N // 2
     if form in ("csv", "parquet"):
@@ -488,7 +490,7 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
 ) -> None:
     text = text_of((words * N)[:N])
     spec = described(tmp_path, text)
-    assert load(spec).nominal == (0,)
+    assert load_from_spec(spec).nominal == (0,)
     how = "write plain numbers, or --words a if it holds categories"
     warning = f"warning: 'a' is categorical, as its numbers have a unit ({words[0]!r}): {how}"
     assert warning in spec.notes
@@ -576,7 +578,7 @@ def test_one_decimal_mark_is_of_features_and_target(
     options = {"decimal": decimal} if option == "given" else {}
     text = frame.to_csv(index=False, sep=";")
     spec = described(tmp_path, text, target, task="regression", **options)
-    data = load(spec)
+    data = load_from_spec(spec)
     columns = {"a": prices, "kind": sizes}
     np.testing.assert_array_equal(data.y, columns[target])
     np.testing.assert_array_equal(data.X[:, 0], columns["kind" if target == "a" else "a"])
@@ -649,7 +651,7 @@ def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
     prices = [957.306, 219.436, 74.168] * 20
     frame = pd.DataFrame({"a": prices, "b": ["8,6", "7", "1,25"] * 20, "c": prices})
     frame.to_excel(tmp_path / "x.xlsx", index=False)
-    data = load(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
+    data = load_from_spec(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
     np.testing.assert_array_equal(data.y, prices)
     np.testing.assert_array_equal(data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20]))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import load
+from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.specs.datasets import DatasetSpec
 
@@ -48,4 +48,4 @@ def described(
 
 def loaded(folder: Path, rows: pd.DataFrame | str, target: str = "", **asked: Any) -> Dataset:
     """Return the data of rows in a file."""
-    return load(described(folder, rows, target, **asked))
+    return load_from_spec(described(folder, rows, target, **asked))

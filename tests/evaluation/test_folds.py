@@ -151,13 +151,13 @@ def test_data_are_loaded_once_and_asked_for_by_run(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    load = datasets_load.load
+    load = datasets_load.load_from_spec
 
     def watched(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
         asked.append((spec.name, data_dir, run))
         return load(spec, data_dir, run)
 
-    monkeypatch.setattr(datasets_load, "load", watched)
+    monkeypatch.setattr(datasets_load, "load_from_spec", watched)
     for fold in range(3):
         fold_data(make_unit(fold=fold), "dir")
     assert asked == [("two", "dir", 0)]

@@ -21,9 +21,9 @@ from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.execution.executors import dask as module
 from elmbench.execution.store import Store
 from elmbench.runs.execute import compute
-from elmbench.runs.prepare import PreparedRun, RunOptions, prepare
+from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.specs.limits import Limits
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 
 distributed = pytest.importorskip("distributed")
 dask_config = pytest.importorskip("dask").config
@@ -95,11 +95,11 @@ def a_cluster(protocol: str, n_workers: int, **more: Any) -> Any:
 @pytest.fixture
 def prepared(plugin: str, tmp_path: Path) -> PreparedRun:
     """A run of three fits of a model of the plug-in."""
-    request = Request(datasets=("wdbc",), models=("healthy",), runs=1)
+    request = RunRequest(datasets=("wdbc",), models=("healthy",), runs=1)
     options = RunOptions(
         ("table4",), profile="ci", request=request, settings=Settings(plugins=(plugin,))
     )
-    return prepare(options, tmp_path)
+    return prepare_run(options, tmp_path)
 
 
 def run_on(

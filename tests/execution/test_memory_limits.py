@@ -8,7 +8,7 @@ import pytest
 
 from elmbench.execution import linux, processes
 from elmbench.execution.executors import Settings
-from elmbench.runs.prepare import RunOptions, prepare
+from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.limits import Limits
 
 GB = 10**9
@@ -108,5 +108,5 @@ def test_workers_share_the_smaller_of_the_machine_and_the_group(
     monkeypatch.setattr(linux, "memory_limit", lambda: limit)
     usable = 2 * GB if limit == 2 * GB else 64 * GB
     assert processes.available_memory() == usable
-    run = prepare(RunOptions(("table4",), profile="ci", settings=Settings(jobs=4)), tmp_path)
+    run = prepare_run(RunOptions(("table4",), profile="ci", settings=Settings(jobs=4)), tmp_path)
     assert set(run.limits.values()) == {Limits(memory=usable // 4)}

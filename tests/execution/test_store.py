@@ -19,11 +19,11 @@ from random_examples import examples
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
-from elmbench.tasks.base import Grid
+from elmbench.tasks.base import SearchGrid
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.plan import Cell
 
-CHOICES = [Choice(Grid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
+CHOICES = [Choice(SearchGrid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
 
 # --- Records
 # -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from elmbench.results.folders import ResultsDirs, results_folder
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.files import spec_root
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def feed_cells(content: bytes, folder: Path) -> None:
         whole.write_text(baselines()[name])
         # The same as the other side of a comparison.
         resolved = resolved_table(name)
-        compare_with_baseline(read_cells(whole), path, layout_of(resolved).values(resolved))
+        compare_with_baseline(read_cells(whole), path, kind_of_table(resolved).values(resolved))
 
 
 def show(results: Results) -> None:

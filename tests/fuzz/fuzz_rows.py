@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elmbench.datasets.load import load_from
 from elmbench.datasets.readers import read_table
-from elmbench.datasets.sources.base import FolderSource, Request
+from elmbench.datasets.sources.base import FolderSource, SourceRequest
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
@@ -121,7 +121,9 @@ def rows(ending: str, *seeds: bytes) -> Target:
         spec = rows_spec(3 if ending == "npz" else 4)
         refused = 0
         try:
-            data = load_from(FolderSource(parts={"all": folder / f"rows.{ending}"}), Request(spec))
+            data = load_from(
+                FolderSource(parts={"all": folder / f"rows.{ending}"}), SourceRequest(spec)
+            )
             assert data.X.shape[0] == len(data.y) <= 12
             stored = data.X.data if sp.issparse(data.X) else data.X
             assert stored.dtype.kind == "f"

@@ -16,7 +16,7 @@ from elmbench.judging.baseline import compare_with_baseline, update_baseline
 from elmbench.results.cells import TIMES, read_cells, write_frame
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 
 EPS = 2.220446049250313e-16
 Both = Callable[..., dict[str, Any]]
@@ -39,7 +39,7 @@ def both(toy: Toy, tmp_path: Path) -> Both:
     ) -> dict[str, Any]:
         update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, new), tmp_path / "cells.csv")
-        measures = layout_of(resolved).values(resolved)
+        measures = kind_of_table(resolved).values(resolved)
         return compare_with_baseline(
             read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures
         )

@@ -22,10 +22,14 @@ from scipy.stats import (
     wilcoxon,
 )
 
-from elmbench.judging.rank_statistics import compare, compare_models, draw_critical_differences
+from elmbench.judging.rank_statistics import (
+    compare_models,
+    draw_critical_differences,
+    rank_statistics,
+)
 from elmbench.numerics.significance import (
-    Finding,
     Region,
+    TestOutcome,
     combine_findings,
     corrected_t_test,
     sign_test,
@@ -51,7 +55,7 @@ DEMSAR = pd.DataFrame(
 
 
 def test_the_example_of_demsar() -> None:
-    result = compare(DEMSAR, "measured")
+    result = rank_statistics(DEMSAR, "measured")
     # The paper prints 3.143, 2.000, 2.893, 1.964, chi-squared 9.28 and a critical distance of 1.25.
     assert {model: round(rank, 3) for model, rank in result.ranks.items()} == {
         "C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143,
@@ -89,7 +93,7 @@ def exact_p(differences: Any, side: str = "two-sided") -> float:
 
 
 def test_the_pairs_are_those_of_one_data_set() -> None:
-    result = compare(DEMSAR, "measured")
+    result = rank_statistics(DEMSAR, "measured")
     part = sorted(
         exact_p(DEMSAR[a] - DEMSAR[b])
         for i, a in enumerate(DEMSAR) for b in list(DEMSAR)[i + 1 :]
@@ -136,13 +140,13 @@ def test_models_that_are_on_few_data_sets_are_left_out() -> None:
     values = DEMSAR.copy()
     values.loc[values.index[2:], "C4.5"] = np.nan
     values.loc["set 0", "C4.5+m"] = np.nan
-    result = compare(values, "measured")
+    result = rank_statistics(values, "measured")
     assert (result.left_out, len(result.datasets)) == (("C4.5",), 13)
     assert "set 0" not in result.datasets
 
 
 def test_models_that_are_equal_everywhere() -> None:
-    result = compare(
+    result = rank_statistics(
         pd.DataFrame({"a": [0.5, 0.6, 0.3], "b": [0.5, 0.6, 0.1 + 0.2], "c": [0.1, 0.2, 0.1]}),
         "measured",
     )
@@ -188,7 +192,9 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Toy) -> None:
 
 
 def test_the_diagram_is_a_picture() -> None:
-    assert draw_critical_differences(compare(DEMSAR, "measured"), "Table").startswith(b"\x89PNG")
+    assert draw_critical_differences(rank_statistics(DEMSAR, "measured"), "Table").startswith(
+        b"\x89PNG"
+    )
 
 
 @examples(50)
@@ -211,7 +217,7 @@ def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: 
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
 def test_interval_and_probability_say_the_same(
-    test: Callable[..., Finding], seed: int, shift: float
+    test: Callable[..., TestOutcome], seed: int, shift: float
 ) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
     result = test(values, ABOVE)

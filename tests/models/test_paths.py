@@ -25,7 +25,7 @@ import elmbench.models.base.kernels as kernels
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.pairwise as centres
 from elmbench.models import EEMClassifier, KELMRegressor, WELMClassifier
-from elmbench.models.base.paths import Grid
+from elmbench.models.base.paths import CandidateGrid
 from elmbench.models.protocols import GridPath
 from elmbench.numerics import ridge_path
 from elmbench.numerics.arrays import EPS
@@ -183,7 +183,7 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     folds = list(KFold(3).split(X))
     fitted = []
     monkeypatch.setattr(
-        Grid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100)
+        CandidateGrid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100)
     )
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
     assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9

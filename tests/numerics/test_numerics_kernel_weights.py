@@ -15,7 +15,7 @@ from elmbench.numerics.multiple_kernels import (
     KERNELS,
     BaseKernel,
     KernelBlocks,
-    Surface,
+    WeightSurface,
     kernel_values,
     learn_weights,
     smallest_ball,
@@ -48,7 +48,7 @@ def test_sparse_update_is_equation_16(m, seed):
     random = np.random.RandomState(seed)
     weights, forms = random.dirichlet(np.ones(m)), random.rand(m) * 10.0 ** random.uniform(-3, 3, m)
     norms = weights * np.sqrt(forms)  # eq. (17)
-    surface = Surface(1.0, np.ones(m)).best(weights, forms)
+    surface = WeightSurface(1.0, np.ones(m)).best(weights, forms)
     np.testing.assert_allclose(surface, norms / norms.sum(), rtol=1e-12)
 
 
@@ -57,7 +57,7 @@ def test_sparse_update_is_equation_16(m, seed):
 def test_update_is_the_best_point_of_the_surface(m, q, seed):
     random = np.random.RandomState(seed)
     radii, weights, forms = 0.1 + random.rand(m), random.rand(m) + 0.01, random.rand(m)
-    surface = Surface(q, radii)
+    surface = WeightSurface(q, radii)
     terms = weights**2 * forms
     best = surface.best(weights, forms)
     printed = terms ** (1 / (q + 1)) / radii ** (1 / (q + 1))
@@ -70,7 +70,9 @@ def test_update_is_the_best_point_of_the_surface(m, q, seed):
 
 def test_nothing_to_choose_by():
     weights = np.array([0.25, 0.75])
-    np.testing.assert_array_equal(Surface(1.0, np.ones(2)).best(weights, np.zeros(2)), weights)
+    np.testing.assert_array_equal(
+        WeightSurface(1.0, np.ones(2)).best(weights, np.zeros(2)), weights
+    )
 
 
 @examples(30)
@@ -116,7 +118,7 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
         ),
         key=lambda minimum: minimum.fun + 1e6 * max(0, np.sum(minimum.x**q) - 1 - 1e-8),
     )
-    learnt = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, 1e-9, 0.0)
+    learnt = learn_weights(blocks, T, 1 / C, WeightSurface(q, radii), 20000, 1e-9, 0.0)
     assert learnt.objective[-1] == pytest.approx(objective(learnt.weights[-1])[0], rel=1e-9)
     # The objective is convex, so its slope bounds what lies between it and its minimum, exactly.
     slope = -objective(learnt.weights[-1])[1] * scale
@@ -137,7 +139,7 @@ def test_radii_scale_with_the_kernels(m, n, seed):
     blocks, scaled = given_blocks(full), given_blocks(full * factors[:, None, None])
     radii, scaled_radii = squared_radii(blocks), squared_radii(scaled)
     np.testing.assert_allclose(scaled_radii, radii * factors, rtol=1e-6)
-    surface, other = Surface(1.0, radii), Surface(1.0, scaled_radii)
+    surface, other = WeightSurface(1.0, radii), WeightSurface(1.0, scaled_radii)
     weights = surface.best(surface.start(), blocks.forms(T, np.arange(m)))
     scaled_weights = other.best(surface.start() / factors, scaled.forms(T, np.arange(m)))
     np.testing.assert_allclose(scaled_weights * factors, weights, rtol=1e-5)

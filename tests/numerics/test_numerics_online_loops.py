@@ -30,7 +30,9 @@ def states():
 def kernel():
     """Return what the loop that compiles fastest computes."""
     out = np.empty(90)
-    compiled.run(kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out)
+    compiled.run_compiled(
+        kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out
+    )
     return out
 
 

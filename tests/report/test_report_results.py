@@ -15,7 +15,7 @@ from elmbench.files import WriteError
 from elmbench.report.results import results_of_table, write_results
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import base
-from elmbench.tables.precision_recall import PrecisionRecall
+from elmbench.tables.precision_recall import PrecisionRecallTable
 
 FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
 COMMAND = "elmbench run toy/one --profile paper -m elm"
@@ -37,7 +37,7 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
 @pytest.fixture(autouse=True)
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
-    monkeypatch.setattr(PrecisionRecall, "draw", lambda self, points, resolved: points)
+    monkeypatch.setattr(PrecisionRecallTable, "draw", lambda self, points, resolved: points)
     monkeypatch.setattr(base, "figure_bytes", lambda points: points.to_csv().encode())
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
-from elmbench.runs.merge import merge
+from elmbench.runs.merge import merge_results
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.base import Work
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 
 ENVIRONMENT = {
     "python": "3.11.7",
@@ -64,7 +64,7 @@ def fill(
         **spec: Any,
     ) -> Path:
         use(experiment | spec)
-        plan = make_plan(resolve(find_experiment("one"), "ci"), Request(models=models))
+        plan = make_plan(resolve(find_experiment("one"), "ci"), RunRequest(models=models))
         store = Store(tmp_path / name)
         store.add_cells("ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}")
         described = store.put_environment(environment)
@@ -88,7 +88,7 @@ def cells_in(folder: Path) -> set[tuple[str, int]]:
 def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     a, b = fill("a"), fill("b", ("K-ELM",), environment=ENVIRONMENT | {"machine": "two"})
     into = tmp_path / "c"
-    merged = merge([a, b], into)
+    merged = merge_results([a, b], into)
     assert cells_in(into) == cells_in(a) | cells_in(b)
     assert (merged["results"], merged["damaged"]) == (12, 0)
     (table,) = merged["tables"]
@@ -102,14 +102,14 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     }
     assert machines == {"ELM": "one", "K-ELM": "two"}
     # Again: there is nothing to add.
-    assert merge([a, b], into)["results"] == 0
+    assert merge_results([a, b], into)["results"] == 0
     # Into one of them, without a record that is damaged.
     (log,) = Store(b).folder.iterdir()
     log.write_bytes(b"x" + log.read_bytes())
-    merged = merge([a, b], a)
+    merged = merge_results([a, b], a)
     assert (merged["results"], merged["damaged"]) == (6, 1)
     with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
-        merge([a, tmp_path / "nothing"], tmp_path / "d")
+        merge_results([a, tmp_path / "nothing"], tmp_path / "d")
 
 
 def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) ->
         change=lambda work, found: found | other,
         environment=ENVIRONMENT | {"python": "3.11.9"},
     )
-    merge([fill("a"), b], tmp_path / "c")
+    merge_results([fill("a"), b], tmp_path / "c")
     store = Store(tmp_path / "c")
     assert {store.result(cell.key)["measured"]["mcc"] for cell in store.cells("ci", "toy/one")} == {
         0.9
@@ -139,7 +139,7 @@ def test_what_does_not_belong_together_is_refused_by_name(
 ) -> None:
     into = tmp_path / "c"
     with pytest.raises(ElmbenchError, match=says):
-        merge([fill("a"), fill("b", **how)], into)
+        merge_results([fill("a"), fill("b", **how)], into)
     assert not into.exists()
 
 
@@ -147,6 +147,6 @@ def test_what_ended_ok_takes_the_place_of_what_did_not(fill: Fill, tmp_path: Pat
     a, b = fill("a"), fill("b", change=lambda work, found: found | {"status": "timeout"})
     for folders in ([a, b], [b, a]):
         into = tmp_path / folders[0].name / "joined"
-        merge(folders, into)
+        merge_results(folders, into)
         store = Store(into)
         assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}

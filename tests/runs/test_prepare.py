@@ -20,13 +20,13 @@ from elmbench.execution.executors.local import LocalExecutor
 from elmbench.execution.processes import available_memory
 from elmbench.runs import execute as execution
 from elmbench.runs.execute import command_of
-from elmbench.runs.prepare import PreparedRun, RunOptions, find_experiments, prepare
+from elmbench.runs.prepare import PreparedRun, RunOptions, find_experiments, prepare_run
 from elmbench.runs.user_specs import add_spec_dir, add_table
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import resolve
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 
 
 def options(*experiments: str, profile: str = "ci", **values: Any) -> RunOptions:
@@ -47,12 +47,12 @@ def test_experiments_are_those_that_have_something_to_show_under_the_profile() -
 
 
 def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
-    choice = {"request": Request(models=("ELM",))}
+    choice = {"request": RunRequest(models=("ELM",))}
     alone = [
-        prepare(options(name, **choice), tmp_path).count_cells()["to_run"]
+        prepare_run(options(name, **choice), tmp_path).count_cells()["to_run"]
         for name in ("table4", "table7")
     ]
-    together = prepare(options("table4", "table7", **choice), tmp_path)
+    together = prepare_run(options("table4", "table7", **choice), tmp_path)
     assert alone == [3, 3]
     assert together.count_cells() == {"planned": 3, "to_run": 3, "unavailable": 0}
     fits = [line["fits"] for line in together.cost_by_entry()]
@@ -63,7 +63,9 @@ def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
 
 def test_limits_of_the_run_come_before_those_of_the_experiment(tmp_path: Path) -> None:
     def limits(table: str, **settings: Any) -> set[Limits]:
-        return set(prepare(options(table, settings=Settings(**settings)), tmp_path).limits.values())
+        return set(
+            prepare_run(options(table, settings=Settings(**settings)), tmp_path).limits.values()
+        )
 
     assert limits("rkelm/table3", limits=Limits(seconds=60)) == {Limits(60, 4 * 10**9)}
     assert limits("rkelm/table3", limits=Limits(memory=10**9)) == {Limits(memory=10**9)}
@@ -89,26 +91,26 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
 
 
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
-    run = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
+    run = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
     assert run.seconds_on(1) > 0
     for key in run.todo:
         run.store.put(
             run.works[key], {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}, "e"
         )
-    again = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
+    again = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
     assert (again.todo, again.seconds_on(1)) == ([], 0)
     assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
     assert [line["seconds"] for line in again.cost_by_entry()] == [0]
 
 
 def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
-    request = Request(models=("elm", "svm"), with_baselines=True)
-    run = prepare(options("table2", request=request), tmp_path)
+    request = RunRequest(models=("elm", "svm"), with_baselines=True)
+    run = prepare_run(options("table2", request=request), tmp_path)
     assert {run.works[key].kind for key in run.todo} == {"description"}
 
 
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
-    request = Request(
+    request = RunRequest(
         datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True
     )
     readings, settings = (
@@ -128,9 +130,9 @@ def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path
 
 def test_a_reading_that_no_table_has_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="no reading 'mg-noise'"):
-        prepare(options("table4", readings={"mg-noise": "0"}), tmp_path)
+        prepare_run(options("table4", readings={"mg-noise": "0"}), tmp_path)
     # Of several tables, those that have it take it.
-    run = prepare(options("table4", "table6", readings={"mg-noise": "0"}), tmp_path)
+    run = prepare_run(options("table4", "table6", readings={"mg-noise": "0"}), tmp_path)
     assert [resolved.reading for resolved, _ in run.tables] == ["", "mg-noise=0"]
 
 
@@ -165,8 +167,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def cells(name: str, results: Path, **request: Any) -> set[tuple[str, str]]:
-    run = prepare(
-        RunOptions(experiments=(name,), profile="fast", request=Request(**request)), results
+    run = prepare_run(
+        RunOptions(experiments=(name,), profile="fast", request=RunRequest(**request)), results
     )
     assert not any(cell.unavailable for _, plan in run.tables for cell in plan.cells)
     return {(cell.dataset, cell.model) for _, plan in run.tables for cell in plan.cells}

@@ -17,8 +17,8 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import PROFILES, Experiment
 from elmbench.specs.files import read_yaml
 from elmbench.specs.profiles import Resolved, resolve
-from elmbench.tables import layout_of
-from elmbench.tasks.plan import Request
+from elmbench.tables import kind_of_table
+from elmbench.tasks.plan import RunRequest
 
 WriteTree = Callable[..., Path]
 Table = Callable[[str], Experiment]
@@ -379,7 +379,7 @@ SHARED = [
 )
 def test_every_figure_has_a_column(table: str) -> None:
     resolved = resolve(find_experiment(table), "paper")
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     shown = set(layout.models(resolved))
     for dataset, model, _ in resolved.published:
         assert dataset in (*resolved.datasets, "all")
@@ -398,7 +398,7 @@ def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_ea
 @pytest.mark.parametrize(("paper", "tables"), SHARED)
 def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...]) -> None:
     shared = [resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables]
-    cells = [make_plan(one, Request(runs=1)).cells for one in shared]
+    cells = [make_plan(one, RunRequest(runs=1)).cells for one in shared]
     first, *others = [
         {(one.dataset, one.model, one.select): one.key for one in part} for part in cells
     ]

@@ -13,13 +13,13 @@ from random_examples import examples
 from sklearn.model_selection import ParameterGrid
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import Grid, candidates
+from elmbench.specs.grids import ValueRange, candidates
 from elmbench.specs.limits import Limits, byte_text, parse_limits
 from elmbench.specs.measures import Measure, WrittenMeasure, log2_of
 
 
 def values(content: Any) -> list[Any]:
-    return Grid.model_validate(content).expand()
+    return ValueRange.model_validate(content).expand()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_range_in_decimals_is_exact(
 def test_a_value_may_be_a_list() -> None:
     one, two = [["rbf", {"gamma": 0.5}]], [["rbf", {"gamma": 2}], ["linear", {}]]
     assert values([one, two]) == values({"values": [one, two]}) == [one, two]
-    kernels = Grid.model_validate([one, two])
+    kernels = ValueRange.model_validate([one, two])
     assert kernels.thin(2).expand() == [one]
     result = candidates({"kernels": kernels.expand(), "C": [1, 10]})
     assert result[1:3] == [{"kernels": one, "C": 10}, {"kernels": two, "C": 1}]
@@ -97,12 +97,12 @@ def test_a_value_may_be_a_list() -> None:
 )
 def test_what_is_no_grid(content: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Grid.model_validate(content)
+        ValueRange.model_validate(content)
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 100])
 def test_thinning_keeps_the_first_and_every_nth(every: int) -> None:
-    grid = Grid.model_validate({"powers-of-2": [0, 9]})
+    grid = ValueRange.model_validate({"powers-of-2": [0, 9]})
     assert grid.thin(every).expand() == [2.0**e for e in range(0, 10, every)]
 
 
@@ -163,7 +163,7 @@ def test_a_value_is_read_back_as_it_is_written(value: float) -> None:
 
 
 def test_values_of_a_grid_have_names_of_their_own() -> None:
-    ridges = Grid.model_validate({"powers-of-2": [-30, 5]}).expand()
+    ridges = ValueRange.model_validate({"powers-of-2": [-30, 5]}).expand()
     names = [Measure.at("accuracy", "C", value).column for value in ridges]
     assert len(set(names)) == 36
     assert (

@@ -7,7 +7,7 @@ import pandas as pd
 from made_cells import frame
 
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tables.drawing import Figure
 
@@ -18,7 +18,7 @@ def figure_of(
     resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()
 ) -> Figure | None:
     """Return the figure of some cells."""
-    return layout_of(resolved).figure(frame(resolved, lines), outputs, resolved)
+    return kind_of_table(resolved).figure(frame(resolved, lines), outputs, resolved)
 
 
 def data_of(
@@ -33,4 +33,4 @@ def data_of(
 
 def draw(resolved: Resolved, points: pd.DataFrame) -> Any:
     """Return these points as a matplotlib figure."""
-    return layout_of(resolved).draw(points, resolved)
+    return kind_of_table(resolved).draw(points, resolved)

@@ -15,7 +15,7 @@ from matplotlib import rc_context
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.errors import ElmbenchError
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tables.drawing import figure_bytes, new_figure, title_of
 from elmbench.tasks.plan import Plan
@@ -209,7 +209,7 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
 )
 def test_what_a_surface_needs(toy: Toy, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ElmbenchError, match=message) as error:
-        layout_of(toy(**SURFACE | change))
+        kind_of_table(toy(**SURFACE | change))
     assert "one.yaml" in error.value.found
 
 

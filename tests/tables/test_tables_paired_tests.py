@@ -15,9 +15,9 @@ from scipy.stats import ttest_rel
 
 from elmbench.errors import ElmbenchError
 from elmbench.judging.summary import MeasuredCells, summarise
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.comparison import MOST_RUNS, needed_runs, p_values
-from elmbench.tables.paired_tests import compare
+from elmbench.tables.paired_tests import paired_t_test
 
 DATA = ["wdbc", "sylva", "satimage"]
 T_TEST: dict[str, Any] = {
@@ -42,7 +42,7 @@ def cells_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
 def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
     a, b = np.array(pairs).T
     spread = a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)
-    result = compare(pd.DataFrame({"a": a, "b": b}), "a", "b")
+    result = paired_t_test(pd.DataFrame({"a": a, "b": b}), "a", "b")
     assert result["data_sets"] == len(a)
     if spread > 1e-12:
         assert result["t"] == pytest.approx(
@@ -51,24 +51,24 @@ def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
         # As many degrees of freedom as the smaller sample has at least, and as both have at most.
         assert len(a) - 1 <= result["df"] * (1 + 1e-9)
         assert result["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
-        assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(
+        assert paired_t_test(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(
             result["p"], abs=1e-12
         )
 
 
 def test_the_paired_test_is_of_the_differences() -> None:
     # Differences of .1, .2 and .3: their mean is .2, its deviation .1/sqrt(3).
-    result = compare(pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b")
+    result = paired_t_test(pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b")
     assert result["paired_t"] == pytest.approx(2 * np.sqrt(3))
     # Of two degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2).
     assert result["paired_p"] == pytest.approx(1 - 2 * np.sqrt(3) / np.sqrt(14))
 
 
 def test_what_does_not_vary_has_no_t() -> None:
-    result = compare(pd.DataFrame({"a": [0.5, 0.75], "b": [0.25, 0.5]}), "a", "b")
+    result = paired_t_test(pd.DataFrame({"a": [0.5, 0.75], "b": [0.25, 0.5]}), "a", "b")
     assert result["t"] == pytest.approx(np.sqrt(2))
     assert np.isnan([result["paired_t"], result["paired_p"]]).all()
-    same = compare(pd.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.5]}), "a", "b")
+    same = paired_t_test(pd.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.5]}), "a", "b")
     assert np.isnan([same["t"], same["p"]]).all()
     assert same["data_sets"] == 2
 
@@ -79,7 +79,7 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     table = table_of(resolved, cells_of(means))
     (section,) = table.sections
     result = {line["measure"]: line for line in rows_of(section)}
-    expected = compare(pd.DataFrame(means), "ELM", "K-ELM")
+    expected = paired_t_test(pd.DataFrame(means), "ELM", "K-ELM")
     assert list(result) == list(expected)
     assert float(result["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
     assert (result["t"]["published"], result["t"]["verdict"]) == ("2.5", "not comparable")
@@ -100,7 +100,7 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
         assert set(result["dataset"]) == {"all"}
         return result.set_index("metric").to_dict("index")
 
-    both = compare(pd.DataFrame({"a": [0.9, 0.8], "b": [0.8, 0.5]}), "a", "b")
+    both = paired_t_test(pd.DataFrame({"a": [0.9, 0.8], "b": [0.8, 0.5]}), "a", "b")
     assert summary("sylva")["t"]["mean"] == pytest.approx(both["t"])
     assert summary("sylva")["data_sets"]["mean"] == 2
     # One with a missing fold is not counted either.
@@ -115,7 +115,7 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
 
 def test_pairs_are_of_columns(toy: Toy) -> None:
     with pytest.raises(ElmbenchError, match=r"options\.pairs\.A vs B names 'SVM'; expected two of"):
-        layout_of(toy(**T_TEST | {"options": {"pairs": {"A vs B": ["ELM", "SVM"]}}}))
+        kind_of_table(toy(**T_TEST | {"options": {"pairs": {"A vs B": ["ELM", "SVM"]}}}))
 
 
 # --- Comparisons of a user's own

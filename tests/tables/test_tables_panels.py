@@ -13,7 +13,7 @@ from made_cells import cell, headings, notes_of, rows_of, table_of
 from made_figures import Toy, data_of, draw, figure_of
 
 from elmbench.errors import ElmbenchError
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.base import Entry
 from elmbench.tables.drawing import line_styles
 from elmbench.tables.result_table import ending
@@ -165,7 +165,7 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
 def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) -> None:
     resolved = toy(**TIMES | {"datasets": names})
     with pytest.raises(ElmbenchError, match="names with one option, the same for all"):
-        layout_of(resolved)
+        kind_of_table(resolved)
 
 
 def test_no_curve_where_nothing_was_run(toy: Toy) -> None:
@@ -233,7 +233,7 @@ POINTS = ["accuracy@rows=60", "accuracy@rows=100", "n_units@rows=60", "n_units@r
 
 def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     resolved = toy(**STREAM)
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     assert [measure.column for measure in layout.measures(resolved, "wdbc", "on")] == POINTS
     assert [measure.column for measure in layout.values(resolved)] == POINTS
     lines = [
@@ -254,7 +254,7 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     toy: Toy,
 ) -> None:
     resolved = toy(**STREAM)
-    layout = layout_of(resolved)
+    layout = kind_of_table(resolved)
     entries = [
         Entry("wdbc", model, measure, 0.5, f"{model} {measure.column}")
         for model in ("on", "off")
@@ -301,4 +301,4 @@ def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[st
 )
 def test_what_a_stream_needs(toy: Toy, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ElmbenchError, match=message):
-        layout_of(toy(**STREAM | change))
+        kind_of_table(toy(**STREAM | change))

@@ -29,8 +29,8 @@ from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import LAYOUTS, layout_of
-from elmbench.tables.base import DATASET, VALUE, Entry, Layout, LayoutOptions, Outputs
+from elmbench.tables import LAYOUTS, kind_of_table
+from elmbench.tables.base import DATASET, VALUE, Entry, Outputs, TableKind, TableOptions
 from elmbench.tables.drawing import Figure
 from elmbench.tables.result_table import Column, Line
 from elmbench.tasks.plan import Cell
@@ -44,7 +44,7 @@ CORRELATION = {
 def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     resolved = toy(layout="metricz")
     with pytest.raises(ElmbenchError) as error:
-        layout_of(resolved)
+        kind_of_table(resolved)
     first, expected, following = str(error.value).splitlines()
     assert (
         first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
@@ -79,18 +79,18 @@ def test_an_experiment_that_does_not_fit_its_kind(
 ) -> None:
     resolved = toy(**changes)
     with pytest.raises(ElmbenchError, match=message) as error:
-        layout_of(resolved)
+        kind_of_table(resolved)
     assert str(error.value).startswith(f"{resolved.file.path}: ")
     assert "Next: correct it, then: elmbench validate" in str(error.value)
 
 
 def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     resolved = toy(**CORRELATION | {"options": {"operators": 5}})
-    outcome = layout_of(resolved).options(resolved.spec)
+    outcome = kind_of_table(resolved).options(resolved.spec)
     assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
     # An option of the choice is not one of the table, whether or not the table has options.
     for layout in ("metrics", "weight-paths"):
-        layout_of(
+        kind_of_table(
             toy(
                 layout=layout,
                 options={"dcs": "as-printed"},
@@ -99,13 +99,13 @@ def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
         )
 
 
-class SizesOptions(LayoutOptions):
+class SizesOptions(TableOptions):
     """The number of data sets that the figure shows."""
 
     shown: int = 3
 
 
-class Sizes(Layout):
+class Sizes(TableKind):
     """The size of each model, in thousands."""
 
     Options = SizesOptions
@@ -131,7 +131,7 @@ class Sizes(Layout):
     def figure(
         self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved
     ) -> Figure | None:
-        shown = layout_of(resolved).options(resolved.spec).shown
+        shown = kind_of_table(resolved).options(resolved.spec).shown
         return Figure(
             pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}),
             b"a picture",
@@ -172,7 +172,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
     assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
-    assert "| wdbc     | <ELM>   | 1.5  |" in markdown(results.table, [])
+    assert "| wdbc     | &lt;ELM> | 1.5  |" in markdown(results.table, [])
     assert r"wdbc & $<$ELM$>$ & 1.5 \\" in latex(results.table)
     assert "<td>&lt;ELM&gt;</td><td>1.5</td>" in "".join(
         map(str.strip, html(results.table).splitlines())
@@ -184,9 +184,9 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
 
 def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> None:
     with pytest.raises(ElmbenchError, match="expected models with hidden nodes"):
-        layout_of(toy(layout="sizes", models={"SVM": {"model": "svm"}}))
+        kind_of_table(toy(layout="sizes", models={"SVM": {"model": "svm"}}))
     with pytest.raises(ElmbenchError, match=r"unknown key 'options\.all'; allowed here: shown"):
-        layout_of(toy(layout="sizes", options={"all": 1}))
+        kind_of_table(toy(layout="sizes", options={"all": 1}))
 
 
 SEVERAL = {

@@ -14,7 +14,7 @@ from made_work import units
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tasks.plan import Plan
 
@@ -140,7 +140,7 @@ def test_as_many_names_as_kernels(toy: Toy) -> None:
     with pytest.raises(
         ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"
     ):
-        layout_of(
+        kind_of_table(
             toy(
                 **TABLE | {"models": {"sparse": MODELS["sparse"]}},
                 options={"kernels": {"wdbc": ["a", "b"]}},

@@ -27,7 +27,7 @@ from elmbench.specs.measures import rows_after_chunks
 from elmbench.specs.profiles import resolve
 from elmbench.tasks import work_from
 from elmbench.tasks.base import key_of
-from elmbench.tasks.plan import Request
+from elmbench.tasks.plan import RunRequest
 
 DATASET = {"name": "two", "identity": "abc", "run": 0, "options": {}, "rows": None}
 SCALE, OUTER = {"range": [0.0, 1.0], "fit-on": "all"}, {"kind": "stratified-kfold", "folds": 3}
@@ -100,7 +100,7 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
         if profile not in file.profiles:
             continue
         for select in ((), ("nested",)):
-            plan = make_plan(resolve(file, profile), Request(runs=1, select=select))
+            plan = make_plan(resolve(file, profile), RunRequest(runs=1, select=select))
             for key, work in list(plan.works.items())[:: 1 if profile == "ci" else 50]:
                 again = work_from(work.content(), work.data.spec if work.data else None)
                 assert type(again) is type(work)

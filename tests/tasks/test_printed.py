@@ -15,7 +15,7 @@ from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve
-from elmbench.tasks.plan import Plan, Request
+from elmbench.tasks.plan import Plan, RunRequest
 from elmbench.tasks.planner import DatasetPlanner
 
 FIGURES = """dataset,model,metric,value,std,note
@@ -57,7 +57,7 @@ def plan(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
         (root / "experiments" / "toy" / "figures.csv").write_text(FIGURES)
         load_catalogue.cache_clear()
         file = load_catalogue(root)["toy/one"]
-        return make_plan(resolve(file, "paper"), Request(datasets=(dataset,), select=(select,)))
+        return make_plan(resolve(file, "paper"), RunRequest(datasets=(dataset,), select=(select,)))
 
     return make
 
@@ -155,7 +155,7 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
 def column_work(table: str, dataset: str) -> DatasetPlanner:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
-    return DatasetPlanner(Plan(), resolved, Request(), spec, resolved.spec.models)
+    return DatasetPlanner(Plan(), resolved, RunRequest(), spec, resolved.spec.models)
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from toy_data import AddModel, MakeUnit, forget_data
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation import folds
-from elmbench.evaluation.predictions import metric_of, metric_value
+from elmbench.evaluation.predictions import checked_metric, metric_value
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.metrics import find_metric
 from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, KELMRegressor
@@ -104,7 +104,7 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
     splits = inner_folds(unit, X, y)
 
     def score(model: Any, train: Any, test: Any) -> float:
-        return metric_of(
+        return checked_metric(
             unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels
         )
 
@@ -232,7 +232,9 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
         for i, candidate in enumerate(grid):
             factory, sign = (KELMRegressor, -1) if data.labels is None else (KELMClassifier, 1)
             model = factory(**candidate).fit(data.X_train, data.y_train)
-            value = sign * metric_of(unit["metric"], model, data.X_test, data.y_test, data.labels)
+            value = sign * checked_metric(
+                unit["metric"], model, data.X_test, data.y_test, data.labels
+            )
             assert part["scores"][i] == pytest.approx(value, abs=1e-8)
             means[i] += value / len(units)
     result = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
@@ -258,7 +260,7 @@ def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, me
         model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(
             data.X_train, data.y_train
         )
-        expected[f"{metric}@h={n_hidden}"] = metric_of(
+        expected[f"{metric}@h={n_hidden}"] = checked_metric(
             metric, model, data.X_test, data.y_test, data.labels
         )
     assert list(result["measured"]) == list(expected)

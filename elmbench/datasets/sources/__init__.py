@@ -3,6 +3,6 @@
 A plug-in file (`--plugin FILE`) adds a subclass of `Source` in a dictionary `SOURCES`.
 """
 
-from elmbench.datasets.sources.base import Request, Source
+from elmbench.datasets.sources.base import Source, SourceRequest
 
-__all__ = ["Request", "Source"]
+__all__ = ["Source", "SourceRequest"]

@@ -46,7 +46,7 @@ _closed: set[str] = set()
 
 
 @dataclass(frozen=True)
-class Request:
+class SourceRequest:
     """The rows that a source is asked for."""
 
     spec: DatasetSpec
@@ -61,19 +61,19 @@ class Source(SourceSpec):
     `files`.
     """
 
-    def status(self, request: Request) -> tuple[State, str] | None:
+    def status(self, request: SourceRequest) -> tuple[State, str] | None:
         """Return the state and the location of the rows; None if they are not here."""
         return "bundled", self.title
 
     @abstractmethod
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         """Return the rows."""
 
-    def files(self, request: Request) -> tuple[Path, ...]:
+    def files(self, request: SourceRequest) -> tuple[Path, ...]:
         """Return the files that the rows are read from."""
         return ()
 
-    def checksum(self, request: Request) -> str:
+    def checksum(self, request: SourceRequest) -> str:
         """Return a hash of everything that the rows depend on, without parsing them.
 
         The files count with their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the
@@ -94,13 +94,13 @@ class FolderSource(Source):
     kind: str = "folder"
     parts: dict[str, Path]
 
-    def status(self, request: Request) -> tuple[State, str]:
+    def status(self, request: SourceRequest) -> tuple[State, str]:
         return "file", ", ".join(map(str, self.parts.values()))
 
-    def files(self, request: Request) -> tuple[Path, ...]:
+    def files(self, request: SourceRequest) -> tuple[Path, ...]:
         return tuple(self.parts.values())
 
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         from elmbench.datasets.parts import read_parts
 
         return read_parts(self.parts, request.spec)
@@ -222,7 +222,8 @@ class NetworkSource(Source):
         """Put the parts of a data set into the cache in place of earlier ones; `folder` is for
         unfinished files.
         """
-        earlier, prefix = self._cached(spec), self._prefix(spec)
+        earlier = self._cached(spec)
+        prefix = self._prefix(spec)
         new = []
         for part, content in rows.items():
             file = content if isinstance(content, Path) else content.write(folder, part)
@@ -235,7 +236,7 @@ class NetworkSource(Source):
         for path in set(earlier) - set(new):
             path.unlink(missing_ok=True)
 
-    def status(self, request: Request) -> tuple[State, str] | None:
+    def status(self, request: SourceRequest) -> tuple[State, str] | None:
         paths = self.files(request)
         if not paths:
             return None
@@ -243,13 +244,14 @@ class NetworkSource(Source):
         day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
         return "fetched", f"{self.title}, fetched {day}, in {cache_folder()}"
 
-    def files(self, request: Request) -> tuple[Path, ...]:
+    def files(self, request: SourceRequest) -> tuple[Path, ...]:
         return tuple(self._parts(request.spec).values())
 
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         from elmbench.datasets.parts import read_parts
 
-        parts, spec = self._parts(request.spec), request.spec
+        parts = self._parts(request.spec)
+        spec = request.spec
         _verify(parts.values(), spec)
         return read_parts(parts, spec, getattr(self, "width", None), self.title)
 
@@ -278,7 +280,8 @@ class NetworkSource(Source):
 def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
     """Raise ElmbenchError if a file in the cache was changed since it was fetched."""
     for path in paths:
-        expected, digest = path.name.split(".")[2], file_sha256(path)
+        expected = path.name.split(".")[2]
+        digest = file_sha256(path)
         if not digest.startswith(expected):
             raise ElmbenchError(
                 f"the cached file {path} has been changed: its SHA-256 is {digest}",

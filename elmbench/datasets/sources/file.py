@@ -19,7 +19,7 @@ from elmbench.datasets.missing import without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
-from elmbench.datasets.sources.base import Request, Source, State, hash_of, hashes_of
+from elmbench.datasets.sources.base import Source, SourceRequest, State, hash_of, hashes_of
 from elmbench.datasets.table import (
     Table,
     are_codes,
@@ -63,13 +63,13 @@ class FileSource(Source, FileOptions):
     def title(self) -> str:
         return Path(self.path).name
 
-    def status(self, request: Request) -> tuple[State, str] | None:
+    def status(self, request: SourceRequest) -> tuple[State, str] | None:
         return ("file", self.path) if Path(self.path).exists() else None
 
-    def files(self, request: Request) -> tuple[Path, ...]:
+    def files(self, request: SourceRequest) -> tuple[Path, ...]:
         return tuple(map(Path, filter(None, (self.path, self.test))))
 
-    def checksum(self, request: Request) -> str:
+    def checksum(self, request: SourceRequest) -> str:
         hashes = hashes_of(self.files(request))
         if self.sha256 and self.sha256 != tuple(digest for _, digest in hashes):
             problem = f"{self.path} has changed since its rows were described"
@@ -78,7 +78,7 @@ class FileSource(Source, FileOptions):
             )
         return hash_of([self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]])
 
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         return expand_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
 
@@ -334,7 +334,8 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
         if name is None:
             continue
         table, values = _take_column(table, name)
-        missing, what = is_missing(values), field.removesuffix("s")
+        missing = is_missing(values)
+        what = field.removesuffix("s")
         if missing.any():
             problem = (
                 f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.sources.base import Request, Source, State, hash_of
+from elmbench.datasets.sources.base import Source, SourceRequest, State, hash_of
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -31,10 +31,10 @@ class GeneratorSource(Source):
     def title(self) -> str:
         return f"generator {self.generator}"
 
-    def status(self, request: Request) -> tuple[State, str]:
+    def status(self, request: SourceRequest) -> tuple[State, str]:
         return "generated", self.title
 
-    def checksum(self, request: Request) -> str:
+    def checksum(self, request: SourceRequest) -> str:
         content = {
             "name": request.spec.base,
             "generator": self.generator,
@@ -45,7 +45,7 @@ class GeneratorSource(Source):
         }
         return hash_of(content)
 
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         from elmbench.datasets.generators import GENERATORS
         from elmbench.datasets.table import Table
 

@@ -67,7 +67,8 @@ class OpenMLSource(NetworkSource):
         from elmbench.datasets.readers import PUBLIC, read_table
 
         ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
-        choose, layout = partial(self._choose, description, ignored), job.layout or PUBLIC
+        choose = partial(self._choose, description, ignored)
+        layout = job.layout or PUBLIC
         table = read_table(path, choose, form=form, layout=layout)
         return replace(table.drop_columns(ignored), origin=f"OpenML {description.dataset_id}")
 
@@ -119,7 +120,8 @@ def _description(openml: Any, number: int) -> Any:
     """
     import pooch
 
-    exceptions, later = openml.exceptions, "try again later"
+    exceptions = openml.exceptions
+    later = "try again later"
     where = f"OpenML {number} ({openml.config.server})"
     with network(openml.config.server):  # the client tries for minutes to reach a server
         pooch.HTTPDownloader(timeout=TIMEOUT)(openml.config.server, None, None, check_only=True)
@@ -149,7 +151,8 @@ def _as_list(names: str | list[str] | None) -> list[str]:
 @contextlib.contextmanager
 def _private_client() -> Iterator[Any]:
     """Yield the client with a cache folder that is deleted at the end, as it holds pickles."""
-    before, quiet = os.environ.get(_VARIABLE), logging.root.manager.disable
+    before = os.environ.get(_VARIABLE)
+    quiet = logging.root.manager.disable
     with (
         tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder,
         contextlib.ExitStack() as stack,

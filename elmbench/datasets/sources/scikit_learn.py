@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from elmbench.datasets.sources.base import Request, Source
+from elmbench.datasets.sources.base import Source, SourceRequest
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table
@@ -20,7 +20,7 @@ class ScikitLearnSource(Source):
     def title(self) -> str:
         return f"scikit-learn {self.loader}"
 
-    def load(self, request: Request) -> Table:
+    def load(self, request: SourceRequest) -> Table:
         import numpy as np
         from sklearn import datasets
 

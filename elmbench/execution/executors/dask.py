@@ -48,7 +48,8 @@ class DaskExecutor(Executor):
         self._run = secrets.token_hex(8)
         self._sender = ThreadPoolExecutor(1)
         self._connected: Future[Any] | None = None
-        self._threads, self._look_time = 0, float("-inf")
+        self._threads = 0
+        self._look_time = float("-inf")
 
     def warm(self) -> None:
         """Connect to the scheduler in the background."""
@@ -90,7 +91,8 @@ class DaskExecutor(Executor):
         """The number of threads of the present workers."""
         now = time.monotonic()
         if now - self._look_time > _LOOK_EVERY:
-            self._threads, self._look_time = sum(self._ask("nthreads").values()), now
+            self._threads = sum(self._ask("nthreads").values())
+            self._look_time = now
         return self._threads
 
     @property
@@ -118,7 +120,8 @@ class DaskExecutor(Executor):
         Its key depends on its content only, so a run takes over tasks that workers still do for a
         killed run.
         """
-        run, code = self._settings, version_of_code()
+        run = self._settings
+        code = version_of_code()
         settings = Settings(
             1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads
         )

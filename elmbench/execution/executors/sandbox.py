@@ -294,11 +294,11 @@ class Sandbox:
                     else replace(limits, seconds=max(limits.seconds, _LOADING))
                 )
                 current.outside_code = needed.outside_code or current.outside_code
-                failure = current.ask(worker.prepare, task, self.settings, loading)
+                failure = current.ask(worker.load_inputs, task, self.settings, loading)
                 current.loaded = _Load() if failure else needed
             start = time.monotonic()
             return Answer(
-                failure or current.ask(worker.run, task, self.settings, limits),
+                failure or current.ask(worker.run_task, task, self.settings, limits),
                 time.monotonic() - start,
             )
         except _Ended as end:
@@ -312,7 +312,8 @@ class Sandbox:
     def _end_worker(self) -> None:
         """End the worker at once, with its work and its descendants."""
         with self._lock:
-            process, self._worker = self._worker, None
+            process = self._worker
+            self._worker = None
         if process is not None:
             process.end()
 

@@ -35,7 +35,7 @@ def begin() -> None:
     gc.enable()
 
 
-def prepare(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
+def load_inputs(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
     """Load the plug-ins, the model and the data of some work; return its result if that fails, else
     None.
     """
@@ -61,7 +61,7 @@ def _load_plugins(paths: tuple[str, ...]) -> None:
         load_plugin(path)
 
 
-def run(task: "Task", settings: "Settings", memory: int | None) -> "Result":
+def run_task(task: "Task", settings: "Settings", memory: int | None) -> "Result":
     """Run some work."""
     from elmbench.execution.attempt import attempt
     from elmbench.tasks.base import Context

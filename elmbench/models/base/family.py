@@ -163,7 +163,7 @@ def numeric_gamma(model: Any) -> float:
     return float(model._gamma if isinstance(model.gamma, str) else model.gamma)
 
 
-class Model(BaseEstimator):
+class FamilyModel(BaseEstimator):
     """Base class of all estimators: validation of rows, dense or, unless `_accept_sparse` is False,
     CSR.
     """
@@ -214,7 +214,7 @@ def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> 
     return system.condition
 
 
-class FamilyClassifier(ClassifierMixin, Model):
+class FamilyClassifier(ClassifierMixin, FamilyModel):
     """Base class of the classifiers, which predict by real outputs for encoded targets."""
 
     classes_: NDArray[Any]
@@ -300,7 +300,7 @@ class FamilyClassifier(ClassifierMixin, Model):
         return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
 
 
-class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
+class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
     """Base class of the regressors, with one target or several."""
 
     @staticmethod
@@ -321,7 +321,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         check_size("y", targets)
         if reset:
-            self._flat_target, self._n_targets = values.ndim == 1, targets.shape[1]
+            self._flat_target = values.ndim == 1
+            self._n_targets = targets.shape[1]
         return rows, targets
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from elmbench.models.base.family import check_condition, estimator, numeric_gamma
-from elmbench.models.base.paths import Grid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
@@ -77,8 +77,10 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system in the memory of one kernel matrix."""
-        kernel, n = self._make_kernel(), X.shape[0]
-        self._kernel, self.n_units_ = kernel, n
+        kernel = self._make_kernel()
+        n = X.shape[0]
+        self._kernel = kernel
+        self.n_units_ = n
         self.dictionary_ = kernel.select_rows(X).copy()  # the caller may change X
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
         system = KernelSystem(K, T, scale, centred=self._centred)
@@ -101,7 +103,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         )
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the kernel of the training rows of all folds once for each `gamma`, see
         `fold_views`.
 
@@ -142,7 +144,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     @classmethod
     def _fold_outputs(
         cls,
-        grid: Grid,
+        grid: CandidateGrid,
         fold: int,
         gamma: float,
         omega: Array,
@@ -198,10 +200,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 # dominate if coefficients cancel. Those of a fit are as large, so it is asked only
                 # if independent errors would change a label.
                 round_off = kernel_round_off(grid.X, gamma)
-                worst, likely = (
-                    (round_off + n * EPS) * mass,
-                    round_off * np.minimum(mass, np.sqrt(mass)),
-                )
+                worst = (round_off + n * EPS) * mass
+                likely = round_off * np.minimum(mass, np.sqrt(mass))
                 largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
                 bounds += np.where(errors > 0, worst * largest, likely * largest)
                 bounds += (
@@ -229,7 +229,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _by_factor(
-        cls, grid: Grid, kernels: Mapping[int, Kernel]
+        cls, grid: CandidateGrid, kernels: Mapping[int, Kernel]
     ) -> Generator[tuple[int, int, NDArray[Any]], None, dict[int, Kernel]]:
         """Yield the outputs of the candidates whose Gaussian kernel has a factor of few columns;
         return the others.
@@ -264,7 +264,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _by_matrix(
-        cls, grid: Grid, kernels: Mapping[int, Kernel]
+        cls, grid: CandidateGrid, kernels: Mapping[int, Kernel]
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield the outputs of candidates with any kernels and weights; those with the same matrix
         are solved together.
@@ -274,7 +274,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         `gamma`.
         """
         for j, (train, test) in enumerate(grid.folds if kernels else ()):
-            X, probes, (T, decode) = grid.X[train], grid.X[test], grid.encode(train)
+            X = grid.X[train]
+            probes = grid.X[test]
+            (T, decode) = grid.encode(train)
             room = np.empty((len(train), len(train)), order="F")
             distances: Array | None = None
             for kernel, scale, by_ridge in _group_candidates(grid, train, kernels):
@@ -304,7 +306,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
 
 def _group_candidates(
-    grid: Grid, train: Indices, kernels: Mapping[int, Kernel]
+    grid: CandidateGrid, train: Indices, kernels: Mapping[int, Kernel]
 ) -> Iterable[tuple[Kernel, Array | None, dict[float, list[int]]]]:
     """Return each kernel and scale of training rows, with the candidates that have them: their
     numbers by ridge.
@@ -333,8 +335,11 @@ def _factor_outputs(
     means = np.zeros(T.shape[1])
     if centred:
         weights = np.ones(len(M)) if scale is None else scale**2
-        means, origin = weights @ T / weights.sum(), weights @ M / weights.sum()
-        M, M_test, T = M - origin, M_test - origin, T - means
+        means = weights @ T / weights.sum()
+        origin = weights @ M / weights.sum()
+        M = M - origin
+        M_test = M_test - origin
+        T = T - means
     M = scaled_rows(M, scale)
     W = reduced_solutions(np.asfortranarray(M.T @ M), M.T @ scaled_rows(T, scale), ridges)
     return M_test @ W + np.tile(means, len(ridges))

@@ -24,7 +24,7 @@ ROUND_OFF = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class CandidateGrid:
     """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted
     model a candidate.
 
@@ -122,7 +122,7 @@ class PathMixin:
 
     @classmethod
     @abstractmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs) in any order."""
 
     @classmethod
@@ -132,7 +132,7 @@ class PathMixin:
         """Yield the predictions of every candidate on every fold, see
         `elmbench.models.protocols.GridPath`.
         """
-        return cls._evaluate(Grid(X, y, folds, cls._valid_models(candidates, fixed)))
+        return cls._evaluate(CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed)))
 
     @classmethod
     def decision_grid(
@@ -142,7 +142,7 @@ class PathMixin:
         `elmbench.models.protocols.GridPath`.
         """
         return cls._evaluate(
-            Grid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function")
+            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function")
         )
 
     @classmethod
@@ -166,7 +166,7 @@ class PathMixin:
         return [cls(**fixed, **candidate) for candidate in candidates]
 
     @classmethod
-    def _evaluate(cls, grid: Grid) -> Iterator[Evaluated]:
+    def _evaluate(cls, grid: CandidateGrid) -> Iterator[Evaluated]:
         """Yield the outputs of a path, with a named `gamma` as the number that it stands for in
         each fold.
         """

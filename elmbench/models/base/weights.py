@@ -17,8 +17,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.family import (
     FamilyClassifier,
+    FamilyModel,
     FamilyRegressor,
-    Model,
     check_real,
     encode_classes,
     estimator,
@@ -34,7 +34,7 @@ def weight_key(model: Any) -> Hashable:
 
 
 def _select_weighted(
-    model: Model, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
+    model: FamilyModel, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
     """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its
     rows.
@@ -101,7 +101,8 @@ class WeightedClassifier(RowWeightedClassifier):
         """
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
-            mapping, class_labels = self.class_weight, classes.tolist()
+            mapping = self.class_weight
+            class_labels = classes.tolist()
             # A part of the rows may lack a class, so a dictionary with a number for every class may
             # have more labels.
             others = [label for label in mapping if label not in class_labels]

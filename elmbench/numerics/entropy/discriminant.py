@@ -78,7 +78,8 @@ def moments(
     blocks = list(layer_blocks(n_rows))
     block = features(blocks[0])
     first = block[0].copy()
-    total, spread = np.zeros(len(first)), np.zeros(len(first))
+    total = np.zeros(len(first))
+    spread = np.zeros(len(first))
     hold = 8 * n_rows * len(first) <= HELD_BYTES
     for i, rows in enumerate(blocks):
         if i > 0:
@@ -193,7 +194,8 @@ def log_odds(
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
-    (m_negative, m_positive), (S_negative, S_positive) = means, variances
+    (m_negative, m_positive) = means
+    (S_negative, S_positive) = variances
     quadratic = (projections - m_negative) ** 2 / S_negative - (
         projections - m_positive
     ) ** 2 / S_positive
@@ -213,7 +215,8 @@ def crossing_points(
       up to round-off, and none if one class is likelier everywhere; otherwise there are two.
       (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.)
     """
-    (m_negative, m_positive), (S_negative, S_positive) = means, variances
+    (m_negative, m_positive) = means
+    (S_negative, S_positive) = variances
     gap = m_positive - m_negative
     D = S_negative - S_positive
     c = np.log(S_negative / S_positive) + 2.0 * log_weight

@@ -18,7 +18,8 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive
     one.
     """
-    means, variances = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    means = np.asarray(means, dtype=np.float64)
+    variances = np.asarray(variances, dtype=np.float64)
     squared = (means[..., 1] - means[..., 0]) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squared == 0.0, 0.0, squared / variances.sum(axis=-1))
@@ -60,7 +61,8 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     divergence is infinite if all points of one set are equal, and zero if all points of both sets
     are.
     """
-    f, g = np.asarray(negative, dtype=np.float64), np.asarray(positive, dtype=np.float64)
+    f = np.asarray(negative, dtype=np.float64)
+    g = np.asarray(positive, dtype=np.float64)
     widths = silverman_width(f), silverman_width(g)
     are_points = np.ptp(f) == 0.0, np.ptp(g) == 0.0
     if any(are_points):

@@ -139,7 +139,8 @@ def projected_classes(
         X[:1], weights, biases, activation
     )
     sides = [H[~positive], H[positive]]
-    means, variances = [], []
+    means = []
+    variances = []
     for B in operators:
         projections = [side[:, : len(B)] @ B for side in sides]
         means.append(np.column_stack([Z.mean(axis=0) for Z in projections]))

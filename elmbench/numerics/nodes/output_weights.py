@@ -77,8 +77,10 @@ def many_weights(
                 ),
             )
     if by_size:
-        H, T = scaled_rows(layer(X), scale), scaled_rows(T, scale)
-        gram, width = np.zeros((len(T), len(T)), order="F"), 0
+        H = scaled_rows(layer(X), scale)
+        T = scaled_rows(T, scale)
+        gram = np.zeros((len(T), len(T)), order="F")
+        width = 0
         for size, positions in sorted(by_size.items()):
             add_gram(gram, H[:, width:size].T)
             mirror(gram)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.compiled import run
+from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.online.loops import (
     DONE,
     GROW,
@@ -84,25 +84,32 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
     1 - h, and round-off would choose. An end is taken if the search finds no longer one.
     """
     within = TIED * (aa + 2.0 * abs(ab) + bb)
-    low, high = 0.0, 1.0
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = (
-        merged_length(left, exponent, aa, ab, bb),
-        merged_length(right, exponent, aa, ab, bb),
-    )
+    low = 0.0
+    high = 1.0
+    left = high - GOLDEN * (high - low)
+    right = low + GOLDEN * (high - low)
+    at_left = merged_length(left, exponent, aa, ab, bb)
+    at_right = merged_length(right, exponent, aa, ab, bb)
     for _ in range(GOLDEN_STEPS):
         if at_left >= at_right - within:
-            high, right, at_right = right, left, at_left
+            high = right
+            right = left
+            at_right = at_left
             left = high - GOLDEN * (high - low)
             at_left = merged_length(left, exponent, aa, ab, bb)
         else:
-            low, left, at_left = left, right, at_right
+            low = left
+            left = right
+            at_left = at_right
             right = low + GOLDEN * (high - low)
             at_right = merged_length(right, exponent, aa, ab, bb)
-    h, length = left, at_left
+    h = left
+    length = at_left
     if at_right > length + within:
-        h, length = right, at_right
-    at_a, at_b = merged_length(1.0, exponent, aa, ab, bb), merged_length(0.0, exponent, aa, ab, bb)
+        h = right
+        length = at_right
+    at_a = merged_length(1.0, exponent, aa, ab, bb)
+    at_b = merged_length(0.0, exponent, aa, ab, bb)
     if max(at_a, at_b) >= length - within:
         return (1.0, at_a) if at_a >= at_b - within else (0.0, at_b)
     return h, length
@@ -118,7 +125,9 @@ def best_partner(
     outputs.
     """
     aa = inner(weights[:, a], weights[:, a], len(weights))
-    partner, best_h, min_loss = -1, 0.0, math.inf
+    partner = -1
+    best_h = 0.0
+    min_loss = math.inf
     for b in range(m):
         if b != a:
             ab = inner(weights[:, a], weights[:, b], len(weights))
@@ -127,7 +136,9 @@ def best_partner(
             h, length = best_merge(exponent, aa, ab, bb)
             loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
             if loss < min_loss - TIED * (aa + 2.0 * abs(ab) + bb):
-                partner, best_h, min_loss = b, h, loss
+                partner = b
+                best_h = h
+                min_loss = loss
     return partner, best_h
 
 
@@ -139,7 +150,8 @@ def merge_into(a: int, b: int, h: float, m: int, gamma: float, support: SupportV
     """
     columns, norms, weights, _, distances = support
     gap = distances[a, b]
-    to_a, to_b = math.exp(-gamma * gap * (1.0 - h) * (1.0 - h)), math.exp(-gamma * gap * h * h)
+    to_a = math.exp(-gamma * gap * (1.0 - h) * (1.0 - h))
+    to_b = math.exp(-gamma * gap * h * h)
     for o in range(len(weights)):
         weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
     for f in range(len(columns)):
@@ -156,7 +168,8 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     """Remove support vector `a` and move the last one to its position."""
     columns, norms, weights, born, distances = support
     last = m - 1
-    norms[a], born[a] = norms[last], born[last]
+    norms[a] = norms[last]
+    born[a] = born[last]
     for array in (columns, weights):
         array[:, a] = array[:, last]
         array[:, last] = 0.0
@@ -175,7 +188,8 @@ def distance_row(
     """
     inside = np.zeros(m)
     out[:m] = 0.0
-    first, last = rows.indptr[t], rows.indptr[t + 1]
+    first = rows.indptr[t]
+    last = rows.indptr[t + 1]
     for p in range(first, last):
         x = rows.data[p]
         row = columns[rows.indices[p]]
@@ -219,7 +233,9 @@ def absorb_budgeted(
     """
     columns, norms, weights, born, distances = support
     n_outputs, capacity = weights.shape
-    k, gaps, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
+    k = np.zeros(capacity)
+    gaps = np.zeros(capacity)
+    scores = np.zeros(n_outputs)
     t = position
     while True:
         if m > budget:
@@ -257,7 +273,8 @@ def absorb_budgeted(
                 for p in range(rows.indptr[t], rows.indptr[t + 1]):
                     columns[rows.indices[p], slot] = rows.data[p]
                     norm += rows.data[p] * rows.data[p]
-                norms[slot], born[slot] = norm, step
+                norms[slot] = norm
+                born[slot] = step
                 weights[:, slot] = 0.0
                 distances[slot, :m] = gaps[:m]
                 distances[:m, slot] = gaps[:m]
@@ -290,12 +307,11 @@ class BudgetedState:
     support: SupportVectors = field(init=False)
 
     def __post_init__(self) -> None:
-        empty, weights = np.zeros(0), np.zeros((self.n_outputs, 0))
-        columns, born, distances = (
-            np.zeros((self.n_features, 0)),
-            np.zeros(0, np.int64),
-            np.zeros((0, 0)),
-        )
+        empty = np.zeros(0)
+        weights = np.zeros((self.n_outputs, 0))
+        columns = np.zeros((self.n_features, 0))
+        born = np.zeros(0, np.int64)
+        distances = np.zeros((0, 0))
         self.support = SupportVectors(columns, empty, weights, born, distances)
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
@@ -303,12 +319,14 @@ class BudgetedState:
 
         `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
         """
-        rows, labels = sparse_rows(X), loop_array(labels, np.int64)
+        rows = sparse_rows(X)
+        labels = loop_array(labels, np.int64)
         self.support = SupportVectors(*(loop_array(array, None) for array in self.support))
-        position, status = 0, GROW
+        position = 0
+        status = GROW
         while status == GROW:
             self._reserve()
-            position, self.step, self.size, status = run(
+            position, self.step, self.size, status = run_compiled(
                 absorb_budgeted, position, self.step, self.size, rows, labels,
                 float(ridge), float(self.gamma), self.budget, self.merges, self.support,
             )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.compiled import run
+from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.online.loops import (
     DONE,
     GROW,
@@ -95,7 +95,8 @@ def absorb_hyperplanes(
                 if m == capacity:
                     return t, step, m, born, GROW
                 right = m
-                owners[right], names[right] = label, born
+                owners[right] = label
+                names[right] = born
                 counts[label] += 1
                 born += 1
                 m += 1
@@ -155,7 +156,7 @@ class HyperplaneState:
         position = 0
         while position < len(labels):
             stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
-            position, self.step, self.size, self.born, status = run(
+            position, self.step, self.size, self.born, status = run_compiled(
                 absorb_hyperplanes, position, self.step, self.size, self.born, rows, labels[:stop],
                 assigned, float(ridge), float(self.constant), self.limit,
                 self.columns, self.owners, self.names, self.counts,

@@ -80,7 +80,8 @@ def least_significant(
     """
     costs = np.zeros(m)
     for o in range(len(weights)):
-        row, step = weights[o], errors[o] / r
+        row = weights[o]
+        step = errors[o] / r
         for s in range(m):
             weight = row[s] - z[s] * step
             costs[s] += weight * weight
@@ -122,8 +123,12 @@ def absorb(
     """
     n_rows, n_outputs = values.shape
     capacity = len(inverse)
-    k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
-    errors, column = np.zeros(n_outputs), np.zeros(capacity)
+    k = np.zeros(capacity)
+    z = np.zeros(capacity)
+    u = np.zeros(capacity)
+    v = np.zeros(capacity)
+    errors = np.zeros(n_outputs)
+    column = np.zeros(capacity)
     status = DONE
     t = position
     while t < n_rows:
@@ -168,7 +173,8 @@ def absorb(
                 # Adding row t and then removing row `slot` equals the reverse order, in which
                 # nothing cancels. Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q
                 # a_slot / q_slot, which turns z, r and the error of row t into those below.
-                root, shift = math.sqrt(pivot), z[slot] / pivot
+                root = math.sqrt(pivot)
+                shift = z[slot] / pivot
                 column[:slot] = inverse[slot, :slot]
                 column[slot:m] = inverse[slot:m, slot]
                 r += z[slot] * shift
@@ -243,7 +249,8 @@ def absorb_ald(
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)
-    w, a = np.zeros(capacity), np.zeros(capacity)
+    w = np.zeros(capacity)
+    a = np.zeros(capacity)
     h, v, zeros = (
         np.zeros(capacity),
         np.zeros(capacity),

@@ -66,13 +66,16 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
     `factor` is L + L' with its diagonal once, so that this and `solve_upper` run along rows.
     """
     for j in range(0, m - 1, 2):
-        row, following = factor[j], factor[j + 1]
+        row = factor[j]
+        following = factor[j + 1]
         w_0 = w[j] / row[j]
         w_1 = (w[j + 1] - row[j + 1] * w_0) / following[j + 1]
         w[j] = w_0
         w[j + 1] = w_1
         # Slices, because numba vectorises loops from 0.
-        below, next_below, rest = row[j + 2 : m], following[j + 2 : m], w[j + 2 : m]
+        below = row[j + 2 : m]
+        next_below = following[j + 2 : m]
+        rest = w[j + 2 : m]
         for s in range(len(rest)):
             rest[s] = (rest[s] - below[s] * w_0) - next_below[s] * w_1
     if m % 2 == 1:
@@ -82,7 +85,8 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
 def solve_upper(factor: Array, m: int, a: Array) -> None:
     """Replace a by the solution of L' a = a, two columns at a time."""
     for j in range(m - 1, 0, -2):
-        row, above = factor[j], factor[j - 1]
+        row = factor[j]
+        above = factor[j - 1]
         a_0 = a[j] / row[j]
         a_1 = (a[j - 1] - row[j - 1] * a_0) / above[j - 1]
         a[j] = a_0

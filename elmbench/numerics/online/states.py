@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from elmbench.numerics.arrays import EPS, Array, Rows
-from elmbench.numerics.compiled import run
+from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array
@@ -111,7 +111,8 @@ class _OnlineState:
         self._absorb(further[:, np.newaxis], loop_array(T))
         numbers = self.dictionary[0, : self.size]
         indices = numbers.astype(np.intp)
-        self.stored, self.gram = rows[indices], gram[np.ix_(indices, indices)]
+        self.stored = rows[indices]
+        self.gram = gram[np.ix_(indices, indices)]
         numbers[:] = np.arange(self.size)
 
     @property
@@ -170,11 +171,12 @@ class InverseState(_OnlineState):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
-            position, self.size, self.seen, self.age, self.doubtful, self.joined, status = run(
+            counters = run_compiled(
                 absorb, position, X, T, self.gamma, self.gram, self.ridge, self.budget,
                 self.size, self.seen, self.age, self.doubtful, self.joined,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
+            position, self.size, self.seen, self.age, self.doubtful, self.joined, status = counters
             if status == DRIFT:
                 m = self.size
                 self.inverse[:m, :m], weights = self._from_scratch()
@@ -268,11 +270,12 @@ class DependencyState(_OnlineState):
 
     def _absorb(self, X: Array, T: Array) -> None:
         self.bracket = loop_array(self.bracket)
-        position, status = 0, GROW if len(self.factor) == 0 else DONE
+        position = 0
+        status = GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
-            position, self.size, status = run(
+            position, self.size, status = run_compiled(
                 absorb_ald, position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
                 self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip

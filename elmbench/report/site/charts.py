@@ -14,10 +14,14 @@ from elmbench.tables.comparison import ranking
 from elmbench.tables.drawing import figure_bytes, new_figure, title_of, words_for
 
 #: The fewest models and data sets of a diagram of ranks.
-_FEWEST_MODELS, _FEWEST_SETS = 3, 4
+_FEWEST_MODELS = 3
+_FEWEST_SETS = 4
 #: The most models with a curve, points of a model, classes whose shares are printed, and columns of
 #: a picture.
-_MOST_CURVES, _MOST_POINTS, _MOST_PRINTED, _MOST_COLUMNS = 5, 1000, 12, 15
+_MOST_CURVES = 5
+_MOST_POINTS = 1000
+_MOST_PRINTED = 12
+_MOST_COLUMNS = 15
 _SIDE = 4.6
 
 

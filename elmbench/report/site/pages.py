@@ -88,7 +88,8 @@ def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.
     """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of
     `importance.csv`.
     """
-    resolved, record = results.resolved, results.environment
+    resolved = results.resolved
+    record = results.environment
     remarks = record.get("remarks", {})
     comparison = next(iter(compare_models(results.summary, resolved)), None)
     datasets = [
@@ -136,7 +137,8 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
         frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
-    lines, signed = pd.concat(frames), ["optimism", "low", "high"]
+    lines = pd.concat(frames)
+    signed = ["optimism", "low", "high"]
     for name in ("oracle", "nested", *signed):
         text = "{:+.4f}" if name in signed else "{:.4f}"
         lines[name] = (

@@ -13,16 +13,18 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 
-from elmbench.tables import layout_of
+from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.report.build_table import Grid
+    from elmbench.report.build_table import TableGrid
     from elmbench.specs.profiles import Resolved
 
 #: Characters of a line, between two columns, and at most of a row's name in a grid.
-WIDTH, GAP, _NAME = 80, 2, 20
+WIDTH = 80
+GAP = 2
+_NAME = 20
 #: The colours of verdicts and endings.
 _COLOURS = {
     "reproduced": "green",
@@ -59,7 +61,9 @@ def table_text(
     for i, section in enumerate(table.sections):
         parts.append(Text(f"\n{section.heading}", style="italic"))
         # A comparison has its own order of models.
-        grids = [] if layout_of(resolved).ranks else _grids_to_show(section, resolved, first=i == 0)
+        grids = (
+            [] if kind_of_table(resolved).ranks else _grids_to_show(section, resolved, first=i == 0)
+        )
         for grid in grids:
             parts += _grid(grid, width)
         parts += () if grids else section_text(table, section, width)
@@ -187,7 +191,7 @@ def section_text(
         )
 
 
-def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[Grid]:
+def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[TableGrid]:
     """Return the grids with printed figures or added metrics, and the times of the fits in the
     first section.
     """
@@ -206,7 +210,7 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
 
 
-def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
+def _grid(grid: TableGrid, width: int) -> Iterator[RenderableType]:
     """Yield a grid in blocks of columns, without deviations if there are then fewer blocks.
 
     Each row has a line of ours and, if figures of a block are printed, one of the paper.

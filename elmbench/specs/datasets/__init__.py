@@ -218,7 +218,8 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
     def __init__(
         self, entries: Mapping[str, DatasetSpec | dict[str, Any]], source: str = ""
     ) -> None:
-        self.entries, self._source = dict(entries), source
+        self.entries = dict(entries)
+        self._source = source
         #: The data set of each name and alias.
         self.names: dict[str, str] = {name: name for name in entries}
         for name, entry in entries.items():

@@ -11,7 +11,7 @@ import pytest
 from made_cells import committed
 
 from elmbench.errors import ElmbenchError
-from elmbench.report.build_site import gather, report
+from elmbench.report.build_site import build_report, gather
 from elmbench.report.site import pages
 from elmbench.report.site.folder import MANIFEST, SiteFolder
 from elmbench.report.site.pages import sections_of
@@ -189,15 +189,15 @@ def test_a_site_is_built_again_only_after_a_change(
     results.parent.mkdir(parents=True)
     results.write_text("dataset\n")
     monkeypatch.setattr("elmbench.report.build_site.gather", lambda dirs, watch: [])
-    first = report(ResultsDirs(tmp_path))
+    first = build_report(ResultsDirs(tmp_path))
     made["index.html"] = "two"
-    report(ResultsDirs(tmp_path))
+    build_report(ResultsDirs(tmp_path))
     assert first.read_text() == "one"
     results.write_text("dataset\nwdbc\n")
-    report(ResultsDirs(tmp_path))
+    build_report(ResultsDirs(tmp_path))
     assert first.read_text() == "two"
     first.unlink()
-    report(ResultsDirs(tmp_path))
+    build_report(ResultsDirs(tmp_path))
     assert first.read_text() == "two"
 
 

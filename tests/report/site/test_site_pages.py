@@ -230,7 +230,7 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
 
 
 def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
-    from elmbench.report.build_table import Grid
+    from elmbench.report.build_table import TableGrid
     from elmbench.report.site.charts import Picture
     from elmbench.report.site.pages import environment
 
@@ -239,7 +239,7 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
         "[[s]], s) }}"
     )
     source += "{{ m.picture(picture) }}"
-    grid = Grid(script, script, (script,), ((script, (None,)),))
+    grid = TableGrid(script, script, (script,), ((script, (None,)),))
     shown = (
         environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
     )
