@@ -17,9 +17,9 @@ import pandas as pd
 from elmbench.results.cells import CELL_NAMES, read_cells, write_frame
 from elmbench.results.folders import has_results, results_folder
 from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.measures import UNJUDGED
 from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
-from elmbench.tables.base import UNJUDGED
 
 #: Kernels of x86 by the width of their vectors: 512, 256 with and without fused multiply-add, and
 #: 128 bits.

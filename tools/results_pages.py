@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
-from elmbench.judging.published_values import ComparedFigure, error_and_power
+from elmbench.judging.published_values import ComparedValue, error_and_power
 from elmbench.judging.table_verdicts import (
     ALPHA,
-    FEWEST_FIGURES,
+    FEWEST_VALUES,
     JointVerdict,
     costs_of,
     main_verdict,
@@ -29,6 +29,7 @@ from elmbench.judging.table_verdicts import (
     rows_of,
     self_test,
 )
+from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.numerics.seeds import generator
 from elmbench.report.build_site import gather
 from elmbench.report.papers import PaperResults
@@ -37,7 +38,6 @@ from elmbench.report.writers.markdown import pipe_rows
 from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
-from elmbench.tables.result_table import SIGNS, VERDICTS
 
 TOP = Path(__file__).parents[1]
 PAGES = [
@@ -238,7 +238,7 @@ def pattern() -> str:
 
 
 def pattern_error_and_power(
-    figures: Sequence[ComparedFigure], *key: str
+    figures: Sequence[ComparedValue], *key: str
 ) -> tuple[int, int, int, int]:
     """Return how often the pattern test detects the order of prints whose truth is known, for one
     metric.
@@ -265,18 +265,18 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({part / whole:.1%})" if whole else "–"
 
 
-def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
+def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedValue]]]:
     """Yield the metric with the most figures of each table of profile `paper`, if it has enough of
     them.
     """
     tables = (table for paper in _all_gathered() for table in paper.results)
     for results in (table for table in tables if table.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
-        if joint.figures >= FEWEST_FIGURES:
+        if joint.figures >= FEWEST_VALUES:
             yield (
                 results,
                 joint,
-                [f for f in results.compared_figures if f.measure.metric == joint.metric],
+                [f for f in results.compared_values if f.measure.metric == joint.metric],
             )
 
 

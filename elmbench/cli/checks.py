@@ -15,6 +15,7 @@ from elmbench.files import write_atomically
 from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.judging.published_values import Agreement, counts_text
 from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
+from elmbench.judging.verdict_words import VERDICTS
 from elmbench.lazy import load
 from elmbench.report.papers import PaperResults
 from elmbench.report.results import Results
@@ -24,7 +25,7 @@ from elmbench.results.cells import csv
 from elmbench.specs.profiles import command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
-from elmbench.tables.result_table import VERDICTS, Column, Note, ResultTable, Section
+from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
 _SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": "consist."}

@@ -186,6 +186,7 @@ def check(
     """Compare results with the baseline or the published values."""
     from elmbench.cli.checks import baseline_text, published_text
     from elmbench.cli.progress import show_progress
+    from elmbench.judging.verdict_words import COMPARED
     from elmbench.report.checks import (
         check_baselines,
         check_published,
@@ -193,7 +194,6 @@ def check(
         require_figures,
     )
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.tables.result_table import COMPARED
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":

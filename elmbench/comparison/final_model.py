@@ -24,13 +24,13 @@ from elmbench.datasets.table import Table, few, label_word, label_words
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, amount, first_line
 from elmbench.evaluation.folds import encoder, fold_of, load_rows, prepared_inputs
+from elmbench.evaluation.model_order import ranking
 from elmbench.evaluation.splits import Indices, folds_of, order_rows
 from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.tables.comparison import ranking
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.scoring import best, grid_scores, weight_argument

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from elmbench.datasets.load import load_from_spec
+from elmbench.evaluation.model_order import ranking
 from elmbench.files import write_atomically
 from elmbench.report.results import IMPORTANCE, Results, has_cells
 from elmbench.report.site.pages import comparison_html
 from elmbench.results.cells import write_frame
 from elmbench.results.predictions_file import predictions_frame
 from elmbench.runs.prepare import PreparedRun
-from elmbench.tables.comparison import ranking
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.importance import Importance
 from elmbench.tasks.plan import Plan

@@ -13,6 +13,7 @@ from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, describe, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
+from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
@@ -23,7 +24,6 @@ from elmbench.specs.datasets import DatasetSpec, is_of_suite
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.tables import SIDE_BY_SIDE
-from elmbench.tables.comparison import DUMMY
 from elmbench.tasks.plan import RunRequest
 from elmbench.tasks.scoring import weight_argument
 

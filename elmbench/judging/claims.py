@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
 from elmbench.judging.summary import MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
+from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics import significance
 from elmbench.numerics.significance import LEVEL, Region, TestOutcome
@@ -22,8 +24,6 @@ from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.comparison import share_of_test_rows
-from elmbench.tables.result_table import COMPLETE
 
 #: The fewest data sets on which a test can reach the level: all of them must agree.
 FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))

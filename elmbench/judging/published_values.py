@@ -24,6 +24,7 @@ from elmbench.judging.value_verdicts import (
     judge,
     run_means,
 )
+from elmbench.judging.verdict_words import COMPARED, verdict_list
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
 from elmbench.results import group_by
@@ -31,11 +32,11 @@ from elmbench.results.cells import TIMES
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
-from elmbench.tables.result_table import COMPARED, three_figures, verdict_list
+from elmbench.tables.number_texts import three_figures
 
 
 @dataclass(frozen=True)
-class ComparedFigure:
+class ComparedValue:
     """A published figure and our runs of the same model on the same data set.
 
     `dataset` is the suite's name. `runs` and `means` are the numbers of our runs and their means.
@@ -62,7 +63,7 @@ class ComparedFigure:
         return hits
 
 
-def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedFigure]:
+def compared_values(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
     """Yield the figures that are compared with our runs, without facts of data sets."""
     resolved = measured.resolved
     layout = measured.layout
@@ -86,7 +87,7 @@ def compared_figures(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator
         means = run_means(values, columns["run"])
         draws = draws_of(values, columns, measure)
         printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
-        yield ComparedFigure(resolved.profile, dataset, model, measure, runs, means, draws, printed)
+        yield ComparedValue(resolved.profile, dataset, model, measure, runs, means, draws, printed)
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class Agreement:
 
 
 def agreements(
-    compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved
+    compared: Sequence[ComparedValue], figures: pd.DataFrame, resolved: Resolved
 ) -> list[Agreement]:
     """Return the agreement of each metric of a table with the print; `figures` has the lines of
     `summary.csv`.
@@ -184,7 +185,7 @@ def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     )
 
 
-def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
+def _agreement(metric: str, figures: Sequence[ComparedValue]) -> Agreement:
     """Return how far the figures of one metric agree with the print: verdicts, distances, the same
     best model.
     """
@@ -241,7 +242,7 @@ def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[
             yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
 
 
-def means_and_prints(figures: Sequence[ComparedFigure]) -> tuple[list[float], list[float]]:
+def means_and_prints(figures: Sequence[ComparedValue]) -> tuple[list[float], list[float]]:
     """Return our means and the printed values."""
     return [figure.draws.mean for figure in figures], [figure.printed.value for figure in figures]
 

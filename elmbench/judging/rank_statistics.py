@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from elmbench.evaluation.score_comparison import dummies
 from elmbench.judging.summary import drop_stand_ins
+from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
-from elmbench.tables.comparison import dummies
 from elmbench.tables.drawing import figure_bytes, new_figure
-from elmbench.tables.result_table import COMPLETE
 
 #: The level of the tests.
 ALPHA = 0.05

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.value_verdicts import Printed, draws_of, judge, run_means
+from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.results.cells import REMARKS, order_of
@@ -20,8 +22,6 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
-from elmbench.tables.comparison import share_of_test_rows
-from elmbench.tables.result_table import COMPLETE, NOT_MEASURED
 
 ENTRY = ["dataset", "model", "select", "reading"]
 #: Columns of `summary.csv` that identify a published figure.

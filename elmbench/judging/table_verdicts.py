@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.judging.published_values import (
-    ComparedFigure,
+    ComparedValue,
     mean_rank_correlation,
     means_and_prints,
 )
@@ -34,7 +34,7 @@ TABLE_VERDICTS = (
 ALPHA = 0.05
 #: Fewer independent figures cannot show that coverage holds: of four, three inside would still be
 #: accepted.
-FEWEST_FIGURES = 5
+FEWEST_VALUES = 5
 #: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four
 #: of five inside.
 FEWEST_ALL_INSIDE = 3
@@ -105,7 +105,7 @@ def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     return max(verdicts, key=lambda verdict: verdict.figures, default=JointVerdict())
 
 
-def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
+def judge_table(figures: Iterable[ComparedValue], *key: str) -> list[JointVerdict]:
     """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed
     of the shuffles.
     """
@@ -115,7 +115,7 @@ def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdi
     ]
 
 
-def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
+def judge_metric(figures: Sequence[ComparedValue], *key: str) -> JointVerdict:
     """Return the verdict on one metric of a table from its compared figures."""
     metric = figures[0].measure.metric
     judged = [figure for figure in figures if figure.draws.runs >= FEWEST_RUNS]
@@ -144,7 +144,7 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     )
 
 
-def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
+def _coverage_p(figures: Sequence[ComparedValue], inside: int) -> float | None:
     """Return the p-value of a binomial test with Kish's effective number of independent figures."""
     from scipy.special import bdtr
 
@@ -154,11 +154,11 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     )
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
     p = float(bdtr(round(inside * effective / n), effective, LEVEL))
-    fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_FIGURES else FEWEST_FIGURES
+    fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_VALUES else FEWEST_VALUES
     return p if p <= ALPHA or effective >= fewest else None
 
 
-def _correlation(figures: Sequence[ComparedFigure]) -> float:
+def _correlation(figures: Sequence[ComparedValue]) -> float:
     """Return the correlation between models of one data set of lying inside the interval, from our
     own runs.
     """
@@ -178,7 +178,7 @@ def _correlation(figures: Sequence[ComparedFigure]) -> float:
     )
 
 
-def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
+def rows_of(figures: Sequence[ComparedValue]) -> list[list[ComparedValue]]:
     """Return the figures in groups that the pattern compares: those of one data set and measure.
 
     If a data set has one model at several values of a hyperparameter, its group has these values.
@@ -187,13 +187,13 @@ def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
         dataset for dataset, _ in {(figure.dataset, figure.model) for figure in figures}
     )
 
-    def row(figure: ComparedFigure) -> tuple[str, str]:
+    def row(figure: ComparedValue) -> tuple[str, str]:
         return figure.dataset, figure.measure.column if n_models[figure.dataset] > 1 else ""
 
     return list(group_by(figures, row).values())
 
 
-def costs_of(row: Sequence[ComparedFigure]) -> _Costs:
+def costs_of(row: Sequence[ComparedValue]) -> _Costs:
     """Return |published - ours| for each pair of models of a group of figures."""
     ours, printed = means_and_prints(row)
     return np.abs(np.subtract.outer(printed, ours))
@@ -227,7 +227,7 @@ def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
     return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
 
 
-def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
+def self_test(figures: Sequence[ComparedValue], *key: str) -> dict[str, Any]:
     """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a
     table.
 
@@ -239,7 +239,7 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     our own runs with each verdict.
     """
 
-    def verdicts_on(samples: Iterable[list[ComparedFigure]]) -> list[str]:
+    def verdicts_on(samples: Iterable[list[ComparedValue]]) -> list[str]:
         return [judge_metric(sample, *key).verdict for sample in samples]
 
     own_runs = verdicts_on(prints_of_runs(figures))
@@ -256,7 +256,7 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> dict[str, Any]:
     }
 
 
-def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+def prints_of_runs(figures: Sequence[ComparedValue]) -> Iterator[list[ComparedValue]]:
     """Yield the figures with the mean of some of our runs in place of the print, compared with the
     other runs.
     """
@@ -278,8 +278,8 @@ def prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedF
 
 
 def _rotations(
-    figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
-) -> Iterator[list[ComparedFigure]]:
+    figures: Sequence[ComparedValue], group_of: Callable[[ComparedValue], Hashable]
+) -> Iterator[list[ComparedValue]]:
     """Yield the figures with the printed values rotated within groups, by each possible shift."""
     # A group of one figure has no wrong print.
     groups = [group for group in group_by(figures, group_of).values() if len(group) > 1]

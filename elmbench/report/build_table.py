@@ -14,6 +14,7 @@ import pandas as pd
 
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.summary import ENTRY, FIGURE
+from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
 from elmbench.report.notes import table_notes
@@ -25,16 +26,8 @@ from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
-from elmbench.tables.result_table import (
-    COMPLETE,
-    NOT_MEASURED,
-    Entry,
-    ResultTable,
-    Section,
-    ending,
-    quantity,
-    three_figures,
-)
+from elmbench.tables.number_texts import ending, quantity, three_figures
+from elmbench.tables.result_table import Entry, ResultTable, Section
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner
 #: folds.

@@ -11,6 +11,7 @@ from elmbench.execution.store import lock_tables
 from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.table_verdicts import joint_record, self_test
+from elmbench.judging.verdict_words import VERDICTS
 from elmbench.report.papers import PaperResults, TableResults, papers_of, read_paper_table
 from elmbench.report.results import records, rewrite_results
 from elmbench.results.cells import read_cells
@@ -24,7 +25,6 @@ from elmbench.specs.catalogue import (
 )
 from elmbench.specs.profiles import find_resolved, resolve
 from elmbench.tables import kind_of_table
-from elmbench.tables.result_table import VERDICTS
 
 
 class NothingToCompareError(ElmbenchError):
@@ -209,7 +209,7 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
     id = table.file.id
     joint = joint_record(table.joints)
     compared = [
-        figure for figure in table.compared_figures if figure.measure.metric == joint["metric"]
+        figure for figure in table.compared_values if figure.measure.metric == joint["metric"]
     ]
     verdicts, facts = (
         {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from elmbench.evaluation.score_comparison import p_values, share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.summary import ENTRY
 from elmbench.judging.value_verdicts import FEWEST_RUNS
@@ -16,8 +17,8 @@ from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, REMARKS, WARNING
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
-from elmbench.tables.comparison import p_text, p_values, share_of_test_rows
-from elmbench.tables.result_table import Note, gain
+from elmbench.tables.number_texts import gain, p_text
+from elmbench.tables.result_table import Note
 
 #: Replaces the name of a data set in a reason that several of them share.
 _ANY = "NAME"

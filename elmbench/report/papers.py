@@ -15,7 +15,7 @@ import pandas as pd
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
 from elmbench.judging.published_values import (
-    ComparedFigure,
+    ComparedValue,
     facts_sentence,
     missing_runs,
     verdict_counts,
@@ -23,6 +23,7 @@ from elmbench.judging.published_values import (
 from elmbench.judging.summary import COLUMNS, FIGURE, drop_stand_ins
 from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.report.readings import compare_readings
 from elmbench.report.results import Results, results_of_table
 from elmbench.results import group_by
@@ -32,7 +33,6 @@ from elmbench.specs.papers import MainClaim, Paper, PaperFinding
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
-from elmbench.tables.result_table import JUDGED, VERDICTS, verdict_list
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
 _WORTH = (
@@ -110,10 +110,10 @@ class TableResults:
         return pd.concat(lacking)
 
     @cached_property
-    def compared_figures(self) -> list[ComparedFigure]:
+    def compared_values(self) -> list[ComparedValue]:
         """The figures that are compared with our runs."""
         counted = {*self.figures[[*FIGURE, "profile"]].itertuples(index=False, name=None)}
-        compared = (figure for one in self.results for figure in one.compared_figures)
+        compared = (figure for one in self.results for figure in one.compared_values)
         return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
 
     @property
@@ -121,12 +121,12 @@ class TableResults:
         """The names of the profiles of the compared figures, which are part of the seed of
         permutations.
         """
-        return sorted({figure.profile for figure in self.compared_figures})
+        return sorted({figure.profile for figure in self.compared_values})
 
     @cached_property
     def joints(self) -> list[JointVerdict]:
         """The verdict on each metric."""
-        return judge_table(self.compared_figures, self.file.id, *self.profiles)
+        return judge_table(self.compared_values, self.file.id, *self.profiles)
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:

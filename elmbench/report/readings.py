@@ -7,13 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means, run_means
+from elmbench.judging.verdict_words import COMPLETE
 from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.report.results import Results
+from elmbench.specs.measures import UNJUDGED
 from elmbench.specs.papers import Reading
 from elmbench.tables import kind_of_table
-from elmbench.tables.comparison import share_of_test_rows
-from elmbench.tables.result_table import COMPLETE, UNJUDGED, quantity
+from elmbench.tables.number_texts import quantity
 
 #: Columns of `compare_readings`; those up to `published` identify a figure.
 COLUMNS = ["reading", "experiment", "dataset", "model", "metric", "label", "published"]

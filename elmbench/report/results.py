@@ -120,19 +120,19 @@ class Results:
         return drop_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
 
     @cached_property
-    def compared_figures(self) -> list[published.ComparedFigure]:
+    def compared_values(self) -> list[published.ComparedValue]:
         """The published figures that are compared with our runs."""
-        return list(published.compared_figures(self.figures, self.measured))
+        return list(published.compared_values(self.figures, self.measured))
 
     @cached_property
     def verdicts(self) -> list[JointVerdict]:
         """The verdicts on the table, one for each metric with published figures."""
-        return judge_table(self.compared_figures, self.resolved.file.id, self.resolved.profile)
+        return judge_table(self.compared_values, self.resolved.file.id, self.resolved.profile)
 
     @cached_property
     def agreements(self) -> list[published.Agreement]:
         """The agreement of each metric with the print."""
-        return published.agreements(self.compared_figures, self.figures, self.resolved)
+        return published.agreements(self.compared_values, self.figures, self.resolved)
 
     @cached_property
     def environment(self) -> dict[str, Any]:

@@ -17,6 +17,12 @@ from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
 PARTS = ("train", "test")
 #: Facts of a data set.
 FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
+#: Times and sizes that every table shows.
+ALWAYS_SHOWN = ("fit_seconds", "n_units")
+#: Kernels that have a weight, and updates of the weights.
+COUNTED = ("kernels", "iterations")
+#: Times and sizes: shown, never judged.
+UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds", *COUNTED)
 #: Measures of a stream after each chunk, by task.
 OF_CHUNKS = {
     "classification": ("accuracy", TRAIN_ACCURACY, PREQUENTIAL, "n_units"),

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart, parse_spec
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables.drawing import Figure, entries_in, figure_bytes
-from elmbench.tables.result_table import UNJUDGED, Column, Entry, Line, Note
+from elmbench.tables.result_table import Column, Entry, Line, Note
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -7,31 +7,40 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from elmbench.evaluation.splits import part_sizes
+from elmbench.evaluation.model_order import (
+    FIT_TIME,
+    RANK,
+    SIZE,
+    ModelOrder,
+    metrics_of,
+    order_of_means,
+)
+from elmbench.evaluation.score_comparison import (
+    MOST_RUNS,
+    dummies,
+    needed_runs,
+    p_values,
+    rivals_of,
+    share_of_test_rows,
+)
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import Region, corrected_t_test, holm, without_round_off
+from elmbench.numerics.significance import without_round_off
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import ALL
-from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, Series, TableKind
+from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
 from elmbench.tables.drawing import default_cells, words_for
 from elmbench.tables.metrics import missing_metrics
-from elmbench.tables.model_order import FIT_TIME, SIZE, ModelOrder, order_of_metrics
-from elmbench.tables.result_table import Column, Line, Note, quantity
+from elmbench.tables.number_texts import p_text, quantity
+from elmbench.tables.result_table import Column, Line, Note
 
-#: The rank of a model on a data set, and the p-value of its difference from the best one.
-RANK = "rank"
+#: The p-value of the difference of a model from the best one on a data set.
 P = "p"
+#: Costs that have a column, with its heading.
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
-#: The model that ignores the features: it has no rank; models that are no better are marked.
-DUMMY = "dummy"
+#: Follows the name of a model that is no better than the dummy.
 MARK = " *"
-#: The level of the test of two models.
-LEVEL = 0.05
-#: The most repetitions of the folds that a note advises.
-MOST_RUNS = 100
 #: Splits with the same test parts in every run.
 REPEATED = ("ordered-kfold", "predefined-kfold")
 
@@ -144,7 +153,7 @@ class ComparisonTable(TableKind):
                 }
                 for model, part in models.items()
             }
-            ranked = _ranked(means, dataset, resolved)
+            ranked = order_of_means(means, dataset, resolved)
             ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
             weak_models: list[str] = []
             if dataset != ALL:
@@ -209,37 +218,13 @@ class ComparisonTable(TableKind):
         yield from missing_metrics(cells, resolved)
 
 
-def ranking(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
-    """Return the order of the ranked models of a data set."""
-    lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
-    means = {
-        str(model): dict(zip(group["metric"], group["mean"].astype(float), strict=True))
-        for model, group in lines.groupby("model", sort=False)
-    }
-    return _ranked(means, dataset, resolved)
-
-
-def _ranked(
-    means: Mapping[str, Mapping[str, float]], dataset: str, resolved: Resolved
-) -> ModelOrder:
-    """Return the order of the models of a data set, or of all, that have a rank."""
-    ranked = {model: mean for model, mean in means.items() if RANK in mean}
-    return ModelOrder(() if dataset == ALL else _metrics_of(dataset, resolved), ranked)
-
-
 def _order_in_cells(cells: DataFrame, scores: DataFrame, resolved: Resolved) -> ModelOrder:
     """Return the order of the models with a column of scores, from the cells of one data set."""
-    metrics = _metrics_of(str(cells["dataset"].iloc[0]), resolved)
+    metrics = metrics_of(str(cells["dataset"].iloc[0]), resolved)
     measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
     means = cells[cells["status"] == "ok"].groupby("model")[measures].mean().astype(float)
     by_model: Any = means.to_dict("index")
     return ModelOrder(metrics, {name: by_model[name] for name in map(str, scores)})
-
-
-def _metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
-    """Return the metrics of the table for a data set, the one that ranks first."""
-    task = resolved.dataset(dataset).task
-    return order_of_metrics(resolved.metric_of(dataset), resolved.spec.protocol.metrics_for(task))
 
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
@@ -256,16 +241,6 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
         )
         groups.append(f"{models} ({hint})")
     return " or ".join(groups)
-
-
-def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:
-    """Return the scores without those of the dummy model."""
-    return scores.drop(columns=dummies(resolved), errors="ignore")
-
-
-def dummies(resolved: Resolved) -> list[str]:
-    """Return the names of the columns that hold the dummy model."""
-    return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
 
 
 def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved) -> list[str]:
@@ -301,81 +276,3 @@ def _p_of(model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrde
     if P not in means[model]:
         return ""
     return "tied" if means[model][RANK] == means[best][RANK] else p_text(means[model][P])
-
-
-def p_text(p: float) -> str:
-    """Return a p-value as tables show it."""
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-def p_values(
-    scores: DataFrame, test_share: float | None, n: int = 0, *, best: str = ""
-) -> Series[float]:
-    """Return the p-value of the difference of each model from the best one, by Holm's correction; 1
-    for the best.
-
-    `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n`
-    are those of `corrected_t_test`. `best`: the best model; by default that of the best mean, the
-    first by name if there are several. The result is empty if there are fewer than two folds or no
-    `test_share`.
-    """
-    import pandas as pd
-
-    if len(scores) < 2 or not len(scores.columns) or test_share is None:
-        return pd.Series(dtype=float)
-    best = best or without_round_off(scores.mean().sort_index()).idxmax()
-    better = Region(low=0.0)
-    # The test is two-sided.
-    rivals = scores.columns.drop([best])
-    tests = (
-        corrected_t_test(scores[best] - scores[name], test_share, better, n=n) for name in rivals
-    )
-    p = dict(zip(rivals, holm([2 * test.confirming for test in tests]), strict=True)) | {best: 1.0}
-    return pd.Series({str(name): p[name] for name in scores}, dtype=float)
-
-
-def needed_runs(
-    scores: DataFrame, test_share: float | None, folds: int, max_runs: int, *, best: str = ""
-) -> dict[str, int | None]:
-    """Return the runs that would separate models from the best one, for those that the folds do not
-    separate. `best` is that of `p_values`.
-
-    The differences keep their means and deviations. None means that `max_runs` would not suffice:
-    since training parts overlap, the variance of a mean difference never falls below s^2 x
-    `test_share`.
-    """
-    p = p_values(scores, test_share, best=best)
-    best = best or str(p.idxmax() if len(p) else "")
-    counts: dict[str, int | None] = {
-        str(model): None for model in p.index if model != best and p[model] >= LEVEL
-    }
-    for runs in range(len(scores) // folds + 1, max_runs + 1) if counts else ():
-        p = p_values(scores, test_share, runs * folds, best=best)
-        counts |= {
-            model: runs for model, count in counts.items() if count is None and p[model] < LEVEL
-        }
-    return counts
-
-
-def share_of_test_rows(
-    dataset: str, resolved: Resolved, cells: DataFrame | None = None
-) -> float | None:
-    """Return test rows over training rows of a split; None if the test rows are the same in every
-    run.
-
-    `cells` of the data set tell how many rows are in none of the predefined test parts.
-    """
-    spec = resolved.dataset(dataset)
-    split = resolved.spec.protocol.outer.split(dataset, spec.task)
-    if split.kind == "ordered-kfold":
-        # A fold has 1/(k+1) of the rows, and the average training part has half of them.
-        return 2 / (split.folds + 1)
-    if split.kind == "predefined-kfold" and cells is not None:
-        n_test = float(cells["n_test"].mean())
-        return n_test / (spec.shape.instances - n_test)
-    if split.kind.endswith("kfold"):
-        return 1 / (split.folds - 1)
-    if split.kind not in SIZED or split.kind == "in-order":
-        return None
-    train, test = part_sizes(split, spec.public.instances)
-    return test / train

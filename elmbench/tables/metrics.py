@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby, zip_longest
 
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import ALWAYS_SHOWN, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES
 from elmbench.tables.base import (
@@ -18,7 +18,8 @@ from elmbench.tables.base import (
     Entry,
     TableKind,
 )
-from elmbench.tables.result_table import ALWAYS_SHOWN, Column, Line, Note, gain, quantity
+from elmbench.tables.number_texts import gain, quantity
+from elmbench.tables.result_table import Column, Line, Note
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
 #: Times of the predictions for the test rows.

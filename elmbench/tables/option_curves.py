@@ -9,7 +9,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
 from elmbench.tables.drawing import finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.tables.metrics import RATIOS, TIMES
-from elmbench.tables.result_table import Column, ending
+from elmbench.tables.number_texts import ending
+from elmbench.tables.result_table import Column
 from elmbench.tables.times import TimesTable
 
 #: The marks of cells that did not end ok, by their ending.

@@ -19,6 +19,12 @@ MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
 _ENTRY = ["select", "reading"]
 
 
+class PairedTestsOptions(TableOptions):
+    """Two columns of the table by the name that the paper gives to their comparison."""
+
+    pairs: dict[str, tuple[str, str]] = Field(min_length=1)
+
+
 class PairedTestsTable(TableKind):
     """A line for each figure of each comparison of two columns.
 
@@ -28,14 +34,10 @@ class PairedTestsTable(TableKind):
     the same columns.
     """
 
+    Options = PairedTestsOptions
     has_runs = False
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
-
-    class Options(TableOptions):
-        """Two columns of the table by the name that the paper gives to their comparison."""
-
-        pairs: dict[str, tuple[str, str]] = Field(min_length=1)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

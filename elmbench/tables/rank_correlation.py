@@ -11,9 +11,18 @@ from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind, Tabl
 from elmbench.tables.curves import CurvesTable
 
 
+class RankCorrelationOptions(TableOptions):
+    """The numbers of random hidden layers and operators, and the form of D_CS."""
+
+    projections: int = Field(default=100, ge=1)
+    operators: int = Field(default=100, ge=1)
+    dcs: Literal["corrected", "as-printed"] = "corrected"
+
+
 class RankCorrelationTable(CurvesTable):
     """A line for each number of nodes; the correlation is over all rows of a data set at once."""
 
+    Options = RankCorrelationOptions
     takes_models = False
     has_folds = False
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
@@ -21,13 +30,6 @@ class RankCorrelationTable(CurvesTable):
     own_columns = WITHOUT_MODELS
     lines = TableKind.lines
     points_of_entry = TableKind.points_of_entry
-
-    class Options(TableOptions):
-        """The numbers of random hidden layers and operators, and the form of D_CS."""
-
-        projections: int = Field(default=100, ge=1)
-        operators: int = Field(default=100, ge=1)
-        dcs: Literal["corrected", "as-printed"] = "corrected"
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
         if list(model.search) != ["n_hidden"]:

@@ -31,6 +31,12 @@ _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
 _METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
+class StreamOptions(TableOptions):
+    """The number of training rows in a chunk."""
+
+    chunk: int = Field(default=40, ge=1)
+
+
 class StreamCurvesTable(CurvesTable):
     """A line for each measure of the protocol after each chunk of training rows, without a search.
 
@@ -38,14 +44,10 @@ class StreamCurvesTable(CurvesTable):
     hidden nodes.
     """
 
+    Options = StreamOptions
     judges = False
     takes_models = False
     caption = "after each chunk of the training rows"
-
-    class Options(TableOptions):
-        """The number of training rows in a chunk."""
-
-        chunk: int = Field(default=40, ge=1)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

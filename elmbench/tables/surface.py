@@ -11,6 +11,12 @@ from elmbench.tables.curves import CurvesTable
 from elmbench.tables.drawing import exponents_of, panels, title_of, words_for
 
 
+class SurfaceOptions(TableOptions):
+    """The second hyperparameter of the surface, which each column fixes at a value."""
+
+    rows: str
+
+
 class SurfaceTable(CurvesTable):
     """Curves over one hyperparameter; the `params` of each column fix a second one at another
     value.
@@ -18,12 +24,8 @@ class SurfaceTable(CurvesTable):
     The figure has a panel for each data set.
     """
 
+    Options = SurfaceOptions
     takes_models = False
-
-    class Options(TableOptions):
-        """The second hyperparameter of the surface, which each column fixes at a value."""
-
-        rows: str
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

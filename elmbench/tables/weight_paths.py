@@ -9,16 +9,24 @@ from typing import Any
 from pydantic import Field
 
 from elmbench.specs.experiments import Experiment
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import COUNTED, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import DataFrame, DatasetPlanner, Outputs, TableOptions
 from elmbench.tables.drawing import default_cells, drawing, line_styles, title_of
 from elmbench.tables.metrics import MetricsTable
-from elmbench.tables.result_table import COUNTED, Column
+from elmbench.tables.result_table import Column
 
 #: Line styles of the kernels, in turn.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
+
+
+class WeightPathsOptions(TableOptions):
+    """The names of the kernels on some data sets, to be shown instead of their functions and
+    parameters.
+    """
+
+    kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class WeightPathsTable(MetricsTable):
@@ -29,14 +37,8 @@ class WeightPathsTable(MetricsTable):
     fold of the first run. Models without weights are left out.
     """
 
+    Options = WeightPathsOptions
     draws_from_store = True
-
-    class Options(TableOptions):
-        """The names of the kernels on some data sets, to be shown instead of their functions and
-        parameters.
-        """
-
-        kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)

@@ -17,6 +17,7 @@ from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
+from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.evaluation.splits import outer_parts
 from elmbench.report.results import results_of_table
 from elmbench.runs.execute import execute
@@ -24,7 +25,6 @@ from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.specs import datasets
 from elmbench.specs.profiles import recorded_comparison
 from elmbench.tables import add_metrics, kind_of_table
-from elmbench.tables.comparison import share_of_test_rows
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.search import Search

@@ -27,7 +27,7 @@ from scipy.stats import t
 from elmbench.judging.summary import MeasuredCells, optimism, summarise
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
-from elmbench.tables.result_table import gain
+from elmbench.tables.number_texts import gain
 
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:

@@ -12,8 +12,8 @@ from made_cells import committed
 from scipy.stats import binom, binomtest, spearmanr
 
 from elmbench.judging.published_values import (
-    ComparedFigure,
-    compared_figures,
+    ComparedValue,
+    compared_values,
     mean_rank_correlation,
     missing_runs,
 )
@@ -36,16 +36,16 @@ from elmbench.specs.measures import Measure
 
 def figure(
     dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc"
-) -> ComparedFigure:
+) -> ComparedValue:
     """A figure with these run means; the print is a single draw without rounding."""
     array, printed = np.array(means), Printed(print_, 0.0)
     draws, runs = draws_of_means(array, 0.0), np.arange(len(array))
-    return ComparedFigure("paper", dataset, model, Measure(metric), runs, array, draws, printed)
+    return ComparedValue("paper", dataset, model, Measure(metric), runs, array, draws, printed)
 
 
 def table(
     rng: np.random.Generator, truth: Any, runs: int = 10, noise: float = 0.01
-) -> list[ComparedFigure]:
+) -> list[ComparedValue]:
     """A table of data sets by models with these true means, the print drawn like our runs."""
     return [
         figure(
@@ -116,7 +116,7 @@ def test_rank_correlation_is_that_of_scipy() -> None:
 TRUTH = np.array([[0.5, 0.6, 0.7, 0.8], [0.9, 0.7, 0.8, 0.6]])
 
 
-def verdict(figures: Sequence[ComparedFigure]) -> str:
+def verdict(figures: Sequence[ComparedValue]) -> str:
     return judge_metric(figures, "test").verdict
 
 
@@ -254,13 +254,13 @@ def test_committed_tables_by_other_code(name: str) -> None:
 
 def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
     for name in ("eem/table4", "rkelm/table3", "rkelm/table11", "rkelm/table12"):
-        result = self_test(committed(f"paper/{name}").compared_figures, name)
+        result = self_test(committed(f"paper/{name}").compared_values, name)
         assert (result["wrong_models"] > 1, result["wrong_sets"] > 1) == (True, True)
         assert (result["wrong_reproduced"], result["wrong_sets_reproduced"]) == (0, 0), name
 
 
 def test_own_runs_of_a_committed_table_are_reproduced() -> None:
-    result = self_test(committed("paper/eem/table4").compared_figures, "eem/table4")
+    result = self_test(committed("paper/eem/table4").compared_values, "eem/table4")
     assert (result["own_runs"], result["own_reproduced"]) == (10, 10)
     assert result["own_verdicts"] == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
 
@@ -277,7 +277,7 @@ def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
     for name in ("fast/eem/table3", "paper/ospvm/table3"):
         results = committed(name)
         assert (
-            list(compared_figures(results.figures, MeasuredCells(results.cells, results.resolved)))
+            list(compared_values(results.figures, MeasuredCells(results.cells, results.resolved)))
             == []
         )
         assert results.verdicts == []

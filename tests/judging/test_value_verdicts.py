@@ -12,7 +12,7 @@ import pytest
 from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
-from elmbench.judging.published_values import Agreement, agreements, compared_figures
+from elmbench.judging.published_values import Agreement, agreements, compared_values
 from elmbench.judging.summary import MeasuredCells, summarise
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
@@ -142,7 +142,7 @@ MEANS = {
 def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
     measured = MeasuredCells(frame(resolved, lines), resolved)
     figures = summarise(measured).dropna(subset="published")
-    compared = list(compared_figures(figures, measured))
+    compared = list(compared_values(figures, measured))
     return {one.metric: one for one in agreements(compared, figures, resolved)}
 
 

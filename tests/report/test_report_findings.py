@@ -7,13 +7,14 @@ import pytest
 from made_cells import RESULTS, committed
 
 from elmbench.judging.summary import FIGURE
+from elmbench.judging.verdict_words import COMPLETE
 from elmbench.registry import registry
 from elmbench.report.build_site import gather
 from elmbench.report.papers import PaperResults
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.measures import UNJUDGED
 from elmbench.specs.papers import PaperFinding
-from elmbench.tables.result_table import COMPLETE, UNJUDGED
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = {

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from elmbench.cli.checks import published_text
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
+from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import TestOutcome
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
@@ -27,7 +28,6 @@ from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
-from elmbench.tables.result_table import JUDGED, VERDICTS
 
 
 def papers(*names: str) -> list[PaperResults]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from made_cells import Toy, cell, folds, headings, notes_of, row, rows_of, stopped, table_of
 
-from elmbench.tables.result_table import format_fixed, quantity, three_figures
+from elmbench.tables.number_texts import format_fixed, quantity, three_figures
 
 
 def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:

@@ -17,13 +17,14 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from elmbench.judging.published_values import counts_text, verdict_counts
+from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.results import Results
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex, tex
 from elmbench.report.writers.markdown import literal, markdown
 from elmbench.report.writers.text import section_text
 from elmbench.specs.papers import ChosenReading
-from elmbench.tables.result_table import SIGNS, VERDICTS, Column, Note, ResultTable, Section
+from elmbench.tables.result_table import Column, Note, ResultTable, Section
 from elmbench.terminal import escape
 
 ROW = {

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from made_cells import Toy, frame, notes_of, rows_of, summary_of, table_from
 
-from elmbench.tables.comparison import ranking
-from elmbench.tables.model_order import ModelOrder
+from elmbench.evaluation.model_order import ModelOrder, ranking
 
 METRICS = ("accuracy", "mcc")
 #: Models with the same accuracy, in their order.

@@ -16,7 +16,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import Entry
 from elmbench.tables.drawing import line_styles
-from elmbench.tables.result_table import ending
+from elmbench.tables.number_texts import ending
 from elmbench.tasks.plan import Plan
 from elmbench.tasks.stream import Stream
 

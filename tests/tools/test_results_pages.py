@@ -142,7 +142,7 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
 
 def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
     errors, prints, *wins = pattern_error_and_power(
-        committed("paper/rkelm/table3").compared_figures, "rkelm/table3"
+        committed("paper/rkelm/table3").compared_values, "rkelm/table3"
     )
     assert prints == 100
     assert errors <= binom.ppf(1 - 1e-6, prints, ALPHA)

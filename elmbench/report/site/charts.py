@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from elmbench.evaluation.model_order import ranking
 from elmbench.judging.rank_statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.comparison import ranking
 from elmbench.tables.drawing import figure_bytes, new_figure, title_of, words_for
 
 #: The fewest models and data sets of a diagram of ranks.

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.judging.published_values import error_and_power, facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
+from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.build_table import grids_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults, table_sentence
@@ -20,7 +21,6 @@ from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
 from elmbench.results.cells import csv
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.tables.result_table import COMPARED, SIGNS
 
 #: The sign of each verdict, and of a figure without one.
 _SIGNS = SIGNS | {"not run": "○"}

@@ -4,6 +4,7 @@ from html import escape
 
 import pandas as pd
 
+from elmbench.report.legend import legend_of
 from elmbench.tables.result_table import ResultTable
 
 
@@ -16,7 +17,7 @@ def html(table: ResultTable) -> str:
             table.texts(section, columns), columns=[column.heading for column in columns]
         )
         parts += [f"<h3>{escape(section.heading)}</h3>", frame.to_html(index=False, border=0)]
-    parts += [f"<p>{escape(sentence)}</p>" for sentence in table.legend]
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in legend_of(table)]
     if table.notes:
         parts += ["<ul>", *(f"<li>{escape(note.text)}</li>" for note in table.notes), "</ul>"]
     return "\n".join(parts) + "\n"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from elmbench.report.legend import legend_of
 from elmbench.tables.result_table import ResultTable
 from elmbench.terminal import escape
 
@@ -27,8 +28,8 @@ def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = 
     if figure is not None:
         label = re.sub(r"[\[\]]", r"\\\g<0>", literal(table.title))
         lines += ["", f"![{label}]({figure.name})"]
-    if table.legend:
-        lines += ["", *table.legend]
+    if legend := legend_of(table):
+        lines += ["", *legend]
     if table.notes:
         lines += ["", "Notes", "", *(f"- {literal(note.text)}" for note in table.notes)]
     return "\n".join(lines) + "\n"

@@ -13,8 +13,10 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 
+from elmbench.judging.verdict_words import SIGNS
+from elmbench.specs.measures import UNJUDGED
 from elmbench.tables import kind_of_table
-from elmbench.tables.result_table import SIGNS, UNJUDGED, Column, Entry, ResultTable, Section
+from elmbench.tables.result_table import Column, Entry, ResultTable, Section
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:

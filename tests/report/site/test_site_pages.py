@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from elmbench.judging.verdict_words import SIGNS
 from elmbench.metrics import less_is_better
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from elmbench.tables.result_table import SIGNS
 
 pytestmark = pytest.mark.exhaustive
 

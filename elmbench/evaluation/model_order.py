@@ -8,12 +8,20 @@ counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: The measure of a model that has a rank on a data set.
+RANK = "rank"
 SIZE = "n_units"
 FIT_TIME = "fit_seconds"
 #: The advantage of a model that a cost puts before another one.
@@ -92,6 +100,32 @@ class ModelOrder:
         return _ADVANTAGES.get(decisive, f"better {decisive}")
 
 
-def order_of_metrics(ranks: str, metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics of a table, the one that ranks first."""
-    return tuple(dict.fromkeys((ranks, *metrics)))
+def ranking(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
+    """Return the order of the ranked models of a data set."""
+    lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
+    means = {
+        str(model): dict(zip(group["metric"], group["mean"].astype(float), strict=True))
+        for model, group in lines.groupby("model", sort=False)
+    }
+    return order_of_means(means, dataset, resolved)
+
+
+def order_of_means(
+    means: Mapping[str, Mapping[str, float]], dataset: str, resolved: Resolved
+) -> ModelOrder:
+    """Return the order of the models that have a rank on a data set, or over all of them.
+
+    `means`: the mean of each measure, by model.
+    """
+    ranked = {model: mean for model, mean in means.items() if RANK in mean}
+    metrics = () if dataset == ALL else metrics_of(dataset, resolved)
+    return ModelOrder(metrics, ranked)
+
+
+def metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
+    """Return the metrics that a table shows for a data set; the one that ranks the models comes
+    first.
+    """
+    ranking_metric = resolved.metric_of(dataset)
+    shown = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+    return tuple(dict.fromkeys((ranking_metric, *shown)))

@@ -1,0 +1,107 @@
+"""Comparison of scores on the same folds: the test against the best model, and the runs that it
+needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elmbench.evaluation.splits import part_sizes
+from elmbench.numerics.significance import Region, corrected_t_test, holm, without_round_off
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+else:  # what only annotations need is not imported: pandas takes a third of a second
+    DataFrame = Series = Any
+
+#: The name of the model that ignores the features. It has no rank.
+DUMMY = "dummy"
+#: The level of the test of two models.
+LEVEL = 0.05
+#: The most repetitions of the folds that a note advises.
+MOST_RUNS = 100
+
+
+def p_values(
+    scores: DataFrame, test_share: float | None, n: int = 0, *, best: str = ""
+) -> Series[float]:
+    """Return the p-value of the difference of each model from the best one, by Holm's correction; 1
+    for the best.
+
+    `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n`
+    are those of `corrected_t_test`. `best`: the best model; by default that of the best mean, the
+    first by name if there are several. The result is empty if there are fewer than two folds or no
+    `test_share`.
+    """
+    import pandas as pd
+
+    if len(scores) < 2 or not len(scores.columns) or test_share is None:
+        return pd.Series(dtype=float)
+    best = best or without_round_off(scores.mean().sort_index()).idxmax()
+    better = Region(low=0.0)
+    # The test is two-sided.
+    rivals = scores.columns.drop([best])
+    tests = (
+        corrected_t_test(scores[best] - scores[name], test_share, better, n=n) for name in rivals
+    )
+    p = dict(zip(rivals, holm([2 * test.confirming for test in tests]), strict=True)) | {best: 1.0}
+    return pd.Series({str(name): p[name] for name in scores}, dtype=float)
+
+
+def needed_runs(
+    scores: DataFrame, test_share: float | None, folds: int, max_runs: int, *, best: str = ""
+) -> dict[str, int | None]:
+    """Return the runs that would separate models from the best one, for those that the folds do not
+    separate. `best` is that of `p_values`.
+
+    The differences keep their means and deviations. None means that `max_runs` would not suffice:
+    since training parts overlap, the variance of a mean difference never falls below s^2 x
+    `test_share`.
+    """
+    p = p_values(scores, test_share, best=best)
+    best = best or str(p.idxmax() if len(p) else "")
+    counts: dict[str, int | None] = {
+        str(model): None for model in p.index if model != best and p[model] >= LEVEL
+    }
+    for runs in range(len(scores) // folds + 1, max_runs + 1) if counts else ():
+        p = p_values(scores, test_share, runs * folds, best=best)
+        counts |= {
+            model: runs for model, count in counts.items() if count is None and p[model] < LEVEL
+        }
+    return counts
+
+
+def share_of_test_rows(
+    dataset: str, resolved: Resolved, cells: DataFrame | None = None
+) -> float | None:
+    """Return test rows over training rows of a split; None if the test rows are the same in every
+    run.
+
+    `cells` of the data set tell how many rows are in none of the predefined test parts.
+    """
+    spec = resolved.dataset(dataset)
+    split = resolved.spec.protocol.outer.split(dataset, spec.task)
+    if split.kind == "ordered-kfold":
+        # A fold has 1/(k+1) of the rows, and the average training part has half of them.
+        return 2 / (split.folds + 1)
+    if split.kind == "predefined-kfold" and cells is not None:
+        n_test = float(cells["n_test"].mean())
+        return n_test / (spec.shape.instances - n_test)
+    if split.kind.endswith("kfold"):
+        return 1 / (split.folds - 1)
+    if split.kind not in SIZED or split.kind == "in-order":
+        return None
+    train, test = part_sizes(split, spec.public.instances)
+    return test / train
+
+
+def dummies(resolved: Resolved) -> list[str]:
+    """Return the names of the columns that hold the dummy model."""
+    return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
+
+
+def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:
+    """Return the scores without those of the dummy model."""
+    return scores.drop(columns=dummies(resolved), errors="ignore")

@@ -1,0 +1,24 @@
+"""The words of verdicts on published values, their signs, and the endings of entries."""
+
+from collections.abc import Mapping
+
+#: Verdicts on a published figure that is compared with the interval of enough runs.
+JUDGED = ("reproduced", "consistent", "close", "differs")
+#: Verdicts on a figure that is compared with our runs.
+COMPARED = (*JUDGED, "too few runs")
+#: All verdicts on a published figure (docs/verdicts.md).
+VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
+#: The sign of each verdict, so that a reader does not depend on colours.
+SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
+#: The ending of an entry without missing or failed cells.
+COMPLETE = "ok"
+#: The ending of an entry without a model in the suite.
+NOT_MEASURED = "not measured"
+
+
+def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
+    """Return the number of figures with each verdict in words, such as `2 reproduced, 3 differ`."""
+    words = ((n, name, f"{SIGNS[name]} " * signs) for name in VERDICTS if (n := counts[name]))
+    return ", ".join(
+        f"{n} {sign}{'differ' if name == 'differs' and n > 1 else name}" for n, name, sign in words
+    )

@@ -1,0 +1,40 @@
+"""The sentences that explain the columns of a table."""
+
+from elmbench.judging.verdict_words import COMPARED
+from elmbench.tables.result_table import ResultTable
+
+#: The sentence that explains a column.
+_LEGEND = {
+    "verdict": (
+        "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the "
+        "last printed digit), consistent (in it, but so are figures of other models), close (in "
+        "one twice as wide), differs, too few runs (fewer than three)."
+    ),
+    "ratio": (
+        "Fit times are of one machine; compare the ratios, over the first model on the same data "
+        "set."
+    ),
+    "optimism": (
+        "Optimism: how much better the oracle's mean is than that of nested selection, on the same "
+        "folds."
+    ),
+}
+
+
+def legend_of(table: ResultTable) -> list[str]:
+    """Return the sentences that explain the verdicts, the times and the optimism that a table
+    shows.
+    """
+    columns = {
+        _kind_of_column(name)
+        for section in table.sections
+        for line in section.lines
+        for name, text in line.items()
+        if text in COMPARED or not name.startswith("verdict")
+    }
+    return [sentence for column, sentence in _LEGEND.items() if column in columns]
+
+
+def _kind_of_column(name: str) -> str:
+    """Return what a column shows, such as `verdict` for `verdict2`, whichever measure it is about."""
+    return name.removeprefix("published_").rstrip("0123456789")

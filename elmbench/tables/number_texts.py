@@ -1,0 +1,47 @@
+"""Numbers and endings as tables show them."""
+
+_ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
+
+
+def quantity(
+    mean: float, std: float | None = None, places: int | None = None, ok: int | None = None
+) -> str:
+    """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
+
+    `places`: decimals to show; three significant figures for None. `ok`: the number of cells that
+    the mean is over, if others did not end ok.
+    """
+    is_noise = std is not None and std < 1e-12 * abs(mean)  # of equal numbers, by round-off
+    numbers = [value for value in (mean, 0.0 if is_noise else std) if value is not None]
+    if places is None:
+        return " ± ".join(map(three_figures, numbers))
+    return " ± ".join(format_fixed(value, places) for value in numbers) + (
+        "" if ok is None else f" ({ok} ok)"
+    )
+
+
+def ending(status: str) -> str:
+    """Return an ending as the papers print it, such as `out of memory` or `-`."""
+    return _ENDINGS.get(status, status)
+
+
+def gain(value: float) -> str:
+    """Return the optimism of a selection with its sign."""
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as tables show it."""
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def format_fixed(value: float, places: int) -> str:
+    """Return a number with a fixed number of decimals, or in powers of ten if it is very large."""
+    return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
+
+
+def three_figures(value: float) -> str:
+    """Return seconds or a hyperparameter with at most three significant figures, large ones as
+    whole numbers.
+    """
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.2g}"
