@@ -203,13 +203,11 @@ def sigmoids(
     classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
     of the rows.
     """
-    from sklearn.calibration import _SigmoidCalibration
+    from elmbench.models.base.sklearn_private import new_sigmoid
 
     two = scores.ndim == 1
     columns = enumerate(np.atleast_2d(scores.T), start=1 if two else 0)
-    calibrators = [
-        _SigmoidCalibration().fit(column, true == number, weights) for number, column in columns
-    ]
+    calibrators = [new_sigmoid().fit(column, true == number, weights) for number, column in columns]
 
     def probabilities(values: Array) -> Array:
         pairs = zip(calibrators, np.atleast_2d(values.T), strict=True)

@@ -2,8 +2,6 @@
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
 from elmbench.models.base.family import (
     COUNT,
     FamilyClassifier,
@@ -11,6 +9,7 @@ from elmbench.models.base.family import (
     estimator,
     numeric_gamma,
 )
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.kos_elm import KOSELM
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
 from elmbench.numerics.pairwise import Kernel

@@ -5,9 +5,9 @@ gradient descent.
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.pegasos import HyperplaneClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks

@@ -3,9 +3,9 @@
 from typing import Any, ClassVar
 
 import scipy.sparse as sp
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator, numeric_gamma
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.pegasos import StochasticClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.online.budgeted_sgd import BudgetedState

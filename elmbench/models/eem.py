@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, softmax
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real, estimator
 from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.models.protocols import Evaluated, Folds

@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.kernels import KernelSystemMixin
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
 

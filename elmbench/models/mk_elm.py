@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
 from elmbench.models.base.family import (
     COUNT,
@@ -18,6 +17,7 @@ from elmbench.models.base.family import (
     NumberInterval,
     estimator,
 )
+from elmbench.models.base.sklearn_private import StrOptions, validate_parameter_constraints
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.models.elm import HiddenNodesMixin
 from elmbench.numerics.arrays import EPS, Array, Rows

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.pvm import ProjectionClassifier
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.projection import (

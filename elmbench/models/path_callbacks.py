@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sklearn.utils import _safe_indexing
-
+from elmbench.models.base.sklearn_private import has_callbacks, safe_indexing
 from elmbench.numerics.arrays import Indices
 
 
@@ -21,7 +20,7 @@ class SearchTasks:
         self._search = search
         self._X = X
         self._y = y
-        self._has_callbacks = bool(getattr(search, "_skl_callbacks", ()))
+        self._has_callbacks = has_callbacks(search)
         self._root = search._init_callback_context(max_subtasks=1 + (search.refit is not False))
         self._root.call_on_fit_task_begin(estimator=search, X=X, y=y)
         self._evaluations = self._root.subcontext(
@@ -40,8 +39,8 @@ class SearchTasks:
                 task_name="candidate-split-evaluation", task_id=number
             )
             data = {
-                "X": lambda: _safe_indexing(self._X, train),
-                "y": lambda: _safe_indexing(self._y, train),
+                "X": lambda: safe_indexing(self._X, train),
+                "y": lambda: safe_indexing(self._y, train),
             }
             task.call_on_fit_task_begin(estimator=self._search, **data)
             task.call_on_fit_task_end(estimator=self._search, **data)

@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
-from sklearn.model_selection._validation import _score
-from sklearn.utils import _safe_indexing
 
 from elmbench.metrics import REGISTRY, Metric
+from elmbench.models.base.sklearn_private import (
+    ScorerParts,
+    safe_indexing,
+    score_predictions,
+    scorer_parts,
+)
 from elmbench.models.protocols import Folds
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts, roc_areas
@@ -43,10 +47,10 @@ def path_results(
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
     for j, (train, test) in enumerate(folds):
-        true = _safe_indexing(y, test)
+        true = safe_indexing(y, test)
         responses = {method: np.asarray(outputs[j])}
         if method == "decision_grid":
-            classes = np.unique(_safe_indexing(y, train))
+            classes = np.unique(safe_indexing(y, train))
             responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
         values.append(
             {
@@ -56,7 +60,7 @@ def path_results(
         )
     for name, scorer in scorers.items():
         if scorer.metric and scorer.metric.name == "roc_auc":
-            true_by_fold = [_safe_indexing(y, test) for _, test in folds]
+            true_by_fold = [safe_indexing(y, test) for _, test in folds]
             _break_ties(
                 scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score
             )
@@ -100,24 +104,26 @@ def registered_metric(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
-        if (
-            reference
-            and reference._score_func is scorer._score_func
-            and reference._kwargs == scorer._kwargs
-        ):
+        if reference and _compute_the_same(scorer_parts(reference), scorer_parts(scorer)):
             return metric
     return None
+
+
+def _compute_the_same(one: ScorerParts, other: ScorerParts) -> bool:
+    """Return True if the scorers with these parts differ at most in their sign."""
+    return one.function is other.function and one.options == other.options
 
 
 def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision
     values (p, n).
     """
-    scorer, _, metric = path_scorer
+    metric = path_scorer.metric
+    parts = scorer_parts(path_scorer.scorer)
     labels = np.asarray(y)
     if metric and labels.ndim == 1 and len(labels):
         function = metric.function
-        sign = scorer._sign
+        sign = parts.sign
         if metric.takes == "counts" and predicted.dtype.kind != "f":
             classes = np.unique(np.concatenate([labels, predicted.ravel()]))
             if metric.name not in ("precision", "recall", "f1") or (
@@ -133,6 +139,11 @@ def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_s
                 return np.asarray(sign * roc_areas(labels == classes[1], predicted))
 
     def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
-        return scorer._sign * scorer._score_func(y, outputs, **scorer._kwargs)
+        return parts.sign * parts.function(y, outputs, **parts.options)
 
-    return np.array([_score(None, outputs, y, score, None, error_score) for outputs in predicted])
+    return np.array(
+        [
+            score_predictions(None, outputs, y, scorer=score, error_score=error_score)
+            for outputs in predicted
+        ]
+    )

@@ -13,20 +13,27 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import (
     ClassifierMixin,
     RegressorMixin,
-    _fit_context,
     clone,
     is_classifier,
     is_regressor,
 )
-from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.model_selection._validation import _score
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import Tags, check_random_state, check_X_y, get_tags, indexable
 
+from elmbench.models.base.sklearn_private import (
+    callbacks_of_fit,
+    fit_context,
+    is_score_method,
+    num_samples,
+    positive_label,
+    response_methods,
+    safe_indexing,
+    score_predictions,
+    scorers_by_name,
+)
 from elmbench.models.path_callbacks import SearchTasks
 from elmbench.models.path_scores import PathScorer, path_results, registered_metric
 from elmbench.models.protocols import Folds, GridPath
@@ -120,7 +127,7 @@ class PathSearchCV(GridSearchCV):
         tags.target_tags = replace(target_tags, required=tags.target_tags.required)
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search the grid, and fit the best candidate to all rows.
 
@@ -138,7 +145,7 @@ class PathSearchCV(GridSearchCV):
         cv = self.cv
         try:
             with threads_for(X):
-                with callback_management_context(self):
+                with callbacks_of_fit(self):
                     is_fitted = self._fit_by_path(X, y, params)
                 if not is_fitted:
                     super().fit(X, y, **({} if self.cv is not cv else params))
@@ -158,7 +165,7 @@ class PathSearchCV(GridSearchCV):
         candidates = list(ParameterGrid(self.param_grid))
         grids = _grids(self.estimator, candidates)
         scorer, refit_metric = self._get_scorers()
-        scorers = getattr(scorer, "_scorers", scorer)
+        scorers = scorers_by_name(scorer)
         named_scorers = scorers if isinstance(scorers, dict) else {"": scorers}
         if not grids or not (path_scorers := self._select_scorers(named_scorers, grids, y)):
             return False
@@ -168,7 +175,7 @@ class PathSearchCV(GridSearchCV):
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
         self.cv = list(cv.split(X, y, **routed.splitter.split))
         try:
-            numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
+            numbers = np.arange(num_samples(X))  # a splitter may yield masks or negative numbers
             folds = [
                 (numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv
             ]
@@ -245,14 +252,13 @@ class PathSearchCV(GridSearchCV):
                 model = clone(self.estimator).set_params(**clone(candidates[i], safe=False))
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", LinAlgWarning)
-                    model.fit(_safe_indexing(X, train), _safe_indexing(y, train))
-                out[i * len(folds) + j]["test_scores"] = _score(
+                    model.fit(safe_indexing(X, train), safe_indexing(y, train))
+                out[i * len(folds) + j]["test_scores"] = score_predictions(
                     model,
-                    _safe_indexing(X, test),
-                    _safe_indexing(y, test),
-                    scorers,
-                    None,
-                    self.error_score,
+                    safe_indexing(X, test),
+                    safe_indexing(y, test),
+                    scorer=scorers,
+                    error_score=self.error_score,
                 )
 
     def _select_scorers(
@@ -271,25 +277,24 @@ class PathSearchCV(GridSearchCV):
         result = {}
         for name, scorer in scorers.items():
             real_scorer = scorer
-            if type(scorer).__name__ == "_PassthroughScorer":  # the method `score` of the estimator
+            if is_score_method(scorer):  # the method `score` of the estimator
                 defaults = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
                 real_scorer = (
                     get_scorer(defaults[type(model).score])
                     if type(model).score in defaults
                     else None
                 )
-            response = getattr(real_scorer, "_response_method", None) or ("",)
-            first = response if isinstance(response, str) else response[0]
-            if response == "predict" and (
-                len(classes) != 2 or real_scorer._get_pos_label() in (None, *classes)
+            methods = response_methods(real_scorer)
+            if methods == ("predict",) and (
+                len(classes) != 2 or positive_label(real_scorer) in (None, *classes)
             ):
                 result[name] = PathScorer(
                     real_scorer, "evaluate_grid", registered_metric(real_scorer)
                 )
             elif (
                 decides
-                and first == "decision_function"
-                and real_scorer._get_pos_label() in (None, classes[1])
+                and methods[:1] == ("decision_function",)
+                and positive_label(real_scorer) in (None, classes[1])
             ):
                 result[name] = PathScorer(
                     real_scorer, "decision_grid", registered_metric(real_scorer)
@@ -398,13 +403,13 @@ def _problems(
     for j, (train, test) in enumerate(folds):
         head = clone(grid.head)
         blocks = [
-            head.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train)),
-            head.transform(_safe_indexing(X, test)),
+            head.fit_transform(safe_indexing(X, train), safe_indexing(y, train)),
+            head.transform(safe_indexing(X, test)),
         ]
         rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
         parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
         yield (
-            *_check_rows(grid.model, rows, _safe_indexing(y, np.concatenate([train, test]))),
+            *_check_rows(grid.model, rows, safe_indexing(y, np.concatenate([train, test]))),
             [parts],
             [j],
         )

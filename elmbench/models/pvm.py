@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import COUNT, FamilyClassifier, NumberInterval, estimator
 from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import check_condition, estimator, numeric_gamma
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks

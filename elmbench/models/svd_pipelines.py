@@ -15,13 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.amm import AMMClassifier
 from elmbench.models.base.family import FamilyModel, estimator
+from elmbench.models.base.sklearn_private import fit_context
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
@@ -67,7 +68,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
     n_components: int = 100
     random_state: int | np.random.RandomState | None = None
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or
         sparse.

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils import indexable
 
 from elmbench.models.base.family import POSITIVE, NumberInterval
 from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.sklearn_private import check_sample_weight, safe_indexing
 from elmbench.models.base.weights import weight_key
 from elmbench.numerics.pairwise import Kernel
 
@@ -36,7 +36,7 @@ class _StopRecorder:
         """
         rows = None
         if sample_weight is not None:
-            weights = sample_weight = _check_sample_weight(
+            weights = sample_weight = check_sample_weight(
                 sample_weight, X, ensure_non_negative=True
             )
             if (
@@ -44,7 +44,7 @@ class _StopRecorder:
             ):  # LIBSVM leaves rows without weight out too, but not classes that have no others
                 rows = np.flatnonzero(weights)
                 X, y, sample_weight = (
-                    *(_safe_indexing(part, rows) for part in indexable(X, y)),
+                    *(safe_indexing(part, rows) for part in indexable(X, y)),
                     weights[rows],
                 )
         super().fit(X, y, sample_weight)  # type: ignore[misc]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
 from elmbench.numerics.arrays import Array, Rows

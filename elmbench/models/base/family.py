@@ -22,14 +22,13 @@ from sklearn.base import (
     ClassifierMixin,
     MultiOutputMixin,
     RegressorMixin,
-    _fit_context,
 )
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from elmbench.models.base.sklearn_private import Interval, StrOptions, fit_context
 from elmbench.numerics.arrays import EPS, LARGEST, Array, Rows
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.pairwise import NAMES
@@ -244,7 +243,7 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
             margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
         return np.asarray(((margins > errors) | (errors == 0)).all(axis=0))
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit."""
         rows, labels = self._validate_rows(X, y)
@@ -254,7 +253,7 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         return self
 
     @available_if(lambda model: hasattr(model, "_update"))
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their
         order.
@@ -325,7 +324,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
             self._n_targets = targets.shape[1]
         return rows, targets
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
         earlier fit.
@@ -334,7 +333,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
         return self
 
     @available_if(lambda model: hasattr(model, "_update"))
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from further rows `X` and target values `y`, as for `fit`, in their order."""
         first = not hasattr(self, "_n_targets")

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
-from sklearn.utils._param_validation import validate_parameter_constraints
 
 from elmbench.models.base.family import check_size, named_gamma
+from elmbench.models.base.sklearn_private import validate_parameter_constraints
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 

@@ -10,10 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from elmbench.models.base.family import (
     FamilyClassifier,
@@ -24,6 +22,7 @@ from elmbench.models.base.family import (
     estimator,
     named_gamma,
 )
+from elmbench.models.base.sklearn_private import check_sample_weight, fit_context
 from elmbench.numerics.arrays import Array, Rows
 
 
@@ -41,7 +40,7 @@ def _select_weighted(
     """
     if sample_weight is None:
         return X, y, None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if isinstance(getattr(model, "gamma", None), str):
         model._gamma = named_gamma(model.gamma, X, weights)
     selection = weights > 0
@@ -53,7 +52,7 @@ def _select_weighted(
 class RowWeightedClassifier(FamilyClassifier):
     """A classifier whose `fit` takes weights of rows."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit.
 
@@ -130,7 +129,7 @@ class WeightedClassifier(RowWeightedClassifier):
 class WeightedRegressor(FamilyRegressor):
     """A regressor whose `fit` takes weights of rows."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
         earlier fit.

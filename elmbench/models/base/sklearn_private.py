@@ -1,0 +1,141 @@
+"""The private names of scikit-learn that elmbench uses, each with its reason.
+
+scikit-learn may change them without notice, so no other module imports one, and a test fails when
+one disappears. Names that take long to import are imported by the function that needs them.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+__all__ = [
+    "INHERITED",
+    "Interval",
+    "ScorerParts",
+    "StrOptions",
+    "callbacks_of_fit",
+    "check_sample_weight",
+    "fit_context",
+    "has_callbacks",
+    "is_score_method",
+    "new_sigmoid",
+    "num_samples",
+    "positive_label",
+    "response_methods",
+    "safe_indexing",
+    "score_predictions",
+    "scorer_parts",
+    "scorers_by_name",
+    "validate_parameter_constraints",
+]
+
+#: Validates parameters before a fit and skips that inside of nested fits; estimators of other
+#: packages have no public way to do the same.
+fit_context = _fit_context
+
+#: Selects rows of arrays, lists, frames and sparse matrices in the same way as `GridSearchCV`.
+safe_indexing = _safe_indexing
+
+#: Counts the rows of anything that has rows, with the errors of `GridSearchCV`.
+num_samples = _num_samples
+
+#: Checks the weights of rows, with the errors that `check_estimator` expects.
+check_sample_weight = _check_sample_weight
+
+# `Interval`, `StrOptions` and `validate_parameter_constraints` state and check parameters, with
+# messages that are the same as for scikit-learn's own estimators.
+
+#: Private methods and attributes that our subclasses inherit, by class, with the reason for each.
+INHERITED: Mapping[str, Mapping[str, str]] = {
+    "sklearn.base.BaseEstimator": {
+        "_validate_params": "a path has the errors of `fit` for parameters out of range",
+    },
+    "sklearn.base.ClassNamePrefixFeaturesOutMixin": {
+        "get_feature_names_out": "reads the attribute `_n_features_out` that we set",
+    },
+    "sklearn.svm.SVC": {"_parameter_constraints": "our SVM accepts fewer values of C"},
+    "sklearn.svm.SVR": {"_parameter_constraints": "our SVM accepts fewer values of C"},
+    "sklearn.model_selection.GridSearchCV": {
+        "_get_scorers": "scorers are the same as in `GridSearchCV`",
+        "_get_routed_params_for_fit": "`groups` reach the splitter",
+        "_format_results": "`cv_results_` has the same columns",
+        "_select_best_index": "`refit` selects the same candidate",
+        "_init_callback_context": "callbacks of a search are called for each candidate",
+    },
+}
+
+
+class ScorerParts(NamedTuple):
+    """The parts of a scorer, which has no public attributes.
+
+    Attributes
+    ----------
+    function : callable
+        The metric, a function of the true and the predicted values.
+    sign : int
+        -1 for a loss, otherwise 1.
+    options : dict
+        Keyword arguments of the metric.
+    """
+
+    function: Callable[..., Any]
+    sign: int
+    options: dict[str, Any]
+
+
+def scorer_parts(scorer: Any) -> ScorerParts:
+    """Return the parts of a scorer, which scores many predictions without fitting a model."""
+    return ScorerParts(function=scorer._score_func, sign=scorer._sign, options=scorer._kwargs)
+
+
+def scorers_by_name(scorer: Any) -> Any:
+    """Return the dict of scorers within one for several metrics, or a single scorer itself."""
+    return getattr(scorer, "_scorers", scorer)
+
+
+def is_score_method(scorer: Any) -> bool:
+    """Return True for the scorer that calls the method `score` of the model."""
+    return type(scorer).__name__ == "_PassthroughScorer"
+
+
+def response_methods(scorer: Any) -> tuple[str, ...]:
+    """Return the methods of a model that a scorer tries in turn, or none if they are unknown."""
+    methods = getattr(scorer, "_response_method", None) or ()
+    return (methods,) if isinstance(methods, str) else tuple(methods)
+
+
+def positive_label(scorer: Any) -> Any:
+    """Return the label that a scorer takes as positive, or None by default."""
+    return scorer._get_pos_label()
+
+
+def score_predictions(model: Any, X: Any, y: Any, scorer: Any, error_score: Any) -> Any:
+    """Return the score of a model, with the warnings and the value for errors of `GridSearchCV`."""
+    from sklearn.model_selection._validation import _score
+
+    return _score(model, X, y, scorer, None, error_score)
+
+
+def callbacks_of_fit(search: Any) -> AbstractContextManager[Any]:
+    """Return the context of a fit that calls the callbacks of a search."""
+    from sklearn.callback._callback_support import callback_management_context
+
+    context: AbstractContextManager[Any] = callback_management_context(search)
+    return context
+
+
+def has_callbacks(search: Any) -> bool:
+    """Return True if a search has callbacks; without them, no task is recorded."""
+    return bool(getattr(search, "_skl_callbacks", ()))
+
+
+def new_sigmoid() -> Any:
+    """Return an unfitted sigmoid of Platt; the public class calibrates only whole models."""
+    from sklearn.calibration import _SigmoidCalibration
+
+    return _SigmoidCalibration()
