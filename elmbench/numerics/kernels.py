@@ -4,6 +4,7 @@ result.
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -212,10 +213,13 @@ def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
             return L[:, :rank]
         if rank == max_rank or math.log(n / trace) < rank / max_rank * math.log(n / allowed):
             return None
-        pivots, C, K = _next_pivots(X, gamma, L[:, :rank], diagonal, min(_BLOCK, max_rank - rank))
-        K -= L[:, :rank] @ L[pivots, :rank].T
+        size = min(_BLOCK, max_rank - rank)
+        chosen = _next_pivots(X, gamma, L[:, :rank], diagonal, size)
+        pivots = chosen.rows
+        residual = chosen.kernel
+        residual -= L[:, :rank] @ L[pivots, :rank].T
         columns = slice(rank, rank + len(pivots))
-        L[:, columns] = dtrsm(1.0, C, K, side=1, lower=1, trans_a=1)
+        L[:, columns] = dtrsm(1.0, chosen.factor, residual, side=1, lower=1, trans_a=1)
         diagonal -= np.einsum("ij,ij->i", L[:, columns], L[:, columns])
         diagonal[pivots] = 0.0
         np.maximum(diagonal, 0.0, out=diagonal)
@@ -223,17 +227,39 @@ def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
         rank += len(pivots)
 
 
-def _next_pivots(
-    X: Array, gamma: float, L: Array, diagonal: Array, size: int
-) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return at most `size` rows with the largest residual diagonal, the factor of their residual,
-    and their kernel.
+class _Pivots(NamedTuple):
+    """The rows whose columns of the kernel come next in the factor L.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (k,)
+        Their numbers.
+    factor : ndarray of shape (k, k)
+        The Cholesky factor of their part of the residual K - L L'.
+    kernel : ndarray of shape (n, k)
+        Their columns of the kernel.
     """
-    count = min(2 * size, len(X))
-    rows = np.argpartition(diagonal, -count)[-count:]
-    K = kernel_matrix(X[rows], X, gamma=gamma).T
-    C, order, rank, _ = dpstrf(
-        K[rows] - L[rows] @ L[rows].T, lower=1, tol=_SMALLEST * diagonal.max()
+
+    rows: NDArray[np.intp]
+    factor: Array
+    kernel: Array
+
+
+def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -> _Pivots:
+    """Return at most `size` rows with the largest diagonal of the residual K - L L'.
+
+    The pivoted Cholesky factor of twice as many rows orders them.
+    """
+    n_candidates = min(2 * size, len(X))
+    candidates = np.argpartition(diagonal, -n_candidates)[-n_candidates:]
+    kernel = kernel_matrix(X[candidates], X, gamma=gamma).T
+    residual = kernel[candidates] - L[candidates] @ L[candidates].T
+    smallest = _SMALLEST * diagonal.max()
+    factor, order, rank, _ = dpstrf(residual, lower=1, tol=smallest)
+    n_pivots = min(rank, size)
+    pivots = order[:n_pivots] - 1  # LAPACK counts from 1
+    return _Pivots(
+        rows=candidates[pivots],
+        factor=factor[:n_pivots, :n_pivots],
+        kernel=kernel[:, pivots],
     )
-    pivots = order[: min(rank, size)] - 1
-    return rows[pivots], C[: len(pivots), : len(pivots)], K[:, pivots]

@@ -76,12 +76,12 @@ class KrylovSpace:
         self.steps = 0
         self.last_length = 0.0
         self.lengths = self._size / self.allowed
-        # Of the elimination of (T + r I) y = |b| e_1, for each ridge: the last pivot, and the last
+        # The elimination of (T + r I) y = |b| e_1 for each ridge needs its last pivot and the last
         # entry of y, without its sign.
-        self._pivots, self._last = np.full(len(ridges), np.inf), np.full(len(ridges), self._size)
-        # and the number of steps when it was computed
+        self._pivots = np.full(len(ridges), np.inf)
+        self._last = np.full(len(ridges), self._size)
         self.least = 0.0
-        self._estimated = 0
+        self._estimated = 0  # number of steps when `least` was computed
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved;
@@ -222,10 +222,8 @@ class SharedSpace:
         self._basis = np.empty((n, m + columns), order="F")
         self._images = np.empty((n, columns), order="F")
         self._basis[:, :m] = start.basis
-        self._gram, self._shares = (
-            np.empty((columns, columns), order="F"),
-            np.empty(columns),
-        )  # U'G and c
+        self._gram = np.empty((columns, columns), order="F")  # U'G
+        self._shares = np.empty(columns)  # c
         self._added = 0
 
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
@@ -242,12 +240,14 @@ class SharedSpace:
         bounds = allowed_residuals(ridges, start.norm, start.least) * length_of(start.b)
         for ridge, allowed in zip(ridges, bounds, strict=True):
             rest, loss = self._reduce(ridge)
-            while (
-                not (length := length_of(residual := self._residual(ridge, rest, loss))) <= allowed
-            ):
+            residual = self._residual(ridge, rest, loss)
+            length = length_of(residual)
+            while not length <= allowed:
                 if not self.widen(inverse(residual)):
                     length = math.inf  # only round-off remains outside of the space
                     break
+                residual = self._residual(ridge, rest, loss)
+                length = length_of(residual)
             lengths.append(length)
         return lengths
 
@@ -316,15 +316,20 @@ class SharedSpace:
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        m = self._first
-        k = self._added
-        weights = np.empty((len(ridges), m + k))
-        for row, ridge, (first, last) in zip(
-            weights, ridges.tolist(), self._start.weights(ridges), strict=True
-        ):
-            row[m:] = y = self._weights(ridge, *self._reduce(ridge))
-            row[:m] = first - self._start.last_length * (self._shares[:k] @ y) * last
-        return (weights @ self._basis[:, : m + k].T).T  # as in `FoldView.product`
+        n_krylov = self._first
+        n_columns = n_krylov + self._added
+        shares = self._shares[: self._added]
+        krylov_weights = self._start.weights(ridges)
+        weights = np.empty((len(ridges), n_columns))
+        for i, ridge in enumerate(ridges.tolist()):
+            rest, loss = self._reduce(ridge)
+            added_weights = self._weights(ridge, rest, loss)
+            from_first, from_last = krylov_weights[i]
+            coupling = self._start.last_length * (shares @ added_weights)
+            weights[i, :n_krylov] = from_first - coupling * from_last
+            weights[i, n_krylov:] = added_weights
+        basis = self._basis[:, :n_columns]
+        return (weights @ basis.T).T  # as in `FoldView.product`
 
 
 def steps_left(logs: list[float]) -> float:

@@ -22,7 +22,7 @@ LEVEL = 0.025
 
 @dataclass(frozen=True)
 class Region:
-    """The values between `low` and `high` that the tested figure has if a claim is right."""
+    """The values between `low` and `high` that the tested quantity has if a claim is right."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -32,11 +32,26 @@ class Region:
 class TestOutcome:
     """The result of a test of a claim.
 
-    `estimate` is a difference of means, a ratio of times or a share of data sets, `low` and `high`
-    are the ends of its 95 % interval, if the test gives one. `confirming` and `contradicting` are
-    the p-values against and for the claim. `n` counts folds, runs or data sets (`unit`). `subject`
-    is the tested data set, model, column and metric; `means` are those of two columns on a single
-    data set.
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    estimate : float
+        A difference of means, a ratio of times or a share of data sets.
+    confirming : float
+        Probability of data at least as extreme if the claim is wrong.
+    contradicting : float
+        Probability of data at least as extreme if the claim is right.
+    n : int
+        Number of folds, runs or data sets.
+    unit : str
+        What `n` counts.
+    low, high : float or None
+        Ends of the 95 % interval of the estimate; None if the test gives none.
+    subject : tuple of str
+        The tested data set, model, column and metric.
+    means : tuple of float
+        The means of two columns on a single data set.
     """
 
     test: str
@@ -80,9 +95,16 @@ def corrected_t_test(
     """
     values = np.asarray(differences, dtype=float)
     n = n or len(values)
-    error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _t_finding(
-        "corrected resampled t-test", float(values.mean()), error, n - 1, region, n, unit, floor
+    deviation = float(values.std(ddof=1))
+    return _t_outcome(
+        "corrected resampled t-test",
+        estimate=float(values.mean()),
+        error=deviation * math.sqrt(1 / n + test_share),
+        freedom=n - 1,
+        region=region,
+        n=n,
+        unit=unit,
+        floor=floor,
     )
 
 
@@ -94,29 +116,32 @@ def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 
     """
     first = np.asarray(one, dtype=float)
     second = np.asarray(other, dtype=float)
-    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
-    error = math.sqrt(sum(parts))
-    below = sum(
-        part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True)
-    )
-    freedom = (
-        sum(parts) ** 2 / below if below else len(first) + len(second) - 2
-    )  # Welch and Satterthwaite
-    n = min(len(first), len(second))
-    return _t_finding(
+    first_variance = _variance_of_mean(first)
+    second_variance = _variance_of_mean(second)
+    variance = first_variance + second_variance
+    # Welch and Satterthwaite: 1 / freedom is the mean of 1 / (n_i - 1) by squared variances.
+    weighted = first_variance**2 / (len(first) - 1) + second_variance**2 / (len(second) - 1)
+    freedom = variance**2 / weighted if weighted else len(first) + len(second) - 2
+    return _t_outcome(
         "Welch's t-test",
-        float(first.mean() - second.mean()),
-        error,
-        freedom,
-        region,
-        n,
-        "runs",
-        floor,
+        estimate=float(first.mean() - second.mean()),
+        error=math.sqrt(variance),
+        freedom=freedom,
+        region=region,
+        n=min(len(first), len(second)),
+        unit="runs",
+        floor=floor,
     )
 
 
-def _t_finding(
+def _variance_of_mean(sample: NDArray[np.float64]) -> float:
+    """Return the variance of the mean of independent values, s^2 / n."""
+    return float(sample.var(ddof=1)) / len(sample)
+
+
+def _t_outcome(
     test: str,
+    *,
     estimate: float,
     error: float,
     freedom: float,
@@ -125,18 +150,26 @@ def _t_finding(
     unit: str,
     floor: float,
 ) -> TestOutcome:
-    """Return the finding of a t-test from an estimate, its standard error and the degrees of
+    """Return the outcome of a t-test from an estimate, its standard error and the degrees of
     freedom.
     """
     from scipy.special import stdtr
 
     quantile = t_quantile(freedom, 1 - LEVEL)  # the interval and the probabilities agree
     error = max(error, floor / quantile, np.finfo(float).tiny)
-    over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
-    confirming = float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high)))
-    contradicting = float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high)))
-    ends = estimate - quantile * error, estimate + quantile * error
-    return TestOutcome(test, estimate, confirming, contradicting, n, unit, *ends)
+    half_width = quantile * error
+    t_low = (estimate - region.low) / error
+    t_high = (estimate - region.high) / error
+    return TestOutcome(
+        test=test,
+        estimate=estimate,
+        confirming=float(max(stdtr(freedom, -t_low), stdtr(freedom, t_high))),
+        contradicting=float(min(stdtr(freedom, t_low), stdtr(freedom, -t_high))),
+        n=n,
+        unit=unit,
+        low=estimate - half_width,
+        high=estimate + half_width,
+    )
 
 
 def signed_rank_test(differences: ArrayLike, region: Region) -> TestOutcome:
@@ -153,12 +186,12 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> TestOutcome:
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
     return TestOutcome(
-        "Wilcoxon signed-rank test",
-        np.median(values),
-        confirming,
-        contradicting,
-        len(values),
-        "data sets",
+        test="Wilcoxon signed-rank test",
+        estimate=np.median(values),
+        confirming=confirming,
+        contradicting=contradicting,
+        n=len(values),
+        unit="data sets",
     )
 
 
@@ -205,10 +238,10 @@ def without_round_off(values: Any) -> Any:
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction for their number."""
     order = np.argsort(p, kind="stable")
+    ascending = np.asarray(p, float)[order]
+    n_remaining = np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(
-        1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1))
-    )
+    corrected[order] = np.minimum(1, np.maximum.accumulate(ascending * n_remaining))
     return [float(value) for value in corrected]
 
 
@@ -226,14 +259,14 @@ def sign_test(n_confirmed: int, n: int) -> TestOutcome:
         float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
     )
     return TestOutcome(
-        "sign test",
-        n_confirmed / n,
-        1 - below,
-        float(bdtr(n_confirmed, n, 0.5)),
-        n,
-        "data sets",
-        low,
-        high,
+        test="sign test",
+        estimate=n_confirmed / n,
+        confirming=1 - below,
+        contradicting=float(bdtr(n_confirmed, n, 0.5)),
+        n=n,
+        unit="data sets",
+        low=low,
+        high=high,
     )
 
 
