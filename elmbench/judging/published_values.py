@@ -1,4 +1,4 @@
-"""The published figures of a table (the lines of `summary.csv` that have one) beside our runs, and
+"""The published values of a table (the lines of `summary.csv` that have one) beside our runs, and
 their agreement.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -37,16 +37,16 @@ from elmbench.tables.number_texts import three_figures
 
 @dataclass(frozen=True)
 class ComparedValue:
-    """A published figure and our runs of the same model on the same data set.
-
-    `dataset` is the suite's name. `runs` and `means` are the numbers of our runs and their means.
-    """
+    """A published value and our runs of the same model on the same data set."""
 
     profile: str
+    #: The suite's name.
     dataset: str
     model: str
     measure: Measure
+    #: The numbers of our runs.
     runs: NDArray[np.int64]
+    #: The mean of each of them.
     means: NDArray[np.float64]
     draws: Draws
     printed: Printed
@@ -54,57 +54,69 @@ class ComparedValue:
     @cached_property
     def runs_inside(self) -> dict[int, bool]:
         """For each run, True if its mean lies in the interval of the other runs, as if it were the
-        published figure.
+        published value.
         """
+        if len(self.runs) < FEWEST_RUNS:
+            return {}
         hits = {}
-        for i, run in enumerate(self.runs.tolist() if len(self.runs) >= FEWEST_RUNS else ()):
+        for i, run in enumerate(self.runs.tolist()):
             rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
-            hits[run] = bool(abs(self.means[i] - rest.mean) <= rest.half_width() * (1 + 1e-9))
+            distance = abs(self.means[i] - rest.mean)
+            # A mean at an end is inside even if its binary approximation is not.
+            half_width = rest.half_width() * (1 + 1e-9)
+            hits[run] = bool(distance <= half_width)
         return hits
 
 
-def compared_values(figures: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
-    """Yield the figures that are compared with our runs, without facts of data sets."""
-    resolved = measured.resolved
-    layout = measured.layout
-    if not layout.has_runs:
+def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
+    """Yield the published values that are compared with our runs, without facts of data sets.
+
+    `lines` are those of `summary.csv` that have a published value.
+    """
+    if not measured.layout.has_runs:
         return
-    for line in figures[figures["verdict"].isin(COMPARED)].to_dict("records"):
-        dataset = line["dataset"]
-        model = line["model"]
-        column = line["metric"]
-        measure = next(
-            measure
-            for measure in layout.measures(resolved, dataset, model)
-            if measure.column == column
-        )
-        if measure.metric in FACTS:
-            continue
-        entry = tuple(line[name] for name in ENTRY)
-        columns = measured.columns(entry)
-        values = measured.values(entry, measure)
-        runs = np.unique(columns["run"][~np.isnan(values)])
-        means = run_means(values, columns["run"])
-        draws = draws_of(values, columns, measure)
-        printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
-        yield ComparedValue(resolved.profile, dataset, model, measure, runs, means, draws, printed)
+    for line in lines[lines["verdict"].isin(COMPARED)].to_dict("records"):
+        measure = _measure_of(line, measured)
+        if measure.metric not in FACTS:
+            yield _compared_value(line, measure, measured)
+
+
+def _measure_of(line: Mapping[Any, Any], measured: MeasuredCells) -> Measure:
+    """Return the measure of a line of `summary.csv`."""
+    measures = measured.layout.measures(measured.resolved, line["dataset"], line["model"])
+    return next(measure for measure in measures if measure.column == line["metric"])
+
+
+def _compared_value(
+    line: Mapping[Any, Any], measure: Measure, measured: MeasuredCells
+) -> ComparedValue:
+    """Return the published value of a line of `summary.csv` beside our runs."""
+    resolved = measured.resolved
+    dataset = line["dataset"]
+    model = line["model"]
+    entry = tuple(line[name] for name in ENTRY)
+    columns = measured.columns(entry)
+    values = measured.values(entry, measure)
+    published = resolved.published[dataset, model, measure.column]
+    return ComparedValue(
+        profile=resolved.profile,
+        dataset=dataset,
+        model=model,
+        measure=measure,
+        runs=np.unique(columns["run"][~np.isnan(values)]),
+        means=run_means(values, columns["run"]),
+        draws=draws_of(values, columns, measure),
+        printed=printed_of(dataset, published, measured.layout, resolved),
+    )
 
 
 @dataclass(frozen=True)
 class Agreement:
     """The agreement of one metric of a table with the print, over all its data sets.
 
-    `median_difference` is the median distance of mean and published figure; for times,
-    `median_factor` is the median factor between the measured and the published ratio to the first
-    model. `rank_correlation` is the mean of Spearman's correlation over the rows that have three
-    models or more. `rows` counts the rows (data sets) of two models or more, and `same_best` those
-    on which the same model is the best.
-
-    The other numbers test the rule (docs/trust.md). A pairing compares a published figure with the
-    runs of *another* model of its row: `pairings` counts those that the rule decides,
-    `pairings_reproduced` those of them that are `reproduced`, and `pairings_untold` the undecided
-    ones. `left_out` counts our runs that were compared with the other runs of their entry, and
-    `left_out_reproduced` those of them inside the interval.
+    The pairings and the runs that are left out test the rule of the verdicts (docs/trust.md). A
+    pairing compares a published value with the runs of *another* model of its row; a run that is
+    left out is compared with the other runs of its entry.
     """
 
     #: The columns of `texts`, and what they mean.
@@ -129,122 +141,160 @@ class Agreement:
     )
 
     metric: str
+    #: The number of published values.
     figures: int
+    #: The median distance of our mean and the published value; None for times.
     median_difference: float | None = None
+    #: For times, the median factor between the measured and the published ratio to the first model.
     median_factor: float | None = None
+    #: The mean of Spearman's correlation over the rows that have three models or more.
     rank_correlation: float | None = None
+    #: The number of rows (data sets) of two models or more.
     rows: int = 0
+    #: The number of rows on which the same model is the best.
     same_best: int = 0
+    #: The number of pairings that the rule decides.
     pairings: int = 0
+    #: The number of these that are `reproduced`.
     pairings_reproduced: int = 0
+    #: The number of pairings that the rule does not decide.
     pairings_untold: int = 0
+    #: The number of our runs that were compared with the other runs of their entry.
     left_out: int = 0
+    #: The number of these inside the interval.
     left_out_reproduced: int = 0
 
     @property
     def texts(self) -> list[str]:
         """The numbers in words, one for each of `COLUMNS`."""
-        part = self.left_out_reproduced
-        whole = self.left_out
-        difference = self.median_difference
         return [
             self.metric,
-            f"x {three_figures(self.median_factor or math.nan)}"
-            if difference is None
-            else three_figures(difference),
+            self._distance_text(),
             "" if self.rank_correlation is None else f"{self.rank_correlation:.2f}",
             f"{self.same_best}/{self.rows}" if self.rows else "",
             f"{self.pairings_reproduced}/{self.pairings}" if self.pairings else "",
-            f"{part}/{whole} {part / whole:.0%}" if whole else "",
+            self._left_out_text(),
         ]
+
+    def _distance_text(self) -> str:
+        """Return the median distance, or for times the median factor."""
+        if self.median_difference is not None:
+            return three_figures(self.median_difference)
+        factor = math.nan if self.median_factor is None else self.median_factor
+        return f"x {three_figures(factor)}"
+
+    def _left_out_text(self) -> str:
+        """Return how many of our runs lie in the interval of the others; empty for no runs."""
+        inside = self.left_out_reproduced
+        total = self.left_out
+        return f"{inside}/{total} {inside / total:.0%}" if total else ""
 
 
 def agreements(
-    compared: Sequence[ComparedValue], figures: pd.DataFrame, resolved: Resolved
+    compared: Sequence[ComparedValue], lines: pd.DataFrame, resolved: Resolved
 ) -> list[Agreement]:
-    """Return the agreement of each metric of a table with the print; `figures` has the lines of
-    `summary.csv`.
+    """Return the agreement of each metric of a table with the print.
+
+    `lines` are those of `summary.csv` that have a published value.
     """
-    by_metric = group_by(compared, lambda figure: figure.measure.metric)
-    scores = [_agreement(metric, group) for metric, group in by_metric.items()]
-    return [*scores, *_agreements_of_times(figures, resolved)]
+    by_metric = group_by(compared, lambda value: value.measure.metric)
+    of_metrics = [_agreement(metric, group) for metric, group in by_metric.items()]
+    return [*of_metrics, *_agreements_of_times(lines, resolved)]
 
 
 def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
     """Return the sums of own runs and wrong pairs, under the names of the attributes."""
-    names = (
-        "pairings",
-        "pairings_reproduced",
-        "pairings_untold",
-        "left_out",
-        "left_out_reproduced",
-    )
-    return sum(
-        (Counter({name: getattr(one, name) for name in names}) for one in agreements),
-        Counter[str](),
-    )
+    sums: Counter[str] = Counter()
+    for agreement in agreements:
+        sums.update(
+            pairings=agreement.pairings,
+            pairings_reproduced=agreement.pairings_reproduced,
+            pairings_untold=agreement.pairings_untold,
+            left_out=agreement.left_out,
+            left_out_reproduced=agreement.left_out_reproduced,
+        )
+    return sums
 
 
-def _agreement(metric: str, figures: Sequence[ComparedValue]) -> Agreement:
-    """Return how far the figures of one metric agree with the print: verdicts, distances, the same
+def _agreement(metric: str, compared: Sequence[ComparedValue]) -> Agreement:
+    """Return how far the values of one metric agree with the print: verdicts, distances, the same
     best model.
     """
-    rows = list(group_by(figures, lambda figure: (figure.dataset, figure.measure.column)).values())
-    several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
-    pick = min if less_is_better(metric) else max
-    # Several models may have the best published value.
-    best = (
-        (pick(row, key=lambda figure: figure.draws.mean), pick(f.printed.value for f in row))
-        for row in several
-    )
-    pairs = (pair for row in rows for pair in permutations(row, 2))
-    wrong = Counter(
-        judge(f.draws, replace(wrong.printed, gap=f.printed.gap)).verdict for f, wrong in pairs
-    )
+    by_row = group_by(compared, lambda value: (value.dataset, value.measure.column))
+    rows = list(by_row.values())
+    ranked_rows = [row for row in rows if len(row) > 1] if is_quality(metric) else []
+    ours, published = means_and_prints(compared)
+    differences = np.abs(np.subtract(ours, published))
+    pairings = _verdicts_on_pairings(rows)
+    undecided = pairings["consistent"] + pairings["too few runs"]
     left_out = [
         hit
-        for figure in figures
-        if len(figure.means) > FEWEST_RUNS
-        for hit in figure.runs_inside.values()
+        for value in compared
+        if len(value.means) > FEWEST_RUNS
+        for hit in value.runs_inside.values()
     ]
-    undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
-        metric,
-        len(figures),
-        float(np.median(np.abs(np.subtract(*means_and_prints(figures))))),
+        metric=metric,
+        figures=len(compared),
+        median_difference=float(np.median(differences)),
         rank_correlation=mean_rank_correlation(map(means_and_prints, rows)),
-        rows=len(several),
-        same_best=sum(figure.printed.value == value for figure, value in best),
-        pairings=wrong.total() - undecided,
-        pairings_reproduced=wrong["reproduced"],
+        rows=len(ranked_rows),
+        same_best=sum(_is_same_best(metric, row) for row in ranked_rows),
+        pairings=pairings.total() - undecided,
+        pairings_reproduced=pairings["reproduced"],
         pairings_untold=undecided,
         left_out=len(left_out),
         left_out_reproduced=sum(left_out),
     )
 
 
-def _agreements_of_times(figures: pd.DataFrame, resolved: Resolved) -> Iterator[Agreement]:
+def _is_same_best(metric: str, row: Sequence[ComparedValue]) -> bool:
+    """Return True if our best model of a row is the best in print; several may be."""
+    best_of = min if less_is_better(metric) else max
+    our_best = best_of(row, key=lambda value: value.draws.mean)
+    return our_best.printed.value == best_of(value.printed.value for value in row)
+
+
+def _verdicts_on_pairings(rows: Iterable[Sequence[ComparedValue]]) -> Counter[str]:
+    """Return the number of verdicts on published values beside the runs of another model."""
+    verdicts: Counter[str] = Counter()
+    for row in rows:
+        for ours, another in permutations(row, 2):
+            wrong_print = replace(another.printed, gap=ours.printed.gap)
+            verdicts[judge(ours.draws, wrong_print).verdict] += 1
+    return verdicts
+
+
+def _agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Agreement]:
     """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
-    lines = figures[(figures["ended"] == "ok") & (figures["published"] > 0)].dropna(subset=["mean"])
-    lines = lines[lines["dataset"].map(resolved.compares).astype(bool)]
+    ended_ok = lines["ended"] == "ok"
+    has_published = lines["published"] > 0
+    lines = lines[ended_ok & has_published].dropna(subset=["mean"])
+    is_compared = lines["dataset"].map(resolved.compares).astype(bool)
+    lines = lines[is_compared]
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
         first = times.groupby("dataset")[["mean", "published"]].transform("first")
-        ratios = np.log(times["mean"] / first["mean"]) - np.log(
-            times["published"] / first["published"]
-        )
-        distances = np.abs(ratios[times["dataset"].duplicated()])
+        our_ratios = np.log(times["mean"] / first["mean"])
+        published_ratios = np.log(times["published"] / first["published"])
+        is_not_first = times["dataset"].duplicated()
+        distances = np.abs((our_ratios - published_ratios)[is_not_first])
         if len(distances):
             rows = times.groupby("dataset", sort=False)
             pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-            factor = float(np.median(np.exp(distances)))
-            correlation = mean_rank_correlation(pairs)
-            yield Agreement(metric, len(times), median_factor=factor, rank_correlation=correlation)
+            yield Agreement(
+                metric=metric,
+                figures=len(times),
+                median_factor=float(np.median(np.exp(distances))),
+                rank_correlation=mean_rank_correlation(pairs),
+            )
 
 
-def means_and_prints(figures: Sequence[ComparedValue]) -> tuple[list[float], list[float]]:
-    """Return our means and the printed values."""
-    return [figure.draws.mean for figure in figures], [figure.printed.value for figure in figures]
+def means_and_prints(compared: Sequence[ComparedValue]) -> tuple[list[float], list[float]]:
+    """Return our means and the published values."""
+    means = [value.draws.mean for value in compared]
+    prints = [value.printed.value for value in compared]
+    return means, prints
 
 
 def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float | None:
@@ -252,62 +302,75 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
 
     A row of fewer than three values, or of equal ones, has none.
     """
-    correlations = [
-        np.corrcoef([pd.Series(without_round_off(values)).rank() for values in row])[0, 1]
-        for row in rows
-        if len(row[0]) > 2 and all(len(set(values)) > 1 for values in row)
-    ]
+    correlations = []
+    for ours, published in rows:
+        if len(ours) < 3 or len(set(ours)) == 1 or len(set(published)) == 1:
+            continue
+        our_ranks = pd.Series(without_round_off(ours)).rank()
+        published_ranks = pd.Series(without_round_off(published)).rank()
+        correlations.append(np.corrcoef(our_ranks, published_ranks)[0, 1])
     return float(np.mean(correlations)) if correlations else None
 
 
-def verdict_counts(figures: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of figures and of facts of data sets with each verdict; the empty one does
-    not count.
+def verdict_counts(lines: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:
+    """Return the numbers of published values and of facts of data sets with each verdict; the empty
+    one does not count.
     """
-    lines = figures[figures["verdict"] != ""]
+    lines = lines[lines["verdict"] != ""]
     is_fact = lines["metric"].isin(FACTS)
     return Counter(lines["verdict"][~is_fact]), Counter(lines["verdict"][is_fact])
 
 
-def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the models that have too few runs for an interval, with the runs that they lack.
 
     `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
-    columns = ["dataset", "model", "reading"]  # a run computes the cells of all selections
-    seconds = cells.groupby(columns)[TIMES].sum().sum(axis="columns").rename("seconds")
-    lines = (
-        figures[figures["verdict"] == "too few runs"]
-        .drop_duplicates(columns)
-        .join(seconds, on=columns)
-    )
-    runs = lines["runs"].astype(int)
-    rest = FEWEST_RUNS - runs
-    return lines[["dataset", "model"]].assign(
-        more_runs=rest, minutes=rest * lines["seconds"].astype(float) / runs / 60
+    model = ["dataset", "model", "reading"]  # a run computes the cells of all selections
+    seconds = cells.groupby(model)[TIMES].sum().sum(axis="columns").rename("seconds")
+    too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
+    too_few = too_few.join(seconds, on=model)
+    runs = too_few["runs"].astype(int)
+    more_runs = FEWEST_RUNS - runs
+    seconds_of_run = too_few["seconds"].astype(float) / runs
+    return too_few[["dataset", "model"]].assign(
+        more_runs=more_runs, minutes=more_runs * seconds_of_run / 60
     )
 
 
 def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame) -> str:
-    """Return the sentences on the numbers of figures and facts with each verdict, and on
-    `missing_runs`.
+    """Return the sentences on the numbers of published values and of facts with each verdict, and
+    on `missing_runs`.
     """
     of_facts = facts_sentence(facts)
-    if not counts:
+    total = counts.total()
+    if not total:
         return of_facts or "No published figure to judge."
-    text = (
-        f"{counts.total()} published figure{'s' * (counts.total() > 1)}: "
-        f"{verdict_list(counts, signs=True)}."
-    )
+    noun = "published figure" if total == 1 else "published figures"
+    sentences = [f"{total} {noun}: {verdict_list(counts, signs=True)}."]
     if len(missing):
-        smallest = missing["more_runs"].min()
-        largest = missing["more_runs"].max()
-        number = str(largest) if smallest == largest else f"{smallest} to {largest}"
-        minutes = missing["minutes"].sum()
-        duration = f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
-        text += f" An interval needs {FEWEST_RUNS} runs, {number} more than there are, which take "
-        text += f"{duration if minutes >= 1 else 'less than a minute'} on one core."
-    return f"{text} {of_facts}".rstrip()
+        sentences.append(_missing_runs_sentence(missing))
+    if of_facts:
+        sentences.append(of_facts)
+    return " ".join(sentences)
+
+
+def _missing_runs_sentence(missing: pd.DataFrame) -> str:
+    """Return how many more runs the intervals need, and how long they take."""
+    smallest = missing["more_runs"].min()
+    largest = missing["more_runs"].max()
+    number = str(largest) if smallest == largest else f"{smallest} to {largest}"
+    minutes = missing["minutes"].sum()
+    if minutes < 1:
+        duration = "less than a minute"
+    elif minutes < 120:
+        duration = f"about {minutes:.0f} min"
+    else:
+        duration = f"about {minutes / 60:.0f} h"
+    return (
+        f"An interval needs {FEWEST_RUNS} runs, {number} more than there are, which take "
+        f"{duration} on one core."
+    )
 
 
 def facts_sentence(counts: Mapping[str, int]) -> str:

@@ -20,11 +20,11 @@ from elmbench.judging.published_values import (
     missing_runs,
     verdict_counts,
 )
+from elmbench.judging.readings import TableCells, compare_readings
 from elmbench.judging.summary import COLUMNS, FIGURE, drop_stand_ins
 from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
-from elmbench.report.readings import compare_readings
 from elmbench.report.results import Results, results_of_table
 from elmbench.results import group_by
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
@@ -201,8 +201,9 @@ class PaperResults:
 
     @cached_property
     def readings(self) -> pd.DataFrame:
-        """The figures under each value of each reading (see `compare_readings`)."""
-        return compare_readings(self.paper.readings, self.results)
+        """The published values under each value of each reading (see `compare_readings`)."""
+        tables = [TableCells(results.cells, results.resolved) for results in self.results]
+        return compare_readings(self.paper.readings, tables)
 
     @cached_property
     def sentences(self) -> list[str]:

@@ -12,11 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.judging.published_values import error_and_power, facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
+from elmbench.judging.readings import reading_table
 from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.build_table import grids_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults, table_sentence
-from elmbench.report.readings import reading_table
 from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
 from elmbench.results.cells import csv

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from made_cells import Toy, cell, folds, results_of
 
-from elmbench.report.readings import compare_readings, reading_table
+from elmbench.judging.readings import TableCells, compare_readings, reading_table
 
 Compare = Callable[..., pd.DataFrame]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
@@ -24,9 +24,8 @@ def compared(toy: Toy, tmp_path: Path) -> Compare:
         lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any
     ) -> pd.DataFrame:
         resolved = toy(figures, **changes)
-        lines = compare_readings(
-            resolved.file.paper.readings, [results_of(resolved, lines, tmp_path)]
-        )
+        cells = results_of(resolved, lines, tmp_path).cells
+        lines = compare_readings(resolved.file.paper.readings, [TableCells(cells, resolved)])
         return lines[lines["reading"] == "order"].set_index("value")
 
     return compare

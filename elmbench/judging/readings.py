@@ -1,0 +1,252 @@
+"""Comparison of the published values with our means under each value of a reading."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elmbench.evaluation.score_comparison import share_of_test_rows
+from elmbench.judging.value_verdicts import FEWEST_RUNS, Printed, draws_of_means, run_means
+from elmbench.judging.verdict_words import COMPLETE
+from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
+from elmbench.specs.measures import UNJUDGED
+from elmbench.specs.papers import Reading
+from elmbench.specs.profiles import Resolved
+from elmbench.tables import kind_of_table
+from elmbench.tables.number_texts import quantity
+
+#: Columns of `compare_readings`; those up to `published` identify a published value.
+COLUMNS = ["reading", "experiment", "dataset", "model", "metric", "label", "published"]
+COLUMNS += ["value", "leaks", "nearest", "text", "mean", "low", "high"]
+_Values = NDArray[np.float64]
+
+
+class TableCells(NamedTuple):
+    """The cells of a table under one profile."""
+
+    cells: pd.DataFrame
+    resolved: Resolved
+
+
+def compare_readings(readings: Mapping[str, Reading], tables: Iterable[TableCells]) -> pd.DataFrame:
+    """Return the published values of some tables that a reading changes: a line for each value of
+    the reading.
+
+    `dataset` is spelled as in the paper. `text` is the mean with the number of cells that did not
+    end ok, or only their ending if none ended ok; `mean` is NaN then. `low` and `high` are the ends
+    of the 95 % interval for the published value, NaN if there are too few runs. `nearest` is True
+    for the value that comes nearest; for no value if chance may have decided.
+    """
+    lines = []
+    for cells, resolved in tables:
+        if resolved.profile == "ci":  # it has other or fewer data
+            continue
+        for name, reading in readings.items():
+            if name in resolved.file.spec.readings:
+                lines += [
+                    {"reading": name, **line} for line in _compare(name, reading, cells, resolved)
+                ]
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+@dataclass(frozen=True, eq=False)
+class _CommonCells:
+    """The cells of a model on a data set that were run under each of some values of a reading."""
+
+    dataset: str
+    model: str
+    reading: Reading
+    #: The selection of the hyperparameters.
+    select: str
+    #: The values of the reading that were run, in its order.
+    choices: list[str]
+    #: The number of the run of each cell.
+    runs: NDArray[np.int64]
+    #: The cells of the table.
+    cells: pd.DataFrame
+    #: The position of each cell among these, a row for each of `choices`.
+    positions: NDArray[np.int64]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of the cells, a row for each of `choices`."""
+        return self.cells[name].to_numpy(object)[self.positions]
+
+    def values(self, metric: str) -> _Values:
+        """Return the values of a metric, NaN if missing, a row for each of `choices`."""
+        values = self.cells[metric].to_numpy(dtype=float, na_value=np.nan)
+        return values[self.positions]
+
+
+def _compare(
+    name: str, reading: Reading, cells: pd.DataFrame, resolved: Resolved
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each published value of a table and each value of a reading that it was run
+    for.
+    """
+    cells = _cells_by_choice(name, reading, cells)
+    groups = list(_common_cells(cells, reading))
+    for (dataset, model, metric), published in resolved.published.items():
+        if published.value is None or metric in UNJUDGED or metric not in cells:
+            continue
+        rounding = kind_of_table(resolved).last_place(published) / 2
+        printed = Printed(float(published.value), rounding, resolved.mean_of)
+        for common in groups:
+            if (common.dataset, common.model) == (dataset, model):
+                yield from _compare_value(metric, printed, common, resolved)
+
+
+def _cells_by_choice(name: str, reading: Reading, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells under the values of one reading, all others at their defaults. Their column
+    `reading` is its value.
+    """
+    choice_of = {f"{name}={choice}": choice for choice in reading.values}
+    del choice_of[f"{name}={reading.default}"]
+    choice_of[""] = reading.default
+    cells = cells[cells["status"] != "unavailable"]
+    cells = cells.assign(reading=cells["reading"].map(choice_of))
+    return cells.dropna(subset="reading").reset_index(drop=True)
+
+
+def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCells]:
+    """Yield, for each model and data set, the runs and folds that have a cell under each value that
+    was run, if one besides the default was.
+    """
+    for (dataset, model, select), group in cells.groupby(
+        ["dataset", "model", "select"], sort=False
+    ):
+        if not {reading.default} < set(group["reading"]):
+            continue
+        positions = group.assign(position=group.index).pivot(
+            index=["run", "fold"], columns="reading", values="position"
+        )
+        choices = [choice for choice in reading.values if choice in positions]
+        positions = positions[choices].dropna().astype(int)
+        yield _CommonCells(
+            dataset=str(dataset),
+            model=str(model),
+            reading=reading,
+            select=str(select),
+            choices=choices,
+            runs=positions.index.get_level_values("run").to_numpy(np.int64),
+            cells=cells,
+            positions=positions.to_numpy().T,
+        )
+
+
+def _compare_value(
+    metric: str, printed: Printed, common: _CommonCells, resolved: Resolved
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each value of a reading; none if all give the same values."""
+    dataset = common.dataset
+    model = common.model
+    runs = common.runs
+    values = common.values(metric)
+    endings = common.column("status")
+    is_ok = (endings == COMPLETE).all(axis=0)
+    changes_nothing = is_ok.all() and (values == values[0]).all()
+    if not values.size or changes_nothing:
+        return
+    test_share = share_of_test_rows(dataset, resolved) or 0.0
+    nearest = _pick(values[:, is_ok], runs[is_ok], printed, test_share)
+    spelling = resolved.spelling(dataset)
+    table_label = resolved.file.spec.label
+    origin = f"{table_label}, {resolved.profile}, {common.select}, {len(runs)} cells"
+    for number, choice in enumerate(common.choices):
+        row = values[number]
+        low, high = _interval(row[is_ok], runs[is_ok], printed)
+        yield {
+            "experiment": resolved.file.id,
+            "dataset": spelling,
+            "model": model,
+            "metric": metric,
+            "label": f"{spelling} {model} {metric} ({origin})",
+            "published": printed.value,
+            "value": choice,
+            "leaks": common.reading.values[choice].leaks,
+            "nearest": number == nearest,
+            "text": _mean_text(row, endings[number], runs),
+            "mean": np.nan if np.isnan(row).all() else float(np.nanmean(row)),
+            "low": low,
+            "high": high,
+        }
+
+
+def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
+    """Return the mean of cells with the deviation of their runs, and the number of those that did
+    not end ok.
+    """
+    bad = endings[endings != COMPLETE]
+    if len(bad) == len(values):
+        return str(bad[0])
+    means = run_means(values, runs)
+    std = float(means.std(ddof=1)) if len(means) > 1 else None
+    mean = float(values[~np.isnan(values)].mean())
+    text = quantity(mean, std, places=3)
+    return f"{text} ({len(bad)} {bad[0]})" if len(bad) else text
+
+
+def _interval(values: _Values, runs: NDArray[np.int64], printed: Printed) -> tuple[float, float]:
+    """Return the ends of the interval of a verdict; NaN if there are too few runs."""
+    if len(set(runs.tolist())) < FEWEST_RUNS:
+        return np.nan, np.nan
+    draws = draws_of_means(run_means(values, runs), least_half_width=0.0)
+    half_width = draws.half_width(printed.mean_of) + printed.rounding
+    return draws.mean - half_width, draws.mean + half_width
+
+
+def _pick(
+    table: _Values, runs: NDArray[np.int64], printed: Printed, test_share: float
+) -> int | None:
+    """Return the row of values that is nearer to the print than every other row, by its number.
+
+    The draws are the runs, as for the verdicts. If there are too few, they are the folds, which
+    share training rows. Every number that rounds to the print must give the same answer.
+    """
+    draws = np.array([run_means(row, runs) for row in table])
+    share = 0.0
+    if draws.shape[1] < FEWEST_RUNS:
+        draws = table
+        share = test_share
+    if draws.shape[1] < FEWEST_RUNS:
+        return None
+    ends = (printed.value - printed.rounding, printed.value + printed.rounding)
+    answers = {_index_of_nearest(draws, end, share) for end in ends}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _index_of_nearest(draws: _Values, published: float, test_share: float) -> int | None:
+    """Return the position of the draws significantly nearer to a published value than all others;
+    None if none are.
+    """
+    sides = np.sign(draws.mean(axis=1) - published)
+    # With these signs, the mean over the draws is the distance of the mean, unlike the mean of
+    # |draw - print|.
+    distances = (draws - published) * sides[:, None]
+    nearest = int(distances.mean(axis=1).argmin())
+    differences = np.delete(distances - distances[nearest], nearest, axis=0)
+    positive = Region(low=0.0)
+    tests = [corrected_t_test(difference, test_share, positive) for difference in differences]
+    is_certain = all(test.confirming <= LEVEL for test in tests)
+    return nearest if is_certain else None
+
+
+def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of a reading in texts: a line for each published value, a column for each
+    value of the reading.
+
+    `lines` are those of `compare_readings`.
+    """
+    headings = {
+        value: f"{value} (leaking)" if choice.leaks else value
+        for value, choice in reading.values.items()
+    }
+    rows = []
+    for (label, published), group in lines.groupby(["label", "published"], sort=False):
+        text_of = group.set_index("value")["text"]
+        texts = [text_of.get(value, "not run") for value in headings]
+        nearest = "".join(headings[value] for value in group["value"][group["nearest"]])
+        rows.append([label, f"{published:g}", *texts, nearest])
+    return pd.DataFrame(rows, columns=["figure", "published", *headings.values(), "nearest"])
