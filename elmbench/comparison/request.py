@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
-from elmbench.datasets.user_data import UserData, describe, short_slug
+from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts

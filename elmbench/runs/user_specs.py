@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from elmbench.datasets.description import describe
 from elmbench.datasets.sources.file import FileSource
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
 from elmbench.specs.datasets import (

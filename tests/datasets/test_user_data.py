@@ -12,9 +12,10 @@ from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 from user_files import N, described, loaded, write
 
-from elmbench.datasets import user_data
+from elmbench.datasets import faults, user_data
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
@@ -265,7 +266,7 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
     data = load_from_spec(spec)
     assert data.is_raw
     np.testing.assert_array_equal(np.isnan(data.X[:, 0]), np.arange(N) % 5 == 0)
-    monkeypatch.setattr(user_data, "DENSE_VALUES", 1)
+    monkeypatch.setattr(faults, "DENSE_VALUES", 1)
     with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
         described(tmp_path, text, name="x.svm", impute=True)
     assert "sparse rows of this size are not imputed" in str(caught.value.next_step)
@@ -337,7 +338,7 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     add_openml(
         openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True
     )
-    monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
+    monkeypatch.setattr(faults, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"))
     assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
     result = load_from_spec(spec)

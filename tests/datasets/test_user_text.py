@@ -15,9 +15,10 @@ import pytest
 import scipy.sparse as sp
 from user_files import N, described, loaded, write
 
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, read_user_file
-from elmbench.datasets.user_data import UserData, describe, write_arrays
+from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData
 from elmbench.specs.datasets import DatasetSpec
 
 N = 60

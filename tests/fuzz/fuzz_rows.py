@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from fuzz_inputs import Target, changed_bytes
 from hypothesis import strategies as st
 
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from
 from elmbench.datasets.readers import read_table
 from elmbench.datasets.sources.base import FolderSource, SourceRequest
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
 

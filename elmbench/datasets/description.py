@@ -1,0 +1,250 @@
+"""The description of a user's data: their spec, the detected settings and the warnings."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.datasets.advice import split_warnings, warnings_of
+from elmbench.datasets.faults import (
+    MOST_DIFFERENT,
+    DescribedRows,
+    first_fault,
+    missing_columns,
+    stays_sparse,
+)
+from elmbench.datasets.prepare import category_order
+from elmbench.datasets.sources.base import hashes_of
+from elmbench.datasets.sources.file import (
+    FileSource,
+    expand_dates,
+    read_user_file,
+    take_row_columns,
+)
+from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
+from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
+from elmbench.datasets.values import looks_numeric, read_dates
+from elmbench.errors import ElmbenchError, wording
+from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
+from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.protocol import Task
+
+#: A target of whole numbers holds labels if it has at most this many distinct ones.
+MOST_CLASSES = 20
+#: The reasons to leave out a column.
+_EMPTY = "all values are missing"
+_NAMES = "most of the words are different (write quantities as plain numbers to keep them)"
+#: A column of at most this many words is never left out as names.
+_FEW_WORDS = 20
+#: The most columns that a note names.
+_SHOWN = 8
+
+
+def describe(request: UserData) -> DatasetSpec:
+    """Return the spec of a user's data; its notes list the detected settings and warnings.
+
+    Raises ElmbenchError if the data cannot be read or used.
+    """
+    file = local_file(request.location, request.target)
+    title = request.title or file.title
+    source = _source_of(request, file)
+    hashes = tuple(digest for _, digest in hashes_of(map(Path, _paths(source))))
+    full, columns, ends = take_row_columns(read_user_file(source, request), request)
+    dates = _date_columns(full, request)
+    left_out = _left_out(full, dates)
+    names_left_out = [name for group in left_out.values() for name in group]
+    raw = full.drop_columns(names_left_out)
+    task = request.task or _task_of(raw)
+    table = expand_dates(raw, dates, request.day_first)
+    classes = _classes_of(table, task)
+    labels = list(classes)
+    rows = DescribedRows(table=table, request=request, task=task, labels=labels, left_out=left_out)
+    fault = first_fault(rows)
+    if fault is not None:
+        part = full.origin.partition(source.path)[2]  # a sheet, or a file of held-out rows
+        problem = f"{title}{part}{fault.problem}"
+        raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
+    positive = (label_word(request.positive) or labels[-1],) if len(labels) == 2 else ()
+    settings = [
+        *_target_settings(rows, positive),
+        *_row_settings(full, columns, ends, request),
+        *_feature_settings(full, table, dates, left_out),
+    ]
+    is_guessed = not request.task and file.target == ""
+    warnings = [
+        *_row_warnings(full, columns, request),
+        *warnings_of(raw, task, request.groups is not None, dates, is_guessed),
+    ]
+    n_rows, n_columns = table.X.shape
+    n_train = table.n_train
+    described_source = {
+        "target": table.target_name or file.target,
+        "drop": (*request.drop, *names_left_out),
+        "dates": dates,
+        "sha256": hashes,
+    }
+    return DatasetSpec(
+        **request.model_dump(include=set(RowColumns.model_fields)),
+        name=name_of(request.location),
+        title=title,
+        task=task,
+        positive=positive,
+        shape=Shape(
+            instances=n_rows,
+            features=n_columns,
+            classes=classes or None,
+            split=None if n_train is None else (n_train, n_rows - n_train),
+        ),
+        sparse=stays_sparse(table),
+        by_fold=bool(table.nominal or missing_columns(table)),
+        sources=(source.model_copy(update=described_source),),
+        citation="the user's own data",
+        notes=(
+            "; ".join(settings),
+            *table.notes,
+            *(f"warning: {text}" for text in warnings),
+        ),
+    )
+
+
+def _source_of(request: UserData, file: LocalFile) -> FileSource:
+    options = request.model_dump(include=set(FileOptions.model_fields))
+    if request.test:
+        options["test"] = str(local_file(request.test).path)
+    return FileSource(kind="file", path=str(file.path), target=file.target, **options)
+
+
+def _paths(source: FileSource) -> Iterator[str]:
+    """Yield the path of a source, and of its test rows if there are any."""
+    yield source.path
+    if source.test:
+        yield source.test
+
+
+def _date_columns(table: Table, request: UserData) -> tuple[str, ...]:
+    """Return the names of the columns whose words are dates."""
+    candidates = {name: words for name, words in table.nominal.items() if name not in table.words}
+    return tuple(
+        name
+        for name, words in candidates.items()
+        if read_dates(words, request.day_first, name) is not None
+    )
+
+
+def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
+    """Return the columns that cannot be features, by the reason."""
+    reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
+    if sp.issparse(table.X):
+        return reasons
+    for name in table.names:
+        values = table.column(name)
+        present = values[~is_missing(values)]
+        if not len(present):
+            reasons[_EMPTY].append(name)
+        elif name in table.nominal and name not in dates and _are_names(present):
+            reasons[_NAMES].append(name)
+    return reasons
+
+
+def _are_names(words: NDArray[Any]) -> bool:
+    """Return True if most of many words are distinct."""
+    n_distinct = len(set(words))
+    return len(words) > _FEW_WORDS and n_distinct > MOST_DIFFERENT * len(words)
+
+
+def _task_of(table: Table) -> Task:
+    """Return the task of a target: classification for words and for few different whole numbers."""
+    values = to_numbers(table.target)
+    if values is None:
+        return "classification"
+    is_whole = np.isfinite(values) & (values == np.round(values))
+    n_labels = len(set(label_words(table.target)))
+    most_labels = min(MOST_CLASSES, len(values) // 3)
+    return "classification" if is_whole.all() and n_labels <= most_labels else "regression"
+
+
+def _classes_of(table: Table, task: Task) -> dict[str, int | None]:
+    """Return the number of rows of each label in the order of the labels; empty for a
+    regression.
+    """
+    if task != "classification":
+        return {}
+    counts = Counter(label_words(table.target))
+    labels = sorted(counts.keys() - {None}, key=category_order)
+    return {label: counts[label] for label in labels}
+
+
+def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
+    """Yield the task, its target and the positive class."""
+    name = rows.table.target_name
+    target = f"the column {name!r}" if name else "the target"
+    kind = f"classification, {len(rows.labels)} classes" if rows.labels else "regression"
+    origin = "as given" if rows.request.task else "detected by its values"
+    yield f"{kind} of {target} ({origin})"
+    for label in positive:
+        yield f"the positive class is {label}"
+
+
+def _row_settings(
+    table: Table, columns: Mapping[str, NDArray[Any]], ends: str, request: UserData
+) -> Iterator[str]:
+    """Yield how rows are ordered, split and weighted. `ends`: the first and last value of the
+    order.
+    """
+    if ends:
+        yield f"sorted by {request.ordered_by}, {ends}"
+    if table.n_train is not None:
+        file = wording(f" of {Path(request.test).name}", "")
+        yield f"{len(table.target) - table.n_train} held-out rows{file}"
+    if "folds" in columns:
+        yield f"{_n_folds(columns)} outer folds, of the column {request.fold}"
+    if request.weights is not None:
+        yield f"fits are weighted by {request.weights}, metrics are not"
+
+
+def _row_warnings(
+    table: Table, columns: Mapping[str, NDArray[Any]], request: UserData
+) -> Iterator[str]:
+    """Yield warnings about the user's folds, groups, times and held-out rows."""
+    n_rows = len(table.target)
+    if "folds" in columns and 2 * _n_folds(columns) > n_rows:
+        problem = f"{request.fold!r} makes {_n_folds(columns)} folds of {n_rows} rows"
+        next_step = "name a column of few different values, unless each row is to be left out once"
+        yield f"{problem}: {next_step}"
+    # A program gives no groups and times of its held-out rows.
+    if table.n_train is None or wording("shell", ""):
+        yield from split_warnings(columns, table.n_train, request)
+
+
+def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
+    return int(columns["folds"].max()) + 1
+
+
+def _feature_settings(
+    full: Table, table: Table, dates: Sequence[str], left_out: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield how columns become features. `full`: the table with the columns that are left out."""
+    if table.nominal:
+        names = few([*table.nominal], _SHOWN)
+        yield f"words, encoded on each training part: {names}"
+    if dates:
+        yield f"dates, replaced by their parts and the days since the first: {', '.join(dates)}"
+    for reason, names_left_out in left_out.items():
+        if names_left_out:
+            shown = [_with_example(full, name) for name in names_left_out]
+            yield f"left out, as {reason}: {few(shown, _SHOWN)}"
+    missing = missing_columns(table)
+    if missing:
+        yield f"missing values, filled in on each training part: {few(missing, _SHOWN)}"
+
+
+def _with_example(table: Table, name: str) -> str:
+    """Return the name of a column with its first word that is not a number, if it has one."""
+    for word in table.nominal.get(name, ()):
+        if word and not looks_numeric(word):
+            return f"{name} ({word})"
+    return name

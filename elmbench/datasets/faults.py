@@ -1,0 +1,237 @@
+"""The reasons to refuse a user's rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.datasets.table import (
+    Table,
+    few,
+    is_missing,
+    is_number,
+    label_word,
+    label_words,
+    to_numbers,
+)
+from elmbench.datasets.user_data import UserData
+from elmbench.datasets.values import looks_numeric
+from elmbench.errors import amount, option, wording
+from elmbench.numerics.arrays import LARGEST
+from elmbench.specs.protocol import Task
+
+#: Fewer rows than this are refused.
+FEWEST_ROWS = 20
+#: Words are names, neither categories nor classes, if more than this share of them are distinct.
+MOST_DIFFERENT = 0.5
+#: Sparse rows become dense if they have at most this many values, zeros included.
+DENSE_VALUES = 2e7
+
+
+class Fault(NamedTuple):
+    """A reason to refuse rows, as the three parts of an `ElmbenchError`."""
+
+    #: What is wrong, as the end of a sentence that begins with the name of the file.
+    problem: str
+    expected: str
+    next_step: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribedRows:
+    """Rows of a user's file with what is known about them when they are checked."""
+
+    table: Table
+    request: UserData
+    task: Task
+    #: The labels of a classification in their order; none for a regression.
+    labels: Sequence[str]
+    #: The columns that cannot be features, by the reason.
+    left_out: Mapping[str, Sequence[str]]
+
+
+def first_fault(rows: DescribedRows) -> Fault | None:
+    """Return the first reason to refuse the rows, or None if they can be used."""
+    faults = (find(rows) for find in _CHECKS)
+    return next(filter(None, faults), None)
+
+
+def stays_sparse(table: Table) -> bool:
+    """Return True if the rows of a table are sparse and too many to become dense."""
+    n_rows, n_columns = table.X.shape
+    return bool(sp.issparse(table.X) and n_rows * n_columns > DENSE_VALUES)
+
+
+def missing_columns(table: Table) -> list[str]:
+    """Return the names of the columns with missing values."""
+    _, columns = _missing_values(table)
+    return [table.names[column] for column in np.unique(columns)]
+
+
+def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the row and the column of each missing value."""
+    if not sp.issparse(table.X):
+        rows, columns = np.nonzero(table.missing())
+        return rows, columns
+    X = table.X.tocoo()
+    is_nan = np.isnan(X.data)
+    return X.row[is_nan].astype(np.intp), X.col[is_nan].astype(np.intp)
+
+
+def _few_rows(rows: DescribedRows) -> Fault | None:
+    n_rows = len(rows.table.target)
+    if n_rows >= FEWEST_ROWS:
+        return None
+    return Fault(f" has {n_rows} rows", f"{FEWEST_ROWS} rows or more", "add rows")
+
+
+def _no_column_left(rows: DescribedRows) -> Fault | None:
+    if rows.table.X.shape[1] > 0:
+        return None
+    for reason, names in rows.left_out.items():
+        if names:
+            problem = f": no column is left: of {', '.join(names)} {reason}"
+            return Fault(problem, "a column of numbers or categories", "correct the data")
+    return None
+
+
+def _no_feature(rows: DescribedRows) -> Fault | None:
+    n_rows, n_columns = rows.table.X.shape
+    if n_columns > 0:
+        return None
+    if rows.request.drop:
+        next_step = "leave fewer columns out"
+    else:
+        next_step = wording("add columns, or name the separator of a text by --sep", "add columns")
+    return Fault(f" has {n_rows} rows of {n_columns} features", "a feature", next_step)
+
+
+def _missing_targets(rows: DescribedRows) -> Fault | None:
+    table = rows.table
+    n_rows = len(table.target)
+    n_missing = int(is_missing(table.target).sum())
+    if n_missing == 0:
+        return None
+    column = f" {table.target_name!r}" if table.target_name else ""
+    can_skip_them = 2 * n_missing < n_rows
+    return Fault(
+        problem=f": the target{column} is missing in {n_missing} of {n_rows} rows",
+        expected="a target in every row",
+        next_step="--drop-missing-target skips them" if can_skip_them else _another_target(),
+    )
+
+
+def _huge_value(rows: DescribedRows) -> Fault | None:
+    _, positions = (abs(rows.table.X) > LARGEST).nonzero()
+    if not len(positions):
+        return None
+    column = rows.table.names[positions.min()]
+    drop = wording(f"--drop {quote(column)}", "leave the column out")
+    return Fault(
+        problem=f": a value in the column {column!r} is infinite or too large to be squared",
+        expected=f"magnitudes up to {LARGEST:g}",
+        next_step=f"correct the data, or {drop}",
+    )
+
+
+def _missing_features(rows: DescribedRows) -> Fault | None:
+    missing_rows, _ = _missing_values(rows.table)
+    can_impute = not stays_sparse(rows.table)
+    if not len(missing_rows) or (can_impute and rows.request.impute):
+        return None
+    n_values = amount(len(missing_rows), "missing value")
+    n_rows = amount(len(np.unique(missing_rows)), "row")
+    columns = few(missing_columns(rows.table), 5)
+    if can_impute:
+        impute = wording("--impute", "impute=True")
+        way = f"{impute} replaces them, by the rows of each training part"
+        next_step = f"{way}, or correct the data"
+    else:
+        next_step = "correct the data: sparse rows of this size are not imputed"
+    return Fault(f": {n_values} in {n_rows} ({columns})", "a value in every field", next_step)
+
+
+def _single_class(rows: DescribedRows) -> Fault | None:
+    if rows.task != "classification" or len(rows.labels) >= 2:
+        return None
+    label = rows.labels[0] if rows.labels else None
+    problem = f": every row has the target {label!r}"
+    return Fault(problem, "two classes or more", _another_target())
+
+
+def _many_classes(rows: DescribedRows) -> Fault | None:
+    n_rows = len(rows.table.target)
+    n_labels = len(rows.labels)
+    if rows.request.task or n_labels <= MOST_DIFFERENT * n_rows:
+        return None
+    labels = f"{n_labels} different labels in {n_rows} rows, such as {rows.labels[0]!r}"
+    return Fault(
+        problem=f": the target has {labels}",
+        expected="classes of several rows, or numbers",
+        next_step=f"write plain numbers, or {_another_target()}",
+    )
+
+
+def _constant_target(rows: DescribedRows) -> Fault | None:
+    targets = to_numbers(rows.table.target) if rows.task == "regression" else None
+    if targets is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        varies = np.ptp(targets) > 0 and 0 < targets.var() < np.inf
+    if varies:
+        return None
+    faults = "constant, infinite, too large or too small"
+    problem = f": the target is {faults}, such as {targets[0]:g}"
+    return Fault(problem, "finite numbers that differ", _another_target())
+
+
+def _words_in_regression(rows: DescribedRows) -> Fault | None:
+    target = rows.table.target
+    if rows.task != "regression" or to_numbers(target) is not None:
+        return None
+    present = [word for word in label_words(target) if word is not None]
+    words = [word for word in present if not is_number(word)]
+    example = min(words, key=looks_numeric)
+    return Fault(
+        problem=f": the target of a regression holds {example!r}",
+        expected="numbers",
+        next_step=f"leave {option('task')} out, or {_another_target()}",
+    )
+
+
+def _unknown_positive(rows: DescribedRows) -> Fault | None:
+    labels = rows.labels
+    positive = label_word(rows.request.positive)
+    has_two_classes = len(labels) == 2
+    if not positive or (has_two_classes and positive in labels):
+        return None
+    named = f"{rows.request.positive!r} is named as the positive class"
+    return Fault(
+        problem=f": {named} of {len(labels) or 'no'} classes",
+        expected=" or ".join(labels) if has_two_classes else "a target with two classes",
+        next_step=f"correct {option('positive')} or leave it out",
+    )
+
+
+def _another_target() -> str:
+    return wording("name another column with --target", "give another y")
+
+
+#: What is checked first is reported first.
+_CHECKS: tuple[Callable[[DescribedRows], Fault | None], ...] = (
+    _few_rows,
+    _no_column_left,
+    _no_feature,
+    _missing_targets,
+    _huge_value,
+    _missing_features,
+    _single_class,
+    _many_classes,
+    _constant_target,
+    _words_in_regression,
+    _unknown_positive,
+)
