@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 from typer import Option
@@ -19,12 +19,14 @@ from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder, check_outputs
 
 if TYPE_CHECKING:
+    from elmbench.comparison.request import ComparisonRequest
+    from elmbench.execution.executors import Executor
     from elmbench.report.results import Results
-    from elmbench.runs.prepare import PreparedRun
+    from elmbench.runs.prepare import PreparedRun, RunOptions
 
 
-@app.command()
-def compare(
+@app.command("compare")
+def compare_command(
     data: Annotated[
         list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")
     ],
@@ -97,36 +99,23 @@ def compare(
     from elmbench.specs.limits import parse_duration, parse_limits
 
     parse_duration(budget or "0")  # an error before the work, and in a dry run
-    if save is not None and len(data) > 1:
-        problem = f"--save is given with {len(data)} data sets"
-        next_step = "leave --save out, or compare one data set"
-        raise ElmbenchError(problem, expected="one data set for the model", next_step=next_step)
-    if save is not None:
-        from elmbench.comparison.saved_models import check_format
-
-        check_format(save)
-    outputs = [(name, path) for name, path in (("--save", save), ("--html", page)) if path]
-    check_outputs(outputs, [*data, test, *state.plugins])
-    files = [path for _, path in outputs]
-    for path in files:
-        if not path.name or path.is_dir():
-            raise ElmbenchError(
-                f"{str(path)!r} is a folder", expected="a file to write", next_step="name a file"
-            )
-        if not dry_run:
+    outputs = _Outputs(model=save, page=page)
+    outputs.check(data, test)
+    if not dry_run:
+        for path in outputs.paths():
             check_folder(path)
     command = shlex.join(["elmbench", *sys.argv[1:]])
-    settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
+    settings = Settings(jobs=jobs, plugins=state.plugins, limits=parse_limits(limit))
     with LocalExecutor(settings) as executor:
         if not (dry_run or Store(state.results_dir).has_command(command)):
             # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
-        from elmbench.comparison.request import ComparisonRequest, prepare_comparison
+        from elmbench.comparison.request import ComparisonRequest
         from elmbench.datasets.user_data import UserData
         from elmbench.runs.prepare import RunOptions
         from elmbench.specs.grids import read_all_grids
 
-        rows = partial(
+        user_data = partial(
             UserData,
             target=target,
             task=task,
@@ -145,40 +134,96 @@ def compare(
             weights=weights,
             positive=positive,
         )
-        comparison = ComparisonRequest(
-            tuple(map(rows, data)), split_words(model), read_all_grids(grid or []),
-            split_words(metric), folds, runs,
-            limit, name,
-        )  # fmt: skip
+        request = ComparisonRequest(
+            data=tuple(map(user_data, data)),
+            models=split_words(model),
+            grids=read_all_grids(grid or []),
+            metrics=split_words(metric),
+            folds=folds,
+            runs=runs,
+            limit=limit,
+            name=name,
+        )
         options = RunOptions(settings=settings, retry=retry, command=command)
-        if budget and not dry_run:
-            from elmbench.comparison.budget import run_within_budget
-            from elmbench.runs.execute import compute
-
-            carry_out = partial(run_cells, executor=executor, carry_out=compute)
-            prepared = run_within_budget(comparison, options, state.results_dir, budget, carry_out)
-        else:
-            prepared = prepare_comparison(comparison, options, state.results_dir)
-        for resolved, plan in prepared.tables:
-            remarks = {cell.dataset: cell.remarks for cell in plan.cells}
-            for dataset, spec in resolved.datasets.items():
-                state.say(
-                    f"{spec.title}: {spec.shape.instances} rows, "
-                    f"{amount(spec.shape.features, 'feature')}"
-                )
-                state.say(
-                    *(f"- {remark}" for remark in remarks.get(dataset, "").split("; ") if remark)
-                )
+        prepared = _plan(request, options, executor, budget="" if dry_run else budget)
+        _show_data(prepared)
         if dry_run:
             show_plan(prepared)
-            state.say(*(f"not written in a dry run: {path}" for path in files))
+            state.say(*(f"not written in a dry run: {path}" for path in outputs.paths()))
         else:
-            run_prepared(prepared, executor, partial(_finish, prepared, save, page))
+            run_prepared(prepared, executor, partial(_finish, prepared, outputs))
 
 
-def _finish(
-    prepared: PreparedRun, save: Path | None, page: Path | None, tables: list[Results]
-) -> None:
+class _Outputs(NamedTuple):
+    """The files that a comparison writes besides its results.
+
+    Attributes
+    ----------
+    model : path, optional
+    page : path, optional
+    """
+
+    model: Path | None
+    page: Path | None
+
+    def by_option(self) -> list[tuple[str, Path]]:
+        """Return each file after the option that names it."""
+        paths = {"--save": self.model, "--html": self.page}
+        return [(option, path) for option, path in paths.items() if path]
+
+    def paths(self) -> list[Path]:
+        """Return the files."""
+        return [path for _, path in self.by_option()]
+
+    def check(self, data: list[str], test: str) -> None:
+        """Raise ElmbenchError if a file cannot be written, or is an input."""
+        if self.model is not None:
+            from elmbench.comparison.saved_models import check_format
+
+            if len(data) > 1:
+                raise ElmbenchError(
+                    f"--save is given with {len(data)} data sets",
+                    expected="one data set for the model",
+                    next_step="leave --save out, or compare one data set",
+                )
+            check_format(self.model)
+        check_outputs(self.by_option(), [*data, test, *state.plugins])
+        for path in self.paths():
+            if not path.name or path.is_dir():
+                raise ElmbenchError(
+                    f"{str(path)!r} is a folder",
+                    expected="a file to write",
+                    next_step="name a file",
+                )
+
+
+def _plan(
+    request: ComparisonRequest, options: RunOptions, executor: Executor, *, budget: str
+) -> PreparedRun:
+    """Return the plan of a comparison; with a budget, compute what fits it first."""
+    if not budget:
+        from elmbench.comparison.request import prepare_comparison
+
+        return prepare_comparison(request, options, state.results_dir)
+    from elmbench.comparison.budget import run_within_budget
+    from elmbench.runs.execute import compute
+
+    carry_out = partial(run_cells, executor=executor, carry_out=compute)
+    return run_within_budget(request, options, state.results_dir, budget, carry_out)
+
+
+def _show_data(prepared: PreparedRun) -> None:
+    """Print the size of each data set, with the detected settings and warnings."""
+    for resolved, plan in prepared.tables:
+        remarks = {cell.dataset: cell.remarks for cell in plan.cells}
+        for name, spec in resolved.datasets.items():
+            n_features = amount(spec.shape.features, "feature")
+            state.say(f"{spec.title}: {spec.shape.instances} rows, {n_features}")
+            for remark in filter(None, remarks.get(name, "").split("; ")):
+                state.say(f"- {remark}")
+
+
+def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> None:
     """Print the comparison of the models over several data sets, and write the best model and the
     page.
     """
@@ -189,24 +234,30 @@ def _finish(
         with suppress(ElmbenchError):  # there is only one model
             show_statistics(results)
             state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
-    if save is not None:
-        from elmbench.comparison import final_model, saved_models
+    if outputs.model is not None:
+        _save_best(prepared, results, outputs.model)
+    if outputs.page is not None:
+        _write_page(prepared, results, outputs.page)
 
-        best = final_model.choose_best(results)
-        saved_models.save(final_model.fit_final(prepared, results, best.model), save)
-        reason = f" ({best.reason})" if best.reason else ""
-        state.say(f"the best model: {best.model}{reason}")
-        state.say(f"fitted to {final_model.fitted_rows(results)}")
-        state.say(f"written to {save}; next: elmbench predict {shlex.quote(str(save))} NEW.csv")
-        if save.suffix == saved_models.SAFE:
-            state.say("Loading a skops file runs no code: types that are not known are rejected.")
-        else:
-            state.say(
-                "Loading a joblib file runs code that it names: load only files that you trust. "
-                "For others: --save FILE.skops (pip install 'elmbench[skops]')"
-            )
-    if page is not None:
-        _write_page(prepared, results, page)
+
+def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
+    """Fit the best model to all rows but the held-out ones, and write it."""
+    from elmbench.comparison.final_model import choose_best, fit_final, fitted_rows
+    from elmbench.comparison.saved_models import SAFE, save
+
+    best = choose_best(results)
+    save(fit_final(prepared, results, best.model), path)
+    reason = f" ({best.reason})" if best.reason else ""
+    state.say(f"the best model: {best.model}{reason}")
+    state.say(f"fitted to {fitted_rows(results)}")
+    state.say(f"written to {path}; next: elmbench predict {shlex.quote(str(path))} NEW.csv")
+    if path.suffix == SAFE:
+        state.say("Loading a skops file runs no code: types that are not known are rejected.")
+    else:
+        state.say(
+            "Loading a joblib file runs code that it names: load only files that you trust. "
+            "For others: --save FILE.skops (pip install 'elmbench[skops]')"
+        )
 
 
 def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
@@ -222,18 +273,14 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
         state.say("permutation importance of the columns for the best model, on its test folds:")
         with LocalExecutor(prepared.options.settings) as executor:
             run_cells(importance, executor, compute)
-    state.say(
-        *(
-            f"no permutation importance of a test part: {reason}"
-            for reason in failures_of(importance)
-        )
-    )
+    for reason in failures_of(importance):
+        state.say(f"no permutation importance of a test part: {reason}")
     write_page(prepared, importance, results, path)
     state.say(f"written to {path}")
 
 
-@app.command()
-def predict(
+@app.command("predict")
+def predict_command(
     model: Annotated[
         Path,
         typer.Argument(

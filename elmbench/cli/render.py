@@ -1,6 +1,6 @@
 """Specs and plans for the terminal, within 80 columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -10,115 +10,164 @@ from rich.table import Table as RichTable
 
 from elmbench.cli.options import state
 from elmbench.cli.progress import duration
+from elmbench.errors import amount
 from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import resolve
-from elmbench.specs.protocol import Scale
+from elmbench.specs.protocol import Outer, Scale
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     """Return the plan of a run: a line for each data set and model, or for each table if there are
     several.
     """
-    keys = (
-        ["experiment"] if len({line["experiment"] for line in lines}) > 1 else ["dataset", "model"]
-    )
-    rows = []
-    for _, group in groupby(lines, key=itemgetter(*keys)):
-        entries = list(group)
-        totals = ("cells", "unavailable", "to_run", "fits")
-        cells, unavailable, *counts = (sum(line[name] for line in entries) for name in totals)
-        seconds = [line["seconds"] for line in entries]
-        time = duration(sum(filter(None, seconds)))
-        if None in seconds:
-            time = f"> {time}" if any(seconds) else "unknown"
-        estimate = "no data" if unavailable == cells else time
-        rows.append([*(entries[0][name] for name in keys), cells, *counts, estimate])
-    names = [name.replace("dataset", "data set") for name in keys]
+    several_tables = len({line["experiment"] for line in lines}) > 1
+    keys = ["experiment"] if several_tables else ["dataset", "model"]
+    rows = [_plan_row(keys, list(group)) for _, group in groupby(lines, key=itemgetter(*keys))]
+    names = [key.replace("dataset", "data set") for key in keys]
     numbers = ("cells", "to run", "fits", "one core")
     return lines_text((*names, *numbers), rows, right=numbers, whole=names)
 
 
-def show_experiment(file: ExperimentFile) -> RenderableType:
-    """Return the content of an experiment file."""
-    spec = file.spec
-    paper = file.paper
-    protocol = file.spec.protocol
-    outer = protocol.outer
-    folds = [f"{outer.folds} folds"] * (outer.folds > 1)
-    folds += [
-        f"{override.folds} on {name}"
-        for name, override in outer.overrides.items()
-        if override.folds
+def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return a row of the plan: the sums of some of its lines, which agree in the keys."""
+    n_cells = sum(line["cells"] for line in lines)
+    n_unavailable = sum(line["unavailable"] for line in lines)
+    return [
+        *(lines[0][key] for key in keys),
+        n_cells,
+        sum(line["to_run"] for line in lines),
+        sum(line["fits"] for line in lines),
+        "no data" if n_unavailable == n_cells else _estimate([line["seconds"] for line in lines]),
     ]
-    exceptions = "".join(
-        f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items()
-    )
-    metrics = ", ".join(dict.fromkeys(map(resolve(file, "paper").metric_of, spec.datasets)))
-    criterion = metrics if protocol.criterion == "score" else protocol.criterion
-    protocol_facts = [
-        (
-            "outer splits",
-            ", ".join([outer.kind, *folds, f"{outer.runs} run{'s' * (outer.runs != 1)}"]),
-        ),
-        ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
-        ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
-        ("inputs", _scaling(protocol.scale) + exceptions),
-        ("order", protocol.order),
-        *((f"grid {name}", _values(values.expand())) for name, values in spec.grids.items()),
-        ("readings", ", ".join(spec.readings)),
+
+
+def _estimate(seconds: Sequence[float | None]) -> str:
+    """Return the sum of durations in words; the durations that are unknown are None."""
+    total = duration(sum(filter(None, seconds)))
+    if None not in seconds:
+        return total
+    return f"> {total}" if any(seconds) else "unknown"
+
+
+def experiment_text(file: ExperimentFile) -> RenderableType:
+    """Return the content of an experiment file as text."""
+    parts: list[RenderableType] = [
+        Text(f"{file.id}  {file.spec.label}: {file.spec.title}", style="bold"),
+        lines_text(("", ""), _facts(file)),
     ]
-    facts = [
-        *([("paper", f"{paper.title}. {paper.citation}")] if paper.title else []),
-        ("data", ", ".join(spec.datasets)),
-        *(protocol_facts if spec.models else ()),
-        ("profiles", ", ".join(file.profiles)),
-        ("duration", state.complete(f"elmbench run {file.id} --dry-run")),
-        ("file", str(file.path)),
-    ]
-    models = []
-    for column, model in spec.models.items():
-        searched = model.search
-        if not isinstance(searched, tuple):
-            searched = tuple(
-                f"{name} in {_values(values.expand())}" for name, values in searched.items()
-            )
-        fixed, printed = (
-            ", ".join(f"{k}={v}" for k, v in params.items())
-            for params in (model.params, model.printed)
-        )
-        overrides = ", ".join(model.overrides)
-        models.append(
-            (column, model.model, model.like or "", ", ".join(searched), fixed, printed, overrides)
-        )
-    title = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
-    parts: list[RenderableType] = [title, lines_text(("", ""), facts)]
-    if models:
-        columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
-        indices = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
-        lines = [[line[i] for i in indices] for line in models]
-        parts += [
-            Text("\nModels", style="italic"),
-            lines_text([columns[i] for i in indices], lines),
-        ]
+    if file.spec.models:
+        parts.append(Text("\nModels", style="italic"))
+        parts.append(_models_table(file.spec.models))
     if file.figures:
-        rows = [
-            (
-                f.dataset,
-                f.model,
-                f.metric,
-                f"{f.value}" if f.value is not None else f.text or "-",
-                f.std or "",
-                f.note,
-            )
-            for f in file.figures
-        ]
-        headings = ("data set", "model", "metric", "value", "±", "note")
-        parts += [
-            Text("\nPublished", style="italic"),
-            lines_text(headings, rows, right=("value", "±")),
-        ]
+        parts.append(Text("\nPublished", style="italic"))
+        parts.append(_published_table(file))
     return Group(*parts)
+
+
+def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
+    """Return the name and the value of each setting of an experiment file."""
+    facts = []
+    if file.paper.title:
+        facts.append(("paper", f"{file.paper.title}. {file.paper.citation}"))
+    facts.append(("data", ", ".join(file.spec.datasets)))
+    if file.spec.models:
+        facts += _protocol_facts(file)
+    facts.append(("profiles", ", ".join(file.profiles)))
+    facts.append(("duration", state.complete(f"elmbench run {file.id} --dry-run")))
+    facts.append(("file", str(file.path)))
+    return facts
+
+
+def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
+    """Return the name and the value of each setting of a protocol."""
+    spec = file.spec
+    protocol = spec.protocol
+    inputs = "; ".join(
+        [
+            _scaling(protocol.scale),
+            *(f"{name} {_scaling(scale)}" for name, scale in protocol.scale_except.items()),
+        ]
+    )
+    criterion: str = protocol.criterion
+    if criterion == "score":
+        metric_of = resolve(file, "paper").metric_of
+        criterion = ", ".join(dict.fromkeys(map(metric_of, spec.datasets)))
+    facts = [
+        ("outer splits", _outer_splits(protocol.outer)),
+        ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
+        ("selection", f"{', '.join(protocol.selections)} by {criterion}"),
+        ("inputs", inputs),
+        ("order", protocol.order),
+    ]
+    facts += [(f"grid {name}", _values(grid.expand())) for name, grid in spec.grids.items()]
+    facts.append(("readings", ", ".join(spec.readings)))
+    return facts
+
+
+def _outer_splits(outer: Outer) -> str:
+    """Describe the outer splits: their kind, the numbers of folds, and the number of runs."""
+    parts: list[str] = [outer.kind]
+    if outer.folds > 1:
+        parts.append(f"{outer.folds} folds")
+    for name, override in outer.overrides.items():
+        if override.folds:
+            parts.append(f"{override.folds} on {name}")
+    parts.append(amount(outer.runs, "run"))
+    return ", ".join(parts)
+
+
+def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
+    """Return the columns of a table with their models; what no model has is left out."""
+    headings = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
+    rows = [
+        (
+            name,
+            column.model,
+            column.like or "",
+            _searched(column),
+            _parameters(column.params),
+            _parameters(column.printed),
+            ", ".join(column.overrides),
+        )
+        for name, column in models.items()
+    ]
+    filled = [
+        index for index in range(len(headings)) if index < 2 or any(row[index] for row in rows)
+    ]
+    return lines_text(
+        [headings[index] for index in filled], [[row[index] for index in filled] for row in rows]
+    )
+
+
+def _searched(column: ModelColumn) -> str:
+    """Return the searched hyperparameters of a column, with values that differ from the grids."""
+    if isinstance(column.search, tuple):
+        return ", ".join(column.search)
+    return ", ".join(f"{name} in {_values(grid.expand())}" for name, grid in column.search.items())
+
+
+def _parameters(params: Mapping[str, Any]) -> str:
+    """Return parameters as text."""
+    return ", ".join(f"{name}={value}" for name, value in params.items())
+
+
+def _published_table(file: ExperimentFile) -> RichTable:
+    """Return the published values of a table."""
+    headings = ("data set", "model", "metric", "value", "±", "note")
+    rows = [
+        (
+            published.dataset,
+            published.model,
+            published.metric,
+            (published.text or "-") if published.value is None else str(published.value),
+            published.std or "",
+            published.note,
+        )
+        for published in file.figures
+    ]
+    return lines_text(headings, rows, right=("value", "±"))
 
 
 def _scaling(scale: Scale | None) -> str:
@@ -135,28 +184,30 @@ def _values(values: Sequence[Any]) -> str:
     """Return the values of a grid as text: at most six, or the first two and the last, with their
     number.
     """
-    texts = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
-    return (
-        ", ".join(texts)
-        if len(texts) <= 6
-        else f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
-    )
+    texts = [f"{value:g}" if isinstance(value, float | int) else str(value) for value in values]
+    if len(texts) <= 6:
+        return ", ".join(texts)
+    return f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
 
 
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
     """Return each reading as a block: its question, the tables that have it, its values."""
-    parts: list[RenderableType] = []
     # Two papers may have a reading of the same name, with different questions.
-    for name, question in dict.fromkeys((line["reading"], line["question"]) for line in lines):
-        choices = [
-            line for line in lines if (line["reading"], line["question"]) == (name, question)
+    key = itemgetter("reading", "question")
+    parts: list[RenderableType] = []
+    for name, question in dict.fromkeys(map(key, lines)):
+        choices = [line for line in lines if key(line) == (name, question)]
+        rows = [
+            (
+                f"{choice['value']} (default)" if choice["default"] else choice["value"],
+                choice["meaning"],
+            )
+            for choice in choices
         ]
         parts += [
             Text(f"{name}: {question}", style="bold"),
             Text(f"in {', '.join(choices[0]['tables'])}"),
+            lines_text(("value", "meaning"), rows),
+            Text(""),
         ]
-        values = [
-            (line["value"] + " (default)" * line["default"], line["meaning"]) for line in choices
-        ]
-        parts += [lines_text(("value", "meaning"), values), Text("")]
     return Group(*parts)

@@ -103,13 +103,13 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 @app.command()
 def show(experiment: Annotated[str, TABLE]) -> None:
     """Show a table's protocol, grids, data and published values."""
-    from elmbench.cli.render import show_experiment
+    from elmbench.cli.render import experiment_text
     from elmbench.specs.catalogue import find_experiment
 
     file = find_experiment(experiment)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit(
-        content | {"figures": [asdict(figure) for figure in file.figures]}, show_experiment(file)
+        content | {"figures": [asdict(figure) for figure in file.figures]}, experiment_text(file)
     )
 
 

@@ -4,37 +4,31 @@ import atexit
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
-from hashlib import sha256
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, cast
 
-import joblib
 import numpy as np
-import scipy.sparse as sp
 from pydantic import Field
 
+from elmbench.comparison.arrays import check_arrays
 from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.final_model import ComparisonResults
 from elmbench.comparison.request import ComparisonRequest, prepare_comparison
-from elmbench.datasets.table import to_frame, unused_name
-from elmbench.datasets.user_data import UserData, short_slug, write_arrays
+from elmbench.datasets.table import unused_name
+from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError
-from elmbench.execution.engine import Event
+from elmbench.execution.engine import Event, OnEvent
 from elmbench.execution.executors import Settings
-from elmbench.files import sweep
 from elmbench.registry import registry
 from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.runs.execute import Count, checked, compute, execute
-from elmbench.runs.prepare import RunOptions
+from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.protocol import Count as Runs
 from elmbench.specs.protocol import Task
-
-#: The bits of the integers in a file, without the sign.
-_BITS = 63
 
 
 @checked
@@ -131,160 +125,139 @@ def compare(
     ElmbenchError
         If the data or the request cannot be used.
     """
-    import pandas as pd
-
-    by_row = {"groups": groups, "time_order": time_order, "fold": fold, "weights": weights}
-    # The index of a series need not be that of X.
-    extra = {
-        key: list(_unmasked(np.atleast_1d(values)))
-        for key, values in by_row.items()
-        if values is not None
+    row_arguments = {
+        "groups": groups,
+        "time_order": time_order,
+        "fold": fold,
+        "weights": weights,
     }
-    extra = {key: _with_words_for_huge_integers(key, values) for key, values in extra.items()}
-    X = _rows(X)
-    y = _with_words_for_huge_integers("y", _unmasked(y))
-    if test is not None:
-        test = _rows(test[0]), _with_words_for_huge_integers("test", _unmasked(test[1]))
-        if sp.issparse(X) != sp.issparse(test[0]) or not test[0].shape[0]:
-            problem = "`test` has no rows, or either X or `test` is sparse"
-            raise ElmbenchError(
-                problem, expected="held-out rows, as sparse as X", next_step="test=(X, y)"
-            )
-    for key, values in {"y": y, **extra}.items():
-        if key in extra and len(values) != X.shape[0]:
-            problem = f"X has {X.shape[0]} rows, and {key} has {len(values)} values"
-            raise ElmbenchError(problem, expected="one value a row", next_step="give a vector")
-        if missing := int(np.asarray(pd.isna(values)).sum()):
-            problem = f"{key} has {missing} missing values"
-            raise ElmbenchError(problem, expected="none", next_step="leave these rows out")
-    if sp.issparse(X) and np.isnan(X.data).any():
-        step = "X.toarray() and impute=True"
-        raise ElmbenchError(
-            "the sparse rows X have missing values", expected="none", next_step=step
-        )
-    digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
-    results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
-    folder = results_dir.resolve() / ".data" / digest
+    arrays = check_arrays(X, y, row_arguments, test)
+    results_folder = _temporary_folder() if results_dir is None else Path(results_dir)
     stem = short_slug(name)
-    for data_folder in folder.parent.glob("*"):
-        sweep(data_folder)
-    taken = {name for rows in (X, *(test or ())[:1]) if not sp.issparse(rows) for name in rows}
-    column = {key: unused_name(key, taken) for key in ("y", *extra)}  # messages name the arguments
-    extra = {column[key]: values for key, values in extra.items()}
-    path = write_arrays(X, y, folder, stem, extra, column["y"])
-    held_out = ""
-    if test is not None:
-        # Their groups and weights are not used, but both files have the same columns.
-        first = {name: values[:1] * len(test[1]) for name, values in extra.items()}
-        held_out = str(write_arrays(test[0], test[1], folder, f"{stem}-test", first, column["y"]))
-    rows = UserData(
-        str(path),
-        column["y"],
-        task,
-        impute=impute,
-        test=held_out,
-        positive="" if positive is None else str(positive),
+    files = arrays.write(results_folder.resolve() / ".data", stem)
+    data = UserData(
+        location=str(files.rows),
         title=name,
-        groups=column.get("groups"),
-        ordered_by=column.get("time_order"),
-        fold=column.get("fold"),
-        weights=column.get("weights"),
+        target=files.columns["y"],
+        task=task,
+        positive="" if positive is None else str(positive),
+        impute=impute,
+        test="" if files.held_out is None else str(files.held_out),
+        groups=files.columns.get("groups"),
+        ordered_by=files.columns.get("time_order"),
+        fold=files.columns.get("fold"),
+        weights=files.columns.get("weights"),
     )
-    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    with loaded_plugins(plugins) as paths:
-        names, estimators = named_models(models)
-        comparison = ComparisonRequest(
-            (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, stem
+    with loaded_plugins(plugins) as user_plugins:
+        selection = select_models(models)
+        request = ComparisonRequest(
+            data=(data,),
+            models=tuple(selection.names),
+            grids=dict(grids or {}),
+            metrics=(metric,) if isinstance(metric, str) else tuple(metric),
+            folds=folds,
+            runs=runs,
+            limit=limit,
+            name=stem,
         )
-        files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
-        all_files = (*paths, *files)
+        estimator_plugins: tuple[Path, ...] = ()
+        if selection.estimators:
+            plugin = write_plugin(selection.estimators, files.rows.parent, sys.path)
+            estimator_plugins = (plugin,)
+        all_plugins = (*user_plugins, *estimator_plugins)
         settings = Settings(
-            jobs, None, tuple(map(str, all_files)), blas_threads, parse_limits(limit)
+            jobs=jobs,
+            plugins=tuple(map(str, all_plugins)),
+            blas_threads=blas_threads,
+            limits=parse_limits(limit),
         )
         options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
-        with loaded_plugins(files):
-            if budget:
-                run = run_within_budget(
-                    comparison,
-                    options,
-                    results_dir,
-                    budget,
-                    lambda run: compute(run, on_event, None),
-                )
-            else:
-                run = prepare_comparison(comparison, options, results_dir)
+        with loaded_plugins(estimator_plugins):
+            run = _plan(request, options, results_folder, budget, on_event)
             (results,) = execute(run, on_event)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
-    return ComparisonResults(**shared, run=run, plugins=all_files, targets=np.asarray(y))
+    return ComparisonResults(**shared, run=run, plugins=all_plugins, targets=np.asarray(arrays.y))
 
 
-def _rows(X: Any) -> Any:
-    """Return the rows of a program as a data frame or, if they are sparse, as a CSR matrix."""
-    return sp.csr_matrix(X, dtype=np.float64) if sp.issparse(X) else to_frame(X)
-
-
-def _unmasked(values: Any) -> Any:
-    """Return values of a program, None in place of those that a masked array hides."""
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    return (
-        np.where(values.mask, np.array(None), values.data)
-        if np.ma.is_masked(values)
-        else values.data
-    )
-
-
-def _with_words_for_huge_integers(name: str, values: Any) -> Any:
-    """Return values with text in place of integers of more than 64 bits, which no file holds;
-    raise ElmbenchError if Python refuses to write them.
-    """
-    if np.asarray(values).dtype != object:
-        return values
-    if not any(type(value) is int and value.bit_length() > _BITS for value in values):
-        return values
-    try:
-        return [str(value) for value in values]
-    except ValueError as error:
-        problem = f"{name} holds an integer of more than {sys.get_int_max_str_digits()} digits"
-        expected = "integers of fewer digits, or text"
-        raise ElmbenchError(problem, expected=expected, next_step="give it as text") from error
+def _plan(
+    request: ComparisonRequest,
+    options: RunOptions,
+    results_dir: Path,
+    budget: str,
+    on_event: OnEvent,
+) -> PreparedRun:
+    """Return the plan of a comparison; with a budget, compute what fits it first."""
+    if not budget:
+        return prepare_comparison(request, options, results_dir)
+    carry_out = partial(compute, on_event=on_event, executor=None)
+    return run_within_budget(request, options, results_dir, budget, carry_out)
 
 
 @cache
 def _temporary_folder() -> Path:
+    """Return the folder of this process for results, which is removed when Python exits."""
     folder = Path(tempfile.mkdtemp(prefix="elmbench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def named_models(models: Any) -> tuple[list[str], dict[str, Any]]:
-    """Return the names of models, and the estimators by name; raise ElmbenchError if one is
-    neither.
+class SelectedModels(NamedTuple):
+    """The models of a comparison.
+
+    Attributes
+    ----------
+    names : list of str
+    estimators : mapping of str to estimator
+        The user's own ones, by name.
+    """
+
+    names: list[str]
+    estimators: Mapping[str, Any]
+
+
+def select_models(models: Any) -> SelectedModels:
+    """Return the models of the argument `models`; raise ElmbenchError if one is neither a name nor
+    an estimator.
     """
     names: list[str] = []
     estimators: dict[str, Any] = {}
-    for model in (
-        [models]
-        if isinstance(models, str) or hasattr(models, "fit")
-        else ()
-        if models is None
-        else models
-    ):
+    for model in _as_sequence(models):
         if isinstance(model, str):
             names.append(model)
             continue
-        steps = getattr(model, "steps", None)
-        name = "+".join(step for step, _ in steps) if steps else type(model).__name__
-        name, estimator = model if isinstance(model, tuple) and len(model) == 2 else (name, model)
-        methods = ("fit", "predict", "get_params")
-        is_estimator = not isinstance(estimator, type) and all(
-            hasattr(estimator, method) for method in methods
-        )
-        if not (is_estimator and isinstance(name, str)):
-            problem = f"{estimator!r} is neither the name of a model nor an estimator"
+        if isinstance(model, tuple) and len(model) == 2:
+            name, estimator = model
+        else:
+            name = _name_of(model)
+            estimator = model
+        if not (_is_estimator(estimator) and isinstance(name, str)):
             raise ElmbenchError(
-                problem, expected='such as "ridge" or SVC()', next_step="correct `models`"
+                f"{estimator!r} is neither the name of a model nor an estimator",
+                expected='such as "ridge" or SVC()',
+                next_step="correct `models`",
             )
-        names.append(unused_name(name, {*registry(), *names}))
-        estimators[names[-1]] = estimator
-    return names, estimators
+        name = unused_name(name, {*registry(), *names})
+        names.append(name)
+        estimators[name] = estimator
+    return SelectedModels(names, estimators)
+
+
+def _as_sequence(models: Any) -> Iterable[Any]:
+    """Return the models of the argument `models`, which may be a single one or None."""
+    if models is None:
+        return ()
+    if isinstance(models, str) or hasattr(models, "fit"):
+        return (models,)
+    return cast("Iterable[Any]", models)
+
+
+def _name_of(estimator: Any) -> str:
+    """Return the name of an estimator's class, or the names of a pipeline's steps."""
+    steps = getattr(estimator, "steps", None)
+    return "+".join(step for step, _ in steps) if steps else type(estimator).__name__
+
+
+def _is_estimator(value: Any) -> bool:
+    """Return True for an object with the methods of an estimator."""
+    methods = ("fit", "predict", "get_params")
+    return not isinstance(value, type) and all(hasattr(value, method) for method in methods)

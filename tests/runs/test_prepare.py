@@ -12,7 +12,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from elmbench.cli.render import show_experiment
+from elmbench.cli.render import experiment_text
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
@@ -182,7 +182,7 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
     for name in ("own/my-table", str(folder / "my-table.yaml")):
         assert cells(name, tmp_path) == {("my-notes", "Mine")}
     console = Console(file=io.StringIO(), width=400)
-    console.print(show_experiment(find_experiment("own/my-table")))
+    console.print(experiment_text(find_experiment("own/my-table")))
     shown = console.file.getvalue()
     assert str(folder / "my-table.yaml") in shown
     assert "doi:" not in shown

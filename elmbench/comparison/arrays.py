@@ -1,0 +1,219 @@
+"""The rows of a program that calls `compare`: checked, and written to files that a plan can read."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.table import to_frame, unused_name
+from elmbench.datasets.user_data import write_arrays
+from elmbench.errors import ElmbenchError
+from elmbench.files import sweep
+
+#: The bits of the integers in a file, without the sign.
+_INTEGER_BITS = 63
+
+
+class HeldOutArrays(NamedTuple):
+    """Rows that each model is tested on once.
+
+    Attributes
+    ----------
+    X : data frame or CSR matrix
+    y : array-like
+    """
+
+    X: Any
+    y: Any
+
+
+class ArrayFiles(NamedTuple):
+    """Files that hold the rows of a program.
+
+    Attributes
+    ----------
+    rows : path
+    held_out : path, optional
+    columns : mapping of str to str
+        The column of each argument, such as `y` and `groups`.
+    """
+
+    rows: Path
+    held_out: Path | None
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ComparisonArrays:
+    """The checked rows of a program.
+
+    Attributes
+    ----------
+    X : data frame or CSR matrix
+    y : array-like
+    by_row : mapping of str to list
+        The given ones of the arguments with one value a row, such as `groups`.
+    held_out : HeldOutArrays, optional
+    """
+
+    X: Any
+    y: Any
+    by_row: Mapping[str, list[Any]]
+    held_out: HeldOutArrays | None
+
+    def write(self, data_folder: Path, stem: str) -> ArrayFiles:
+        """Write the rows to files in a folder of their own, named by a digest of the rows."""
+        folder = data_folder / self._digest()
+        for earlier_folder in data_folder.glob("*"):
+            sweep(earlier_folder)
+        columns = self._unused_columns()
+        by_column = {columns[argument]: values for argument, values in self.by_row.items()}
+        rows_path = write_arrays(self.X, self.y, folder, stem, extra=by_column, target=columns["y"])
+        if self.held_out is None:
+            return ArrayFiles(rows_path, None, columns)
+        # Groups and weights of held-out rows are not used, but both files have the same columns.
+        n_held_out = len(self.held_out.y)
+        placeholders = {column: values[:1] * n_held_out for column, values in by_column.items()}
+        held_out_path = write_arrays(
+            self.held_out.X,
+            self.held_out.y,
+            folder,
+            f"{stem}-test",
+            extra=placeholders,
+            target=columns["y"],
+        )
+        return ArrayFiles(rows_path, held_out_path, columns)
+
+    def _digest(self) -> str:
+        """Return the beginning of a hash of all rows."""
+        held_out = None if self.held_out is None else tuple(self.held_out)
+        content = (self.X, self.y, self.by_row, held_out)
+        return sha256(str(joblib.hash(content)).encode()).hexdigest()[:12]
+
+    def _unused_columns(self) -> dict[str, str]:
+        """Return a column for each argument: its name, since messages name columns, unless X has a
+        column of that name.
+        """
+        taken: set[str] = set()
+        if not sp.issparse(self.X):
+            taken.update(self.X)
+        if self.held_out is not None and not sp.issparse(self.held_out.X):
+            taken.update(self.held_out.X)
+        return {argument: unused_name(argument, taken) for argument in ("y", *self.by_row)}
+
+
+def check_arrays(
+    X: Any, y: Any, by_row: Mapping[str, Any], test: tuple[Any, Any] | None
+) -> ComparisonArrays:
+    """Return the rows of a program; raise ElmbenchError if they cannot be used.
+
+    `by_row`: the arguments with one value a row; those that are None are left out.
+    """
+    # The index of a series need not be that of X.
+    given = {
+        argument: list(_unmasked(np.atleast_1d(values)))
+        for argument, values in by_row.items()
+        if values is not None
+    }
+    given = {
+        argument: _with_words_for_huge_integers(argument, values)
+        for argument, values in given.items()
+    }
+    arrays = ComparisonArrays(
+        X=_rows(X),
+        y=_with_words_for_huge_integers("y", _unmasked(y)),
+        by_row=given,
+        held_out=None if test is None else _held_out(test),
+    )
+    if arrays.held_out is not None:
+        _check_held_out(arrays.held_out, arrays.X)
+    _check_missing("y", arrays.y)
+    for argument, values in arrays.by_row.items():
+        _check_length(argument, values, arrays.X.shape[0])
+        _check_missing(argument, values)
+    if sp.issparse(arrays.X) and np.isnan(arrays.X.data).any():
+        raise ElmbenchError(
+            "the sparse rows X have missing values",
+            expected="none",
+            next_step="X.toarray() and impute=True",
+        )
+    return arrays
+
+
+def _held_out(test: tuple[Any, Any]) -> HeldOutArrays:
+    """Return the held-out rows of the argument `test`."""
+    return HeldOutArrays(
+        X=_rows(test[0]), y=_with_words_for_huge_integers("test", _unmasked(test[1]))
+    )
+
+
+def _check_held_out(held_out: HeldOutArrays, X: Any) -> None:
+    """Raise ElmbenchError if there are no held-out rows, or only they or X are sparse."""
+    if sp.issparse(X) != sp.issparse(held_out.X) or not held_out.X.shape[0]:
+        raise ElmbenchError(
+            "`test` has no rows, or either X or `test` is sparse",
+            expected="held-out rows, as sparse as X",
+            next_step="test=(X, y)",
+        )
+
+
+def _check_length(argument: str, values: list[Any], n_rows: int) -> None:
+    """Raise ElmbenchError unless an argument has one value a row."""
+    if len(values) != n_rows:
+        raise ElmbenchError(
+            f"X has {n_rows} rows, and {argument} has {len(values)} values",
+            expected="one value a row",
+            next_step="give a vector",
+        )
+
+
+def _check_missing(argument: str, values: Any) -> None:
+    """Raise ElmbenchError if values of an argument are missing."""
+    import pandas as pd
+
+    n_missing = int(np.asarray(pd.isna(values)).sum())
+    if n_missing:
+        raise ElmbenchError(
+            f"{argument} has {n_missing} missing values",
+            expected="none",
+            next_step="leave these rows out",
+        )
+
+
+def _rows(X: Any) -> Any:
+    """Return the rows of a program as a data frame or, if they are sparse, as a CSR matrix."""
+    return sp.csr_matrix(X, dtype=np.float64) if sp.issparse(X) else to_frame(X)
+
+
+def _unmasked(values: Any) -> Any:
+    """Return the values of a program, with None in place of those that a masked array hides."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    return np.where(values.mask, np.array(None), values.data)
+
+
+def _with_words_for_huge_integers(argument: str, values: Any) -> Any:
+    """Return values with text in place of integers of more than 64 bits, which no file holds;
+    raise ElmbenchError if Python refuses to write them.
+    """
+    if np.asarray(values).dtype != object:
+        return values
+    if not any(type(value) is int and value.bit_length() > _INTEGER_BITS for value in values):
+        return values
+    try:
+        return [str(value) for value in values]
+    except ValueError as error:
+        most_digits = sys.get_int_max_str_digits()
+        raise ElmbenchError(
+            f"{argument} holds an integer of more than {most_digits} digits",
+            expected="integers of fewer digits, or text",
+            next_step="give it as text",
+        ) from error
