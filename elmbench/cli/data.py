@@ -19,12 +19,12 @@ app.add_typer(data_app, name="data")
 
 
 @data_app.command("status")
-def status(names: Datasets = None) -> None:
+def data_status_command(names: Datasets = None) -> None:
     """Show the source of each data set, and whether it must be fetched."""
     from elmbench.cli.render import lines_text
-    from elmbench.datasets import fetch as module
+    from elmbench.datasets.fetch import dataset_statuses
 
-    entries = module.dataset_statuses(names or None, state.data_dir)
+    entries = dataset_statuses(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
     state.emit([vars(entry) for entry in entries], lines_text(("data set", "state", "where"), rows))
     state.say(
@@ -35,7 +35,7 @@ def status(names: Datasets = None) -> None:
 
 
 @data_app.command("fetch")
-def fetch(
+def fetch_command(
     names: Datasets = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All data sets that are missing.")
@@ -43,7 +43,7 @@ def fetch(
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache."""
-    from elmbench.datasets import fetch as module
+    from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
 
     if bool(names) == everything:
         problem = "data sets are named together with --all" if names else "no data set is named"
@@ -53,14 +53,12 @@ def fetch(
             next_step="elmbench data status shows what is missing",
         )
     todo = names or [
-        entry.name
-        for entry in module.dataset_statuses(None, state.data_dir)
-        if entry.state == "to fetch"
+        entry.name for entry in dataset_statuses(None, state.data_dir) if entry.state == "to fetch"
     ]
     results = []
     for name in todo:
         try:
-            result = module.fetch_dataset(
+            result = fetch_dataset(
                 name, progress=not state.silent and sys.stderr.isatty(), force=force
             )
         except ElmbenchError as error:
@@ -79,7 +77,7 @@ def fetch(
 
 
 @data_app.command("import")
-def import_(
+def import_command(
     name: Annotated[str, DATASET],
     file: Annotated[Path, typer.Argument(help="File of rows, with a column named target.")],
     test: Annotated[

@@ -1,4 +1,4 @@
-"""`elmbench status`, `merge_results`, `table`, `check`, `build_report` and `baseline`."""
+"""`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,8 +19,8 @@ baseline_app = typer.Typer(
 app.add_typer(baseline_app, name="baseline")
 
 
-@app.command()
-def status(experiment: options.Table = None) -> None:
+@app.command("status")
+def status_command(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
     from elmbench.cli.progress import duration
     from elmbench.execution.store import Store
@@ -66,8 +66,8 @@ def status(experiment: options.Table = None) -> None:
         state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
 
 
-@app.command()
-def merge_results(
+@app.command("merge")
+def merge_command(
     folders: Annotated[
         list[Path], typer.Argument(help="Results folders of other machines, with their .store.")
     ],
@@ -79,10 +79,10 @@ def merge_results(
 
     Results with different specifications, data or versions are rejected.
     """
-    from elmbench.runs.merge import merge_results as join
+    from elmbench.runs.merge import merge_results
 
     target = target or state.results_dir
-    merged = join(folders, target)
+    merged = merge_results(folders, target)
     state.emit(merged)
     state.say(f"joined in {target}: {amount(merged['results'], 'result')}")
     state.say(*(f"written to {folder}" for folder in merged["tables"]))
@@ -98,8 +98,8 @@ def merge_results(
         )
 
 
-@app.command()
-def table(
+@app.command("table")
+def table_command(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
     form: Annotated[
@@ -169,8 +169,8 @@ def table(
         state.remark(dirs.origin(*key))
 
 
-@app.command()
-def check(
+@app.command("check")
+def check_command(
     experiments: options.Tables = None,
     against: Annotated[
         Literal["baseline", "published"], typer.Option(help="Compare with these.")
@@ -226,7 +226,7 @@ def check(
 
 
 @baseline_app.command("update")
-def update(experiments: Annotated[list[str], options.TABLE]) -> None:
+def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
     from elmbench.report.checks import update_baselines
 
@@ -240,8 +240,8 @@ def update(experiments: Annotated[list[str], options.TABLE]) -> None:
     )
 
 
-@app.command()
-def build_report(
+@app.command("report")
+def report_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
     ] = None,

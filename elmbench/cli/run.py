@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@app.command()
-def run(
+@app.command("run")
+def run_command(
     experiments: Tables = None,
     paper: Annotated[str | None, Option(help="Run every experiment of this paper.")] = None,
     everything: Annotated[bool, Option("--all", help="Run every experiment.")] = False,

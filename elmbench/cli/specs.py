@@ -9,7 +9,7 @@ from elmbench.cli.options import TABLE, state
 
 
 @app.command("list")
-def list_(what: Literal["experiments", "datasets", "models", "metrics", "readings"]) -> None:
+def list_command(what: Literal["experiments", "datasets", "models", "metrics", "readings"]) -> None:
     """List experiments, data sets, models, metrics or readings."""
     from elmbench.cli.render import lines_text, readings_text
 
@@ -100,8 +100,8 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 }
 
 
-@app.command()
-def show(experiment: Annotated[str, TABLE]) -> None:
+@app.command("show")
+def show_command(experiment: Annotated[str, TABLE]) -> None:
     """Show a table's protocol, grids, data and published values."""
     from elmbench.cli.render import experiment_text
     from elmbench.specs.catalogue import find_experiment
@@ -113,8 +113,8 @@ def show(experiment: Annotated[str, TABLE]) -> None:
     )
 
 
-@app.command()
-def validate() -> None:
+@app.command("validate")
+def validate_command() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.runs.validate import validate_specs
 
@@ -123,8 +123,8 @@ def validate() -> None:
     state.emit(counts, f"valid: {datasets} data sets, {experiments} experiments")
 
 
-@app.command()
-def env() -> None:
+@app.command("env")
+def env_command() -> None:
     """Show versions, linear algebra library and machine."""
     from elmbench.cli.render import lines_text
     from elmbench.execution.environment import describe_environment
