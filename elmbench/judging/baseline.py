@@ -11,7 +11,7 @@ The tolerance rule, the same for every model:
   rankings and probabilities, which has no counts: 0.01, about one row of the smaller class.
 * Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored
   estimate of the condition, if that is larger.
-* If that exceeds 0.1, the figures consist of round-off, counts too, and only the ending of the cell
+* If that exceeds 0.1, the values consist of round-off, counts too, and only the ending of the cell
   is compared.
 * The ending of a cell and the size of its model must be equal, and so must chosen hyperparameters
   if the table shows nothing else. Times are not compared.
@@ -19,10 +19,11 @@ The tolerance rule, the same for every model:
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.metrics import COUNTS, metrics_taking
@@ -34,12 +35,31 @@ RELATIVE = 1e-6
 UNDECIDED = 0.1
 #: Metrics that stay if a row goes from one wrong class to another.
 _OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
-#: The tolerance of a metric without counts, and its words.
-_POINT = (0.01, "0.01")
-#: What is known of a difference.
-_COLUMNS = ("cell", "column", "baseline", "value", "allowed")
 #: A line of `cells.csv`.
 _Line = dict[Any, Any]
+
+
+class Tolerance(NamedTuple):
+    """The largest difference of two numbers that is allowed, also in words."""
+
+    allowed: float
+    words: str
+
+
+#: The tolerance of a metric without counts.
+_POINT = Tolerance(0.01, "0.01")
+_EQUAL = Tolerance(0.0, "equal")
+_OF_EQUAL_COUNTS = Tolerance(RELATIVE, "that of equal counts")
+
+
+class _Difference(NamedTuple):
+    """A column in which a cell differs from the baseline."""
+
+    column: str
+    baseline: str
+    value: str
+    #: The tolerance in words.
+    allowed: str
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
@@ -47,17 +67,17 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     them.
     """
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
-    if not len(cells) or len(bad):
-        fault = (
-            f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
-            if len(bad)
-            else "there are no cells"
-        )
-        problem = f"{fault}: no baseline is written"
-        next_step = f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci"
-        raise ElmbenchError(
-            problem, expected="cells that ended ok or diverged", next_step=next_step
-        )
+    if len(cells) and not len(bad):
+        return
+    fault = "there are no cells"
+    if len(bad):
+        fault = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
+    experiment = f"{path.parent.name}/{path.name.split('.')[0]}"
+    raise ElmbenchError(
+        f"{fault}: no baseline is written",
+        expected="cells that ended ok or diverged",
+        next_step=f"elmbench run {experiment} --profile ci",
+    )
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
@@ -77,106 +97,126 @@ def compare_with_baseline(
     The outcome has the number of `compared` cells and the `differences`, each with the cell, the
     column, both values, and the tolerance in words.
 
-    `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their
-    own.
+    `measures` are those of the table. Those at a value of a hyperparameter have no counts, and a
+    tolerance of their own.
     """
-    counts = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
+    counted = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {
-        measure.column for measure in measures if measure.parameter and measure.metric in counts
+        measure.column for measure in measures if measure.parameter and measure.metric in counted
     }
-    old, new = (
-        {_name(line): line for line in frame.to_dict("records")}
-        for frame in (read_cells(path), cells)
-    )
-    lines = [
-        (cell, *line)
-        for cell in old | new
-        for line in _compare_cell(old.get(cell), new.get(cell), points)
+    old = _lines_by_name(read_cells(path))
+    new = _lines_by_name(cells)
+    differences = [
+        {"cell": name, **difference._asdict()}
+        for name in old | new
+        for difference in _compare_cell(old.get(name), new.get(name), points)
     ]
-    differences = [dict(zip(_COLUMNS, line, strict=True)) for line in lines]
     return {"compared": len(old.keys() & new.keys()), "differences": differences}
+
+
+def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
+    """Return the lines of `cells.csv` by the names of the cells."""
+    return {_name(line): line for line in cells.to_dict("records")}
 
 
 def _name(line: _Line) -> str:
     """Return the name of a cell in messages."""
-    words = [
+    name = (
         f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"
-    ]
-    return " ".join(words + ([line["reading"]] if line["reading"] else []))
+    )
+    return f"{name} {line['reading']}" if line["reading"] else name
 
 
-def _compare_cell(
-    old: _Line | None, new: _Line | None, points: set[str]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each column in which a cell differs, its two values, and the tolerance in words; None
-    for no cell.
-    """
+def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Iterator[_Difference]:
+    """Yield each column in which a cell differs; None stands for no cell."""
     if old is None or new is None:
-        yield "cell", "there" if old else "missing", "there" if new else "missing", "the same cells"
+        was = "missing" if old is None else "there"
+        now = "missing" if new is None else "there"
+        yield _Difference("cell", was, now, "the same cells")
         return
     if old["status"] != new["status"]:
-        yield "status", old["status"], new["status"], "equal"
+        yield _Difference("status", old["status"], new["status"], "equal")
     if old["status"] != "ok" or new["status"] != "ok":
         return
-    yield from _compare_numbers(old, new, {"n_units": (0.0, "equal")})
-    tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
-    if tolerance >= UNDECIDED:
+    yield from _compare_numbers(old, new, {"n_units": _EQUAL})
+    of_condition = 10 * _real(old, "condition") * np.finfo(float).eps
+    relative = float(np.nanmax((RELATIVE, of_condition)))
+    if relative >= UNDECIDED:
         return
-    if not np.isnan(_real(old, "mcc")):
-        yield from _compare_classes(old, new)
-        return
-    metrics = [name for name in old if name not in NO_METRICS]
-    if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
-        yield "params", old["params"], new["params"], "equal"
-    relative = {
-        name: (tolerance * abs(_real(old, name)), f"{tolerance:.1e} relative") for name in metrics
-    }
-    yield from _compare_numbers(
-        old, new, relative | {name: _POINT for name in metrics if name in points}
-    )
-
-
-def _compare_classes(old: _Line, new: _Line) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the counts if they differ, or else the metrics that differ."""
-    two_classes = not np.isnan(_real(old, "tp"))
-    if two_classes:
-        a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
-        # A changed prediction moves a row from one count to another of the same true class.
-        same_rows = a[:2].sum() == b[:2].sum() and a[2:].sum() == b[2:].sum()
-        column = ", ".join(COUNTS)
-        agree = same_rows and np.abs(a - b).sum() <= 2
+    if np.isnan(_real(old, "mcc")):
+        yield from _compare_metrics(old, new, relative, points)
     else:
-        a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
-        column = "right predictions"
+        yield from _compare_classes(old, new)
+
+
+def _compare_metrics(
+    old: _Line, new: _Line, relative: float, points: set[str]
+) -> Iterator[_Difference]:
+    """Yield the metrics that differ, of a cell without counts of classes."""
+    metrics = [name for name in old if name not in NO_METRICS]
+    has_no_values = all(pd.isna(old[metric]) for metric in metrics)
+    if has_no_values and old["params"] != new["params"]:
+        yield _Difference("params", old["params"], new["params"], "equal")
+    tolerances = {}
+    for name in metrics:
+        allowed = relative * abs(_real(old, name))
+        is_point = name in points
+        tolerances[name] = _POINT if is_point else Tolerance(allowed, f"{relative:.1e} relative")
+    yield from _compare_numbers(old, new, tolerances)
+
+
+def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
+    """Yield the counts if they differ, or else the metrics that differ."""
+    has_two_classes = not np.isnan(_real(old, "tp"))
+    counts_of = _confusion_counts if has_two_classes else _right_predictions
+    a = counts_of(old)
+    b = counts_of(new)
+    if has_two_classes:
+        # A changed prediction moves a row from one count to another of the same true class.
+        has_same_rows = a[:2].sum() == b[:2].sum() and a[2:].sum() == b[2:].sum()
+        agree = has_same_rows and np.abs(a - b).sum() <= 2
+    else:
         agree = np.abs(a - b).max() <= 1
     if not agree:
-        was, now = (", ".join(f"{count:g}" for count in counts) for counts in (a, b))
-        yield column, was, now, "one test row predicted otherwise"
+        yield _Difference(
+            column=", ".join(COUNTS) if has_two_classes else "right predictions",
+            baseline=", ".join(f"{count:g}" for count in a),
+            value=", ".join(f"{count:g}" for count in b),
+            allowed="one test row predicted otherwise",
+        )
         return
-    metrics = (
-        [name for name in metrics_taking("counts") if name in old] if np.array_equal(a, b) else []
-    )
-    wrong = list(
-        _compare_numbers(old, new, dict.fromkeys(metrics, (RELATIVE, "that of equal counts")))
-    )
+    metrics = []
+    if np.array_equal(a, b):
+        metrics = [name for name in metrics_taking("counts") if name in old]
+    wrong = list(_compare_numbers(old, new, dict.fromkeys(metrics, _OF_EQUAL_COUNTS)))
     # With more classes, a row may have gone from one wrong class to another.
-    if two_classes or len(wrong) < 2 or {name for name, *_ in wrong} & _OF_RECALLS:
+    differ_in_recalls = any(difference.column in _OF_RECALLS for difference in wrong)
+    if has_two_classes or len(wrong) < 2 or differ_in_recalls:
         yield from wrong
-    scores = (name for name in metrics_taking("scores", "probabilities") if name in old)
+    scores = [name for name in metrics_taking("scores", "probabilities") if name in old]
     yield from _compare_numbers(old, new, dict.fromkeys((TRAIN_ACCURACY, *scores), _POINT))
 
 
+def _confusion_counts(line: _Line) -> NDArray[np.float64]:
+    """Return the counts of the confusion matrix of two classes, two for each true class."""
+    return np.array([_real(line, name) for name in COUNTS])
+
+
+def _right_predictions(line: _Line) -> NDArray[np.float64]:
+    """Return the number of right predictions, alone in an array."""
+    return np.round([_real(line, "accuracy") * _real(line, "n_test")])
+
+
 def _compare_numbers(
-    old: _Line, new: _Line, tolerances: Mapping[str, tuple[float, str]]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each number that differs by more than its tolerance, which is also given in words; NaN
-    equals NaN.
-    """
-    for name, (allowed, words) in tolerances.items():
+    old: _Line, new: _Line, tolerances: Mapping[str, Tolerance]
+) -> Iterator[_Difference]:
+    """Yield each number that differs by more than its tolerance; NaN equals NaN."""
+    for name, tolerance in tolerances.items():
         a = _real(old, name)
         b = _real(new, name)
-        if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
-            yield name, f"{a:.10g}", f"{b:.10g}", words
+        both_are_missing = np.isnan(a) and np.isnan(b)
+        if not (a == b or abs(a - b) <= tolerance.allowed or both_are_missing):
+            yield _Difference(name, f"{a:.10g}", f"{b:.10g}", tolerance.words)
 
 
 def _real(line: _Line, name: str) -> float:

@@ -1,5 +1,5 @@
-"""The table of an experiment, built from its summary and its cells, and its figures in the layout
-of the paper.
+"""The table of an experiment, built from its summary and its cells, and its values in the shape of
+the printed table.
 """
 
 import json
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -137,56 +137,69 @@ def _entries(
     """Yield the entries of a table: our value beside the published one, a line of the summary each.
 
     The best of two models or more on a data set is marked, of our complete means and of the
-    published figures.
+    published values.
     """
     params = _common_params(cells) if layout.ranks else {}
-    measures_of = cache(
-        lambda *entry: {measure.column: measure for measure in layout.measures(resolved, *entry)}
-    )
-    measures = [
-        Measure(column) if ended == NOT_MEASURED else measures_of(dataset, model)[column]
-        for dataset, model, column, ended in summary[[*FIGURE, "ended"]].itertuples(
-            index=False, name=None
-        )
-    ]
-    metrics = [measure.metric for measure in measures]
-    scorers = {*resolved.spec.protocol.metrics} - {*MEASURES}
-    signs = [
-        (-1.0 if less_is_better(metric) else 1.0)
-        if is_quality(metric) or metric in scorers
-        else np.nan
-        for metric in metrics
-    ]
-    means = summary["mean"].where(
-        summary["ended"] == COMPLETE
-    )  # the other folds may be the easier ones
-    scores = (
-        pd.DataFrame({"mean": means, "published": summary["published"]})
-        .astype(float)
-        .mul(signs, axis=0)
-    )
-    scores = without_round_off(scores)
-    rows = scores.groupby([summary["dataset"], summary["metric"]])
-    is_best = (
-        ((scores == rows.transform("max")) & (rows.transform("count") > 1)).to_numpy().tolist()
-    )
-    for line, measure, best in zip(summary.to_dict("records"), measures, is_best, strict=True):
-        entry = line["dataset"], line["model"]
-        mean = None if pd.isna(line["mean"]) else float(line["mean"])
-        shown = _mean_or_ending(line, measure, cells, layout, resolved)
-        published = resolved.published.get((*entry, line["metric"]))
-        gain = optimism.get(entry)
+    measures = _measures_of(summary, layout, resolved)
+    is_best = _best_of_rows(summary, measures, resolved)
+    for line, measure, (best, best_printed) in zip(
+        summary.to_dict("records"), measures, is_best, strict=True
+    ):
+        dataset = line["dataset"]
+        model = line["model"]
         yield Entry(
-            *entry,
-            measure,
-            mean,
-            shown,
-            published,
-            line["verdict"],
-            gain,
-            params.get(entry, ""),
-            *best,
+            dataset=dataset,
+            model=model,
+            measure=measure,
+            mean=None if pd.isna(line["mean"]) else float(line["mean"]),
+            shown=_mean_or_ending(line, measure, cells, layout, resolved),
+            published=resolved.published.get((dataset, model, line["metric"])),
+            verdict=line["verdict"],
+            optimism=optimism.get((dataset, model)),
+            chosen=params.get((dataset, model), ""),
+            best=best,
+            best_printed=best_printed,
         )
+
+
+def _measures_of(summary: pd.DataFrame, layout: TableKind, resolved: Resolved) -> list[Measure]:
+    """Return the measure of each line of a summary."""
+
+    @cache
+    def by_column(dataset: str, model: str) -> dict[str, Measure]:
+        measures = layout.measures(resolved, dataset, model)
+        return {measure.column: measure for measure in measures}
+
+    lines = summary[[*FIGURE, "ended"]].itertuples(index=False, name=None)
+    return [
+        Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
+        for dataset, model, column, ended in lines
+    ]
+
+
+def _best_of_rows(
+    summary: pd.DataFrame, measures: Sequence[Measure], resolved: Resolved
+) -> list[list[bool]]:
+    """Return, for each line of a summary, whether our mean and whether the published value is the
+    best of the models on the data set; False for times and sizes.
+    """
+    scorers = {*resolved.spec.protocol.metrics} - {*MEASURES}
+
+    def sign(metric: str) -> float:
+        if not is_quality(metric) and metric not in scorers:
+            return np.nan
+        return -1.0 if less_is_better(metric) else 1.0
+
+    # The other folds may be the easier ones.
+    complete_means = summary["mean"].where(summary["ended"] == COMPLETE)
+    values = pd.DataFrame({"mean": complete_means, "published": summary["published"]})
+    signs = [sign(measure.metric) for measure in measures]
+    scores = without_round_off(values.astype(float).mul(signs, axis=0))
+    rows = scores.groupby([summary["dataset"], summary["metric"]])
+    has_rivals = rows.transform("count") > 1
+    is_best = (scores == rows.transform("max")) & has_rivals
+    best: list[list[bool]] = is_best.to_numpy().tolist()
+    return best
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
@@ -194,14 +207,17 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     unless all do.
     """
     texts = {}
-    for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
+    complete = cells[cells["status"] == COMPLETE]
+    for entry, params in complete.groupby(["dataset", "model"])["params"]:
         ((text, count),) = Counter(params).most_common(1)
-        words = " ".join(
-            f"{name}={three_figures(value) if isinstance(value, float) and value > 0 else value}"
-            for name, value in json.loads(text).items()
-        )
+        words = " ".join(f"{name}={_param_text(value)}" for name, value in json.loads(text).items())
         texts[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
     return texts
+
+
+def _param_text(value: Any) -> str:
+    """Return the value of a hyperparameter, with three digits of a positive decimal number."""
+    return three_figures(value) if isinstance(value, float) and value > 0 else str(value)
 
 
 def _mean_or_ending(
@@ -218,37 +234,45 @@ def _mean_or_ending(
     if pd.isna(line["mean"]):
         if status in (COMPLETE, NOT_MEASURED):
             return ""
-        if status != "timeout":
-            return ending(status)
-        entry = cells[
-            (cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]).all(axis=1)
-        ]
-        limits = {
-            name: seconds
-            for name in LIMITS
-            if name in entry
-            for seconds in entry[name].dropna().head(1)
-        }
-        # A search that was stopped counts as a fit, unless searches may take longer than fits.
-        search = "search " * ("fit_limit" not in limits and bool(resolved.spec.search_limit))
-        return f"{search}> {next(iter(limits.values())):g} s" if limits else status
-    figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
-    std = None if pd.isna(line["std"]) else float(line["std"])
-    ok = None if status == COMPLETE else int(line["n"])
-    return quantity(float(line["mean"]), std, layout.places(measure, figure), ok)
+        return _timeout_text(line, cells, resolved) if status == "timeout" else ending(status)
+    published = resolved.published.get((line["dataset"], line["model"], line["metric"]))
+    return quantity(
+        float(line["mean"]),
+        std=None if pd.isna(line["std"]) else float(line["std"]),
+        places=layout.places(measure, published),
+        ok=None if status == COMPLETE else int(line["n"]),
+    )
+
+
+def _timeout_text(line: dict[Any, Any], cells: pd.DataFrame, resolved: Resolved) -> str:
+    """Return the limit that the searches or fits of an entry have reached; "timeout" if it is not
+    known.
+    """
+    is_of_entry = cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]
+    entry = cells[is_of_entry.all(axis=1)]
+    limits = {
+        name: entry[name].dropna().iloc[0]
+        for name in LIMITS
+        if name in entry and entry[name].notna().any()
+    }
+    if not limits:
+        return "timeout"
+    seconds = next(iter(limits.values()))
+    # A search that was stopped counts as a fit, unless searches may take longer than fits.
+    is_of_search = "fit_limit" not in limits and bool(resolved.spec.search_limit)
+    return f"search > {seconds:g} s" if is_of_search else f"> {seconds:g} s"
 
 
 @dataclass(frozen=True)
 class TableGrid:
-    """A table in the paper's shape.
+    """A table in the paper's shape."""
 
-    All figures share `heading`: a measure, a data set or a model. `corner` is the kind of the rows.
-    Each row has its name and an entry for each column; None if there is none.
-    """
-
+    #: What all values share: a measure, a data set or a model.
     heading: str
+    #: The kind of the rows.
     corner: str
     columns: tuple[str, ...]
+    #: The name of each row and an entry for each column; None if there is none.
     rows: tuple[tuple[str, tuple[Entry | None, ...]], ...]
 
     @property
@@ -258,87 +282,101 @@ class TableGrid:
 
     @property
     def has_printed(self) -> bool:
-        """True if the paper prints one of these figures."""
+        """True if the paper prints one of these values."""
         return any(entry.published for entry in self.entries)
 
     @property
     def measures(self) -> set[str]:
-        """The metrics of its figures."""
+        """The metrics of its values."""
         return {entry.measure.metric for entry in self.entries}
 
 
+class _Shape(NamedTuple):
+    """The axes of a grid: `dataset`, `model`, `measure`, `pair` (model and measure) or `all`."""
+
+    rows: str
+    columns: str
+    heading: str
+
+
 def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
-    """Return the figures of a section as grids, those with published figures first.
+    """Return the values of a section as grids, those with published values first."""
+    entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
+    shape = _shape_of(entries, resolved)
+    # Unless the columns are models, the printed ones have a separate grid.
+    printed = {
+        (_name(entry, shape.heading), _name(entry, shape.columns))
+        for entry in entries
+        if entry.published is not None
+    }
+
+    def grid_of(entry: Entry) -> tuple[str, bool]:
+        heading = _name(entry, shape.heading)
+        is_printed = (heading, _name(entry, shape.columns)) in printed
+        return heading, is_printed or shape.columns == "model"
+
+    groups = group_by(entries, grid_of)
+    order = list(dict.fromkeys(heading for heading, _ in groups))
+    keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
+    grids = [_grid(groups[key], shape, resolved) for key in keys]
+    return sorted(grids, key=lambda grid: not grid.has_printed)
+
+
+def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
+    """Return the shape of the grids of some entries.
 
     There is a grid of data sets and models for each measure. A single model has a grid of data sets
     and measures, a table with a single data set one of models and measures, and models that have
     few measures in common one of data sets and the measures of each model.
     """
-    entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
-    axes = ("model", "measure", "dataset", "pair")
-    models, measures, datasets, pairs = ({_name(entry, axis) for entry in entries} for axis in axes)
+    models = {entry.model for entry in entries}
+    measures = {entry.measure.column for entry in entries}
+    datasets = {entry.dataset for entry in entries}
+    pairs = {_name(entry, "pair") for entry in entries}
     if len(models) <= 1:
-        shape = ("dataset", "measure", "model")
-    elif len({*datasets, *resolved.file.spec.datasets}) <= 1:
-        shape = ("model", "measure", "dataset")
-    elif len(pairs) <= len(models) * len(measures) / 2:
-        shape = ("dataset", "pair", "all")
-    else:
-        shape = ("dataset", "model", "measure")
-    # Unless the columns are models, the printed ones have a separate grid.
-    printed = {(_name(e, shape[2]), _name(e, shape[1])) for e in entries if e.published is not None}
+        return _Shape(rows="dataset", columns="measure", heading="model")
+    if len(datasets | {*resolved.file.spec.datasets}) <= 1:
+        return _Shape(rows="model", columns="measure", heading="dataset")
+    if len(pairs) <= len(models) * len(measures) / 2:
+        return _Shape(rows="dataset", columns="pair", heading="all")
+    return _Shape(rows="dataset", columns="model", heading="measure")
 
-    def grid_of(entry: Entry) -> tuple[str, bool]:
-        name = _name(entry, shape[2])
-        return name, shape[1] == "model" or (name, _name(entry, shape[1])) in printed
 
-    groups = group_by(entries, grid_of)
-    order = list(dict.fromkeys(name for name, _ in groups))
-    keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
-    return sorted(
-        (_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed
+def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
+    """Return a grid of entries."""
+    entry_of = {(_name(entry, shape.rows), _name(entry, shape.columns)): entry for entry in entries}
+    row_names = list(dict.fromkeys(row for row, _ in entry_of))
+    columns = list(dict.fromkeys(column for _, column in entry_of))
+    rows = tuple(
+        (_spell(shape.rows, row, resolved), tuple(entry_of.get((row, col)) for col in columns))
+        for row in row_names
     )
-
-
-def _grid(entries: Sequence[Entry], shape: tuple[str, str, str], resolved: Resolved) -> TableGrid:
-    """Return a grid of entries. `shape` names the axis of its rows, of its columns and of its
-    heading.
-    """
-    row, column, heading_axis = shape
-    by_names = {(_name(entry, row), _name(entry, column)): entry for entry in entries}
-    rows, columns = (
-        list(dict.fromkeys(_name(entry, axis) for entry in entries)) for axis in (row, column)
-    )
-    lines = tuple(
-        (_spell(row, r, resolved), tuple(by_names.get((r, c)) for c in columns)) for r in rows
-    )
-    heading = _spell(heading_axis, _name(entries[0], heading_axis), resolved)
-    titles = tuple(columns)
+    heading = _spell(shape.heading, _name(entries[0], shape.heading), resolved)
     metrics = {entry.measure.metric for entry in entries}
-    if (
-        column == "measure"
-        and len(columns) > 1
-        and all("@" in title for title in titles)
-        and len(metrics) == 1
-    ):
+    is_curve = shape.columns == "measure" and len(columns) > 1 and len(metrics) == 1
+    if is_curve and all("@" in column for column in columns):
         # For one metric at many values of a hyperparameter, the columns are the values alone.
         heading = f"{heading}, {metrics.pop()}"
-        titles = tuple(title.partition("@")[2] for title in titles)
-    return TableGrid(heading, "data set" if row == "dataset" else row, titles, lines)
+        columns = [column.partition("@")[2] for column in columns]
+    return TableGrid(
+        heading=heading,
+        corner="data set" if shape.rows == "dataset" else shape.rows,
+        columns=tuple(columns),
+        rows=rows,
+    )
 
 
 def _name(entry: Entry, axis: str) -> str:
     """Return the name of the row, the column or the grid of an entry."""
     if axis == "dataset":
         return entry.dataset
-    model = entry.model
-    measure = entry.measure.column
-    return {
-        "model": model,
-        "measure": measure,
-        "pair": f"{model} {measure}",
-        "all": "measures by model",
-    }[axis]
+    if axis == "model":
+        return entry.model
+    if axis == "measure":
+        return entry.measure.column
+    if axis == "pair":
+        return f"{entry.model} {entry.measure.column}"
+    return "measures by model"
 
 
 def _spell(axis: str, name: str, resolved: Resolved) -> str:

@@ -36,5 +36,5 @@ def legend_of(table: ResultTable) -> list[str]:
 
 
 def _kind_of_column(name: str) -> str:
-    """Return what a column shows, such as `verdict` for `verdict2`, whichever measure it is about."""
+    """Return what a column shows, of any measure, such as `verdict` for `verdict2`."""
     return name.removeprefix("published_").rstrip("0123456789")

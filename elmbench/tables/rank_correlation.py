@@ -33,10 +33,8 @@ class RankCorrelationTable(CurvesTable):
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
         if list(model.search) != ["n_hidden"]:
-            raise ValueError(
-                f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected "
-                "n_hidden"
-            )
+            searched = ", ".join(model.search) or "nothing"
+            raise ValueError(f"models.{column} searches {searched}; expected n_hidden")
         super()._check_column(column, model)
         if "activation" not in model.params:
             raise ValueError(
@@ -47,16 +45,18 @@ class RankCorrelationTable(CurvesTable):
         from elmbench.tasks.base import SearchGrid
         from elmbench.tasks.correlation import Correlation, Scaling
 
-        model = (
-            planner.model_ref(column),
-            planner.models[column].params,
-            SearchGrid(planner.grid(column)),
-        )
         scale = planner.protocol.scale_of(planner.dataset.name)
         options = self.options(planner.resolved.spec)
-        data = planner.dataset.task, planner.dataset_ref(run), Scaling(scale), run
         return Correlation(
-            *data, *model, options.model_dump(include={"projections", "operators"}), options.dcs
+            task=planner.dataset.task,
+            dataset=planner.dataset_ref(run),
+            protocol=Scaling(scale),
+            run_number=run,
+            model=planner.model_ref(column),
+            params=planner.models[column].params,
+            grid=SearchGrid(planner.grid(column)),
+            draws={"projections": options.projections, "operators": options.operators},
+            dcs=options.dcs,
         )
 
     def metric(self, resolved: Resolved, task: str) -> str:

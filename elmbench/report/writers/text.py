@@ -1,11 +1,11 @@
-"""A table of results for the terminal, within 80 columns; printed figures have the layout of the
+"""A table of results for the terminal, within 80 columns; published values have the layout of the
 paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import rich.text
@@ -52,23 +52,23 @@ def table_text(
 ) -> RenderableType:
     """Return a table of results with its notes.
 
-    Printed figures have the layout of the paper, data sets by models. The paper's row, with the
-    signs of the verdicts, is below ours; the best figure of each row is marked. Other figures have
+    Published values have the layout of the paper, data sets by models. The paper's row, with the
+    signs of the verdicts, is below ours; the best value of each row is marked. Other values have
     the lines of their kind of table.
 
     A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes
     that are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    # A comparison has its own order of models.
+    has_own_order = kind_of_table(resolved).ranks
     for i, section in enumerate(table.sections):
         parts.append(Text(f"\n{section.heading}", style="italic"))
-        # A comparison has its own order of models.
-        grids = (
-            [] if kind_of_table(resolved).ranks else _grids_to_show(section, resolved, first=i == 0)
-        )
+        grids = [] if has_own_order else _grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
-            parts += _grid(grid, width)
-        parts += () if grids else section_text(table, section, width)
+            parts += _grid_text(grid, width)
+        if not grids:
+            parts += section_text(table, section, width)
     notes = [note for note in table.notes if note.kind not in hidden]
     if notes:
         parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
@@ -116,29 +116,38 @@ def blocks(
     """Yield a table of text in blocks of columns that fit the width; each begins with the first
     `n_names` columns.
     """
-    lines = [headings, *rows]
-    widths = [
-        max(len(word) for line in lines for word in str(line[i]).split("\n"))
-        for i in range(len(headings))
-    ]
-    names = [*range(n_names)]
-    room = width - sum(widths[:n_names]) - GAP * (n_names - 1)
-    for group in _side_by_side(
-        [[i] for i in range(n_names, len(headings))], widths.__getitem__, room
-    ):
-        shown, *texts = ([line[i] for i in names + group] for line in lines)
-        yield lines_text(shown, texts, right=shown[n_names:], whole=shown[1:])
+    columns = [list(map(str, column)) for column in zip(headings, *rows, strict=True)]
+    widths = [_text_width(column) for column in columns]
+    space = width - sum(widths[:n_names]) - GAP * (n_names - 1)
+    units = [[i] for i in range(n_names, len(headings))]
+    for group in _side_by_side(units, widths.__getitem__, space):
+        shown = [*range(n_names), *group]
+        shown_headings = [headings[i] for i in shown]
+        texts = [[row[i] for i in shown] for row in rows]
+        yield lines_text(
+            shown_headings, texts, right=shown_headings[n_names:], whole=shown_headings[1:]
+        )
+
+
+def _text_width(texts: Iterable[str]) -> int:
+    """Return the characters of the longest line of some texts."""
+    return max(len(line) for text in texts for line in text.split("\n"))
 
 
 def _side_by_side(
-    units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int
+    units: Sequence[Sequence[T]], width_of: Callable[[T], int], space: int
 ) -> list[list[T]]:
-    """Return columns in groups that each fit the width; the columns of a unit stay together."""
+    """Return columns in groups that each fit into the space; the columns of a unit stay
+    together.
+    """
     groups: list[list[T]] = [[]]
     for unit in units:
-        if groups[-1] and sum(GAP + width_of(column) for column in (*groups[-1], *unit)) > room:
-            groups.append([])
-        groups[-1] += unit
+        group = groups[-1]
+        width = sum(GAP + width_of(column) for column in (*group, *unit))
+        if group and width > space:
+            groups.append(list(unit))
+        else:
+            group += unit
     return groups
 
 
@@ -148,53 +157,59 @@ def section_text(
     """Yield the lines of a section in blocks of columns; the name of a data set is on a line above
     its models.
     """
-    # A column of data sets would leave too little room for the figures.
+    # A column of data sets would leave too little space for the values.
     first, *rest = (
         column for column in table.columns_of(section, narrow=True) if column.name != "dataset"
     )
-    # A measure, its published value and its verdict stay together.
-    starts = {
-        0,
-        *(
-            i
-            for i, column in enumerate(rest)
-            if not column.name.startswith(("published", "verdict"))
-        ),
-    }
-    units = [rest[i:j] for i, j in pairwise([*sorted(starts), len(rest)])]
 
     def width_of(column: Column) -> int:
         return max(len(column.heading), *(len(line.get(column.name, "")) for line in section.lines))
 
-    names = (len(line["dataset"]) for line in section.lines)
-    room = width - max(len("  ") + width_of(first), max(names, default=0))
-    for number, columns in enumerate(_side_by_side(units, width_of, room)):
+    longest_dataset = max((len(line["dataset"]) for line in section.lines), default=0)
+    space = width - max(len("  ") + width_of(first), longest_dataset)
+    for number, columns in enumerate(_side_by_side(_units_of(rest), width_of, space)):
         if number:
             yield Text("")
-        rows: list[list[Text]] = []
-        previous = ""
-        for line in section.lines:
-            texts = [line.get(column.name, "") for column in columns]
-            if not any(texts):
-                continue
-            if line["dataset"] != previous:
-                previous = line["dataset"]
-                rows.append([Text(previous, style="bold"), *(Text("") for _ in columns)])
-            rows.append(
-                [
-                    Text("  " + line[first.name]),
-                    *(Text(text, style=_COLOURS.get(text, "")) for text in texts),
-                ]
-            )
-        right = [column.heading for column in columns if column.numeric]
-        whole = [column.heading for column in (first, *columns) if column.whole]
+        shown = [first, *columns]
         yield lines_text(
-            [column.heading for column in (first, *columns)], rows, right=right, whole=whole
+            [column.heading for column in shown],
+            _section_rows(section, first, columns),
+            right=[column.heading for column in columns if column.numeric],
+            whole=[column.heading for column in shown if column.whole],
         )
 
 
+def _units_of(columns: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns in groups: a measure, its published value and its verdict."""
+    units: list[list[Column]] = []
+    for column in columns:
+        if units and column.name.startswith(("published", "verdict")):
+            units[-1].append(column)
+        else:
+            units.append([column])
+    return units
+
+
+def _section_rows(
+    section: Section, first: Column, columns: Sequence[Column]
+) -> Iterator[list[Text]]:
+    """Yield the rows of a section in some columns; the name of a data set is a row above its
+    models. Lines that are empty in these columns are left out.
+    """
+    previous = ""
+    for line in section.lines:
+        texts = [line.get(column.name, "") for column in columns]
+        if not any(texts):
+            continue
+        if line["dataset"] != previous:
+            previous = line["dataset"]
+            yield [Text(previous, style="bold"), *(Text("") for _ in columns)]
+        coloured = (Text(text, style=_COLOURS.get(text, "")) for text in texts)
+        yield [Text("  " + line[first.name]), *coloured]
+
+
 def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[TableGrid]:
-    """Return the grids with printed figures or added metrics, and the times of the fits in the
+    """Return the grids with published values or added metrics, and the times of the fits in the
     first section.
     """
     from elmbench.report.build_table import grids_of
@@ -205,68 +220,93 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
-        return printed + [
-            grid for grid in grids if not grid.has_printed and grid.measures == {"fit_seconds"}
-        ]
-    # Another selection or reading changes the judged figures.
+        times = [grid for grid in grids if not grid.has_printed]
+        return printed + [grid for grid in times if grid.measures == {"fit_seconds"}]
+    # Another selection or reading changes the judged values.
     return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
 
 
-def _grid(grid: TableGrid, width: int) -> Iterator[RenderableType]:
+@dataclass(frozen=True)
+class _GridBlocks:
+    """The texts of a grid, and its columns in groups that fit the width."""
+
+    #: The label of each line, and a text for each column.
+    lines: list[tuple[Text, list[Text]]]
+    #: The positions of the columns of each block.
+    groups: list[list[int]]
+    has_deviations: bool
+
+
+def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
     """Yield a grid in blocks of columns, without deviations if there are then fewer blocks.
 
-    Each row has a line of ours and, if figures of a block are printed, one of the paper.
+    Each row has a line of ours and, if values of a block are published, one of the paper.
     """
-    name_width = min(
-        _NAME, max(len(_PAPER), len(grid.corner), *(len(name) for name, _ in grid.rows))
-    )
-    ways = []
-    for deviations in (True, False):
-        lines = []
-        for name, entries in grid.rows:
-            ours, papers = zip(*(_texts(entry, deviations) for entry in entries), strict=True)
-            lines += [(Text(name), ours), (Text(_PAPER, style="dim"), papers)]
-        widths = [
-            max(map(len, texts))
-            for texts in zip(grid.columns, *(texts for _, texts in lines), strict=True)
-        ]
-        columns = [[i] for i in range(len(widths))]
-        ways.append(
-            (lines, _side_by_side(columns, widths.__getitem__, width - name_width - 1), deviations)
-        )
-    lines, groups, deviations = min(ways, key=lambda way: len(way[1]))
-    yield Text(
-        f"\n{grid.heading}{'' if deviations else ' (deviations: --format md)'}", style="bold"
-    )
-    for number, group in enumerate(groups):
+    longest_name = max(len(name) for name, _ in grid.rows)
+    name_width = min(_NAME, max(len(_PAPER), len(grid.corner), longest_name))
+    space = width - name_width - 1
+    with_deviations = _grid_blocks(grid, space, deviations=True)
+    without_deviations = _grid_blocks(grid, space, deviations=False)
+    blocks = min(with_deviations, without_deviations, key=lambda way: len(way.groups))
+    hint = "" if blocks.has_deviations else " (deviations: --format md)"
+    yield Text(f"\n{grid.heading}{hint}", style="bold")
+    for number, group in enumerate(blocks.groups):
         if number:
             yield Text("")
         table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
         table.add_column(Text(grid.corner), width=name_width, overflow="fold")
         for i in group:
             table.add_column(Text(grid.columns[i]), overflow="fold")
-        for label, texts in lines:
-            if any(shown := [texts[i] for i in group]):
+        for label, texts in blocks.lines:
+            shown = [texts[i] for i in group]
+            if any(shown):
                 table.add_row(label, *shown)
         yield table
 
 
-def _texts(entry: Entry | None, deviations: bool) -> tuple[Text, Text]:
-    """Return our figure, and the paper's with the sign of its verdict."""
+def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlocks:
+    """Return the texts of a grid with or without deviations, and the columns of its blocks."""
+    lines: list[tuple[Text, list[Text]]] = []
+    for name, entries in grid.rows:
+        lines.append((Text(name), [_our_text(entry, deviations) for entry in entries]))
+        published = [_published_text(entry, deviations) for entry in entries]
+        lines.append((Text(_PAPER, style="dim"), published))
+    rows = [texts for _, texts in lines]
+    widths = [max(map(len, column)) for column in zip(grid.columns, *rows, strict=True)]
+    columns = [[i] for i in range(len(widths))]
+    groups = _side_by_side(columns, widths.__getitem__, space)
+    return _GridBlocks(lines, groups, deviations)
+
+
+def _our_text(entry: Entry | None, deviations: bool) -> Text:
+    """Return our value, marked if it is the best of its row."""
     if entry is None:
-        return Text(""), Text("")
-    ours = Text(_short(entry.shown or "-", deviations) + "*" * entry.best)
-    printed = _short(entry.printed, deviations) + "*" * entry.best_printed
-    sign = f" {SIGNS[entry.verdict]}" if entry.verdict else ""
-    return ours, Text(printed + sign, style=_COLOURS.get(entry.verdict, ""))
+        return Text("")
+    text = _short(entry.shown or "-", deviations)
+    return Text(f"{text}*" if entry.best else text)
+
+
+def _published_text(entry: Entry | None, deviations: bool) -> Text:
+    """Return the published value with the sign of its verdict, marked if it is the best of its
+    row.
+    """
+    if entry is None:
+        return Text("")
+    text = _short(entry.printed, deviations)
+    if entry.best_printed:
+        text += "*"
+    if entry.verdict:
+        text += f" {SIGNS[entry.verdict]}"
+    return Text(text, style=_COLOURS.get(entry.verdict, ""))
 
 
 def _short(text: str, deviations: bool) -> str:
-    """Return a figure without the spaces around ±, and without its deviation unless that is
+    """Return a value without the spaces around ±, and without its deviation unless that is
     shown.
     """
     mean, _, rest = text.partition(" ± ")
     if not rest:
         return text
     deviation, _, remark = rest.partition(" ")
-    return mean + f"±{deviation}" * deviations + f" {remark}" * bool(remark)
+    short = f"{mean}±{deviation}" if deviations else mean
+    return f"{short} {remark}" if remark else short
