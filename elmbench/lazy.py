@@ -11,6 +11,16 @@ def load(address: str) -> Any:
     return getattr(import_module(module), name)
 
 
+class LazyModule:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
 def attach(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -12,31 +12,35 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from elmbench.errors import unknown_name
+from elmbench.lazy import LazyModule
 
 if TYPE_CHECKING:
+    from elmbench.numerics import scores
     from elmbench.numerics.arrays import Array
+else:
+    scores = LazyModule("elmbench.numerics.scores")
 
 Takes = Literal["counts", "values", "scores", "probabilities"]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of the predictions for test rows.
-
-    `takes`: the arguments of `function`: confusion counts of shape (..., k, k); targets and
-    predictions ("values"), of shapes (n,) and (..., n); class numbers of shape (n,) and decision
-    values ("scores") of shape (n, k), or (n,) for the second of two classes; class numbers and
-    probabilities of shape (n, k). `function`: NaN where the metric is not defined. `counts_rows`:
-    True if its value is a number of rows. `column`: True if each `cells.csv` of its task has it.
-    `scorer`: scikit-learn's scorer of the same values, of an error negated.
-    """
+    """A metric of the predictions for test rows."""
 
     name: str
+    #: The arguments of `function`: confusion counts of shape (..., k, k); targets and predictions
+    #: ("values"), of shapes (n,) and (..., n); class numbers of shape (n,) and decision values
+    #: ("scores") of shape (n, k), or (n,) for the second of two classes; class numbers and
+    #: probabilities of shape (n, k).
     takes: Takes
+    #: Returns NaN if the metric is not defined.
     function: Callable[..., Any] = field(compare=False, repr=False)
     less_is_better: bool = False
+    #: True if its value is a number of rows.
     counts_rows: bool = False
+    #: True if each `cells.csv` of its task has it.
     column: bool = False
+    #: scikit-learn's scorer of the same values, of an error negated.
     scorer: str = ""
 
     @property
@@ -46,8 +50,9 @@ class Metric:
 
     def methods(self, n_classes: int = 2) -> tuple[str, ...]:
         """Return the methods of an estimator; the metric takes the first that exists."""
-        others = {"scores": ranking_methods(n_classes), "probabilities": ("predict_proba",)}
-        return others.get(self.takes, ("predict",))
+        if self.takes == "scores":
+            return ranking_methods(n_classes)
+        return ("predict_proba",) if self.takes == "probabilities" else ("predict",)
 
     def scores(self, values: Any) -> Array:
         """Return values to compare candidates by: more is better, and -inf replaces values that are
@@ -73,69 +78,90 @@ def ranking_methods(n_classes: int) -> tuple[str, str]:
 
 
 def _metric(
-    name: str, takes: Takes, formula: tuple[Any, ...], scorer: str = "", **options: bool
+    name: str,
+    takes: Takes,
+    formula: Callable[[], Callable[..., Any]],
+    scorer: str = "",
+    **options: bool,
 ) -> Metric:
-    """Return a metric whose formula is imported from `elmbench.numerics.scores` at its first call.
-
-    `formula`: the name of a function there, alone; or with the arguments, functions by name, for
-    which it returns one.
-    """
-
-    @cache
-    def function() -> Callable[..., Any]:
-        from elmbench.numerics import scores
-
-        score, *arguments = (
-            getattr(scores, part) if isinstance(part, str) else part for part in formula
-        )
-        return score(*arguments) if arguments else score
-
-    return Metric(name, takes, lambda *data: function()(*data), scorer=scorer, **options)
+    """Return a metric; its formula is looked up at its first call, which imports numpy."""
+    find = cache(formula)
+    return Metric(name, takes, lambda *data: find()(*data), scorer=scorer, **options)
 
 
 _ENTRIES = [
-    _metric("mcc", "counts", ("matthews_correlation",), "matthews_corrcoef", column=True),
-    _metric("gmean", "counts", ("geometric_mean",), column=True),
-    _metric("accuracy", "counts", ("accuracy",), "accuracy", column=True),
-    _metric("precision", "counts", ("positive_score", "precisions"), "precision", column=True),
-    _metric("recall", "counts", ("positive_score", "recalls"), "recall", column=True),
-    _metric("f1", "counts", ("positive_score", "f1_scores"), "f1", column=True),
-    _metric("tn", "counts", ("cell_count", 0, 0), counts_rows=True, column=True),
+    _metric("mcc", "counts", lambda: scores.matthews_correlation, "matthews_corrcoef", column=True),
+    _metric("gmean", "counts", lambda: scores.geometric_mean, column=True),
+    _metric("accuracy", "counts", lambda: scores.accuracy, "accuracy", column=True),
     _metric(
-        "fp", "counts", ("cell_count", 0, 1), counts_rows=True, less_is_better=True, column=True
+        "precision",
+        "counts",
+        lambda: scores.positive_score(scores.precisions),
+        "precision",
+        column=True,
     ),
     _metric(
-        "fn", "counts", ("cell_count", 1, 0), counts_rows=True, less_is_better=True, column=True
+        "recall", "counts", lambda: scores.positive_score(scores.recalls), "recall", column=True
     ),
-    _metric("tp", "counts", ("cell_count", 1, 1), counts_rows=True, column=True),
-    _metric("balanced_accuracy", "counts", ("balanced_accuracy",), "balanced_accuracy"),
-    _metric("precision_macro", "counts", ("macro_mean", "precisions"), "precision_macro"),
-    _metric("recall_macro", "counts", ("macro_mean", "recalls"), "recall_macro"),
-    _metric("f1_macro", "counts", ("macro_mean", "f1_scores"), "f1_macro"),
-    _metric("roc_auc", "scores", ("one_against_rest", "roc_areas"), "roc_auc"),
+    _metric("f1", "counts", lambda: scores.positive_score(scores.f1_scores), "f1", column=True),
+    _metric("tn", "counts", lambda: scores.cell_count(0, 0), counts_rows=True, column=True),
+    _metric(
+        "fp",
+        "counts",
+        lambda: scores.cell_count(0, 1),
+        counts_rows=True,
+        less_is_better=True,
+        column=True,
+    ),
+    _metric(
+        "fn",
+        "counts",
+        lambda: scores.cell_count(1, 0),
+        counts_rows=True,
+        less_is_better=True,
+        column=True,
+    ),
+    _metric("tp", "counts", lambda: scores.cell_count(1, 1), counts_rows=True, column=True),
+    _metric("balanced_accuracy", "counts", lambda: scores.balanced_accuracy, "balanced_accuracy"),
+    _metric(
+        "precision_macro", "counts", lambda: scores.macro_mean(scores.precisions), "precision_macro"
+    ),
+    _metric("recall_macro", "counts", lambda: scores.macro_mean(scores.recalls), "recall_macro"),
+    _metric("f1_macro", "counts", lambda: scores.macro_mean(scores.f1_scores), "f1_macro"),
+    _metric("roc_auc", "scores", lambda: scores.one_against_rest(scores.roc_areas), "roc_auc"),
     _metric(
         "average_precision",
         "scores",
-        ("one_against_rest", "average_precisions"),
+        lambda: scores.one_against_rest(scores.average_precisions),
         "average_precision",
     ),
-    _metric("log_loss", "probabilities", ("log_loss",), "neg_log_loss", less_is_better=True),
-    _metric("nrmse", "values", ("normalised_error",), less_is_better=True, column=True),
+    _metric(
+        "log_loss", "probabilities", lambda: scores.log_loss, "neg_log_loss", less_is_better=True
+    ),
+    _metric("nrmse", "values", lambda: scores.normalised_error, less_is_better=True, column=True),
     _metric(
         "rmse",
         "values",
-        ("root_mean_squared_error",),
+        lambda: scores.root_mean_squared_error,
         "neg_root_mean_squared_error",
         less_is_better=True,
         column=True,
     ),
     _metric(
-        "mse", "values", ("mean_squared_error",), "neg_mean_squared_error", less_is_better=True
+        "mse",
+        "values",
+        lambda: scores.mean_squared_error,
+        "neg_mean_squared_error",
+        less_is_better=True,
     ),
     _metric(
-        "mae", "values", ("mean_absolute_error",), "neg_mean_absolute_error", less_is_better=True
+        "mae",
+        "values",
+        lambda: scores.mean_absolute_error,
+        "neg_mean_absolute_error",
+        less_is_better=True,
     ),
-    _metric("r2", "values", ("r2",), "r2"),
+    _metric("r2", "values", lambda: scores.r2, "r2"),
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
@@ -214,34 +240,41 @@ def _scorer_metric(name: str) -> Metric | None:
     scorer: Any = get_scorer(name)
     twin = next((metric for metric in REGISTRY.values() if metric.scorer == name), None)
     if twin is not None:
-        metric = (
-            replace(twin, function=lambda *data: -twin.function(*data))
-            if twin.less_is_better
-            else twin
-        )
-        return replace(metric, name=name, less_is_better=False, column=False)
+        return _as_scorer(twin)
 
     def function(*data: Any) -> float:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return float(scorer._sign * scorer._score_func(*data, **scorer._kwargs))
+                score = scorer._score_func(*data, **scorer._kwargs)
+                return float(scorer._sign * score)
         except ValueError:  # such as the score of two classes for more of them
             return float("nan")
 
     def of_counts(counts: Array) -> float:
-        return function(
-            *np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1)
-        )
+        true, predicted = np.indices(counts.shape).reshape(2, -1)
+        n_rows = counts.ravel().astype(int)
+        return function(np.repeat(true, n_rows), np.repeat(predicted, n_rows))
+
+    def of_shares(true: Any, shares: Array) -> float:
+        return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
 
     if scorer._score_func.__module__.endswith("_regression"):
         return Metric(name, "values", np.vectorize(function, signature="(n),(n)->()"), scorer=name)
     if scorer._response_method == "predict":
         return Metric(name, "counts", np.vectorize(of_counts, signature="(k,k)->()"), scorer=name)
     if scorer._response_method == "predict_proba":
-
-        def of_shares(true: Any, shares: Array) -> float:
-            return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
-
         return Metric(name, "probabilities", of_shares, scorer=name)
     return Metric(name, "scores", function, scorer=name)
+
+
+def _as_scorer(metric: Metric) -> Metric:
+    """Return a metric under the name and with the sign of its scorer: more is better."""
+
+    def negated(*data: Any) -> Any:
+        return -metric.function(*data)
+
+    function = negated if metric.less_is_better else metric.function
+    return replace(
+        metric, name=metric.scorer, function=function, less_is_better=False, column=False
+    )

@@ -33,64 +33,94 @@ def warnings_of(
     Columns of dates are not checked against the target. `is_guessed`: neither the target nor the
     task was given.
     """
-    if task == "regression" and is_guessed and table.target_name not in ("", *TARGETS):
-        text = (
-            f"no target is named, so the last column, {table.target_name!r}, is the target of a "
-            "regression"
-        )
-        yield f"{text}: --target COLUMN or --task classification to change that"
+    if task == "regression" and is_guessed:
+        yield from _about_guessed_target(table)
     if task == "classification":
-        words = label_words(table.target)
-        labels = sorted({*words} - {None})
-        if table.n_train is not None and (
-            new := sorted({*words[table.n_train :]} - {*words[: table.n_train], None})
-        ):
+        yield from _about_labels(table)
+    yield from _about_units(table, dates)
+    if not sp.issparse(table.X):
+        yield from _about_columns(table, task, grouped, dates)
+
+
+def _about_guessed_target(table: Table) -> Iterator[str]:
+    name = table.target_name
+    if name and name not in TARGETS:
+        guess = f"the last column, {name!r}, is the target of a regression"
+        next_step = "--target COLUMN or --task classification to change that"
+        yield f"no target is named, so {guess}: {next_step}"
+
+
+def _about_labels(table: Table) -> Iterator[str]:
+    """Yield warnings about labels without a training row, or with several spellings."""
+    words = label_words(table.target)
+    labels = sorted(set(words) - {None})
+    if table.n_train is not None:
+        new = sorted({*words[table.n_train :]} - {*words[: table.n_train], None})
+        if new:
             yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct them"
-        spellings = Counter(label.casefold() for label in labels)
-        if same := [label for label in labels if spellings[label.casefold()] > 1]:
-            yield (
-                f"labels that differ in case alone are different classes: {few(same, 4)}: correct "
-                "them"
-            )
+    spellings = Counter(label.casefold() for label in labels)
+    same = [label for label in labels if spellings[label.casefold()] > 1]
+    if same:
+        problem = "labels that differ in case alone are different classes"
+        yield f"{problem}: {few(same, 4)}: correct them"
+
+
+def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
+    """Yield a warning for each column of numbers with a unit, which are read as words."""
+    known_words = {*table.words, *dates}
     for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
-        if (
-            words.dtype == object
-            and name not in {*table.words, *dates}
-            and (word := unit_of(words))
-        ):
-            problem = f"{name!r} is categorical, as its numbers have a unit ({word!r})"
+        are_words = words.dtype == object and name not in known_words
+        example = unit_of(words) if are_words else ""
+        if example:
+            problem = f"{name!r} is categorical, as its numbers have a unit ({example!r})"
             words_option = wording(f"--words {quote(name)}", "astype('category')")
             yield f"{problem}: write plain numbers, or {words_option} if it holds categories"
-    if sp.issparse(table.X):
-        return
+
+
+def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str]) -> Iterator[str]:
+    """Yield warnings about useless columns, suspect columns and repeated rows of dense features."""
     columns = {name: _codes(table.column(name)) for name in table.names}
     numbers = to_numbers(table.target) if task == "regression" else None
     target = _codes(label_words(table.target) if numbers is None else numbers)
-    n = len(target)
+    n_rows = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
-    yield from _drop("constant", constant)
-    first: dict[Hashable, str] = {}
-    copies = {}
-    for name in table.names:
-        key = tuple(table.nominal[name]) if name in table.nominal else table.column(name).tobytes()
-        if first.setdefault(key, name) != name and name not in constant:
-            copies[name] = first[key]
-    yield from _drop(
-        f"the same as {few([*map(repr, dict.fromkeys(copies.values()))], _SHOWN)}", list(copies)
-    )
+    copies = _copies(table, constant)
     whole = [
         name
         for name, codes in columns.items()
-        if codes.max() == n - 1 and _is_whole(table.column(name))
+        if codes.max() == n_rows - 1 and _is_whole(table.column(name))
     ]
+    originals = few([repr(name) for name in dict.fromkeys(copies.values())], _SHOWN)
+    yield from _drop("constant", constant)
+    yield from _drop(f"the same as {originals}", list(copies))
     yield from _drop("a different whole number in each row, such as an ID", whole)
-    for name in table.names:
-        if name not in {*constant, *whole, *dates, *copies}:
-            yield from _about_target(table, name, columns[name], target, numbers, grouped)
-    repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
-    if repeated:
-        rows = f"{repeated} of {n} rows repeat{'s' * (repeated == 1)} another row"
+    explained = {*constant, *whole, *dates, *copies}
+    for name, codes in columns.items():
+        if name not in explained:
+            yield from _about_target(
+                table, name, codes=codes, target=target, numbers=numbers, grouped=grouped
+            )
+    distinct = {row.tobytes() for row in np.column_stack([*columns.values(), target])}
+    n_repeated = n_rows - len(distinct)
+    if n_repeated:
+        verb = "repeats" if n_repeated == 1 else "repeat"
+        rows = f"{n_repeated} of {n_rows} rows {verb} another row"
         yield f"{rows}, and may be in training and test: remove duplicates"
+
+
+def _copies(table: Table, constant: Collection[str]) -> dict[str, str]:
+    """Return, for each column that repeats an earlier one, the earlier one; constant columns are
+    no copies.
+    """
+    first: dict[Hashable, str] = {}
+    copies = {}
+    for name in table.names:
+        words = table.nominal.get(name)
+        values = table.column(name).tobytes() if words is None else tuple(words)
+        original = first.setdefault(values, name)
+        if original != name and name not in constant:
+            copies[name] = original
+    return copies
 
 
 def split_warnings(
@@ -101,116 +131,159 @@ def split_warnings(
     `columns`: the groups, times and folds by field of `Dataset`. `n_train`: the rows of the
     training part, if there is a test part; `names`: of the columns.
     """
-    numbers = columns.get("groups", columns.get("times"))
-    if numbers is None or (n_train is None and "folds" not in columns):
+    n_rows = len(columns.get("groups", columns.get("times", ())))
+    if n_rows == 0 or (n_train is None and "folds" not in columns):
         return
     # `parts`: the number of the test part of each row; -1 for rows that are always training rows.
-    way = option("fold")
-    noun = "test rows"
-    parts = columns.get("folds")
-    if n_train is not None:
+    if n_train is None:
+        way = option("fold")
+        noun = "test rows"
+        parts = columns["folds"]
+    else:
         way = option("test")
         noun = "held-out rows"
-        parts = np.where(np.arange(len(numbers)) < n_train, -1, 0)
-    assert parts is not None
-    is_test = parts >= 0
+        parts = np.where(np.arange(n_rows) < n_train, -1, 0)
     if "groups" in columns:
         groups = columns["groups"]
-        parts_of = np.unique(np.column_stack([groups, parts]), axis=0)[:, 0]
-        shared = np.intersect1d(groups[is_test], np.flatnonzero(np.bincount(parts_of) > 1))
-        if len(shared):
-            text = (
-                f"{len(shared)} of {amount(len(np.unique(groups[is_test])), 'group')} of "
-                f"{noun} (column {names.groups!r}) have training rows as well"
-            )
-            yield f"{text}: leave {way} or {option('groups')} out, or correct the parts"
+        tested = np.unique(groups[parts >= 0])
+        n_shared = len(np.intersect1d(tested, _groups_in_several_parts(groups, parts)))
+        if n_shared:
+            shared = f"{n_shared} of {amount(len(tested), 'group')} of {noun}"
+            problem = f"{shared} (column {names.groups!r}) have training rows as well"
+            yield f"{problem}: leave {way} or {option('groups')} out, or correct the parts"
     if "times" in columns:
         times = columns["times"]
-        early = int(np.sum(times[is_test] <= _last_times_of_others(times, parts)[is_test]))
-        if early:
-            text = (
-                f"{early} of {int(is_test.sum())} {noun} (column {names.ordered_by!r}) are not "
-                "later than all rows that their model learns"
-            )
-            yield f"{text}: leave {way} or {option('time-order')} out, or correct the parts"
+        is_early = (parts >= 0) & (times <= _last_times_of_others(times, parts))
+        n_early = int(is_early.sum())
+        if n_early:
+            early = f"{n_early} of {int((parts >= 0).sum())} {noun}"
+            expected = "later than all rows that their model learns"
+            problem = f"{early} (column {names.ordered_by!r}) are not {expected}"
+            yield f"{problem}: leave {way} or {option('time-order')} out, or correct the parts"
+
+
+def _groups_in_several_parts(
+    groups: NDArray[np.int64], parts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    pairs = np.unique(np.column_stack([groups, parts]), axis=0)
+    n_parts_of = np.bincount(pairs[:, 0])
+    return np.flatnonzero(n_parts_of > 1)
 
 
 def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each row, the last time of the rows of other parts."""
+    """Return, for each row, the last time of the rows of other parts; -1 if there are none."""
     numbers, part_of = np.unique(parts, return_inverse=True)
     last = np.full(len(numbers), -1)
     np.maximum.at(last, part_of, times)
-    latest, *others = np.argsort(-last, kind="stable")
-    of_others = np.full(len(numbers), last[latest])
-    of_others[latest] = last[others[0]] if others else -1
-    return np.asarray(of_others[part_of], dtype=np.int64)
+    latest = np.argmax(last)
+    last_of_others = np.full(len(numbers), last[latest])
+    last_of_others[latest] = np.max(np.delete(last, latest), initial=-1)
+    return np.asarray(last_of_others[part_of], dtype=np.int64)
 
 
 def _about_target(
     table: Table,
     name: str,
+    *,
     codes: NDArray[np.int64],
     target: NDArray[np.int64],
-    numbers: Any,
+    numbers: NDArray[np.float64] | None,
     grouped: bool,
 ) -> Iterator[str]:
-    """Yield a warning if a column gives the target away or looks like a group. `numbers`: targets
-    of a regression.
+    """Yield a warning if a column gives the target away or looks like a group.
+
+    `codes` and `target`: a number for each value of the column and of the target. `numbers`: the
+    targets of a regression.
     """
     sizes = np.bincount(codes)
-    values = table.column(name)
-    repeats = name in table.nominal or (len(sizes) <= len(target) / 2 and _is_whole(values))
-    each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
-    if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(
-        _CHANCE
-    ):
+    is_nominal = name in table.nominal
+    if _each_has_one_target(table.column(name), codes, target, is_nominal=is_nominal):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            problem = (
-                f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
-            )
-            yield f"{problem}: {wording(f'--groups {quote(name)}', 'give it as groups')}"
-    elif name in table.nominal or not np.isfinite(values).all():
-        gives_away = False
-    elif numbers is None:
-        gives_away = _separates(values, target)
+            values = f"each of its {len(sizes)} values has one target"
+            groups = wording(f"--groups {quote(name)}", "give it as groups")
+            yield f"{name!r} looks like a group, as {values}: {groups}"
     else:
-        gives_away = bool(abs(np.corrcoef(values, numbers)[0, 1]) > 1 - 1e-9)
+        gives_away = not is_nominal and _determines(table.column(name), target, numbers)
     if gives_away:
         drop = wording(f"--drop {quote(name)}", "leave it out")
         yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"
+
+
+def _each_has_one_target(
+    values: NDArray[Any],
+    codes: NDArray[np.int64],
+    target: NDArray[np.int64],
+    *,
+    is_nominal: bool,
+) -> bool:
+    """Return True if each value of a column with repeated values has a single target, and not by
+    chance.
+    """
+    n_rows = len(target)
+    sizes = np.bincount(codes)
+    repeats = is_nominal or (len(sizes) <= n_rows / 2 and _is_whole(values))
+    if not repeats:
+        return False
+    pairs = np.unique(codes * n_rows + target)
+    if len(pairs) != len(sizes):
+        return False
+    shares = np.bincount(target) / n_rows
+    return _chance_of_one_target(sizes, shares) < log(_CHANCE)
+
+
+def _determines(
+    values: NDArray[np.float64], target: NDArray[np.int64], numbers: NDArray[np.float64] | None
+) -> bool:
+    """Return True if a column of numbers alone gives the target away."""
+    if not np.isfinite(values).all():
+        return False
+    if numbers is None:
+        return _separates(values, target)
+    correlation = np.corrcoef(values, numbers)[0, 1]
+    return bool(abs(correlation) > 1 - 1e-9)
 
 
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
     """Return the logarithm of the probability that each value, of `sizes` rows, has a single target
     by chance.
     """
-    different, counts = np.unique(sizes, return_counts=True)
+    distinct_sizes, counts = np.unique(sizes, return_counts=True)
+    chances = np.power.outer(shares, distinct_sizes).sum(axis=0)
     with np.errstate(divide="ignore"):  # a probability that is too small for a float
-        return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
+        return float(counts @ np.log(chances))
 
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
     import pandas as pd
 
-    ends = pd.Series(values).groupby(target).agg(["min", "max"]).sort_values("min").to_numpy()
-    if (ends[1:, 0] <= ends[:-1, 1]).any():
+    ranges = pd.Series(values).groupby(target).agg(["min", "max"]).sort_values("min").to_numpy()
+    starts = ranges[:, 0]
+    ends = ranges[:, 1]
+    if (starts[1:] <= ends[:-1]).any():
         return False
+    # The share of the orders of all rows in which each class stays together.
     sizes = np.bincount(target)
-    return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(
-        len(target) + 1
-    ) < log(_CHANCE)
+    log_orders_of_classes = lgamma(len(sizes) + 1)
+    log_orders_within_classes = sum(lgamma(size + 1) for size in sizes)
+    log_orders = lgamma(len(target) + 1)
+    return log_orders_of_classes + log_orders_within_classes - log_orders < log(_CHANCE)
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the advice to drop columns, if there are any, because they are of this kind."""
-    if names:
-        more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
-        verb = "is" if len(names) == 1 else "are each"
-        options = " ".join(f"--drop {quote(name)}" for name in names[:_SHOWN])
-        step = wording(options, f"leave {'it' if len(names) == 1 else 'them'} out")
-        yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {step}"
+    if not names:
+        return
+    shown = names[:_SHOWN]
+    listing = ", ".join(map(repr, shown))
+    if len(names) > _SHOWN:
+        listing += f" and {len(names) - _SHOWN} more"
+    options = " ".join(f"--drop {quote(name)}" for name in shown)
+    if len(names) == 1:
+        yield f"{listing} is {kind}: {wording(options, 'leave it out')}"
+    else:
+        yield f"{listing} are each {kind}: {wording(options, 'leave them out')}"
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.dataset import Dataset, array_checksum, differences
 from elmbench.datasets.parts import PATTERN, find_parts
@@ -175,57 +176,79 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
     public file.
     """
     spec = request.spec
-    try:
-        table = source.load(request)
-        if not isinstance(table, Table):
-            raise TypeError(f"load returns {table!r}")
-    except Exception as error:  # of a kind from a plug-in
-        if isinstance(error, ElmbenchError | MemoryError):
-            raise
-        problem = (
-            f"the source {source.title} of {spec.name} fails: {type(error).__name__}: "
-            f"{first_line(error)}"
-        )
-        raise ElmbenchError(
-            problem, expected="a table of rows", next_step="correct the kind of source"
-        ) from error
-    table, columns, _ = take_row_columns(table, spec)
+    table, columns, _ = take_row_columns(_read_source(source, request), spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
-    table = _check_and_prepare(
-        with_labels(prepare_dataset(table, source.prepare), spec, source.labels), spec, source
-    )
+    table = prepare_dataset(table, source.prepare)
+    table = with_labels(table, spec, source.labels)
+    table = _check_and_prepare(table, spec, source)
     y, classes = code_target(table, spec)
-    X = table.X
     nominal: dict[int, Any] = {}
     if spec.by_fold:
         nominal = {table.index[name]: words for name, words in table.nominal.items()}
-        X = np.array(X) if nominal else X
     else:
         check_numeric(table)
-    for position, values in nominal.items():
-        numbers = {word: float(i) for i, word in enumerate(sorted(set(values) - {None}))}
-        X[:, position] = [numbers.get(word, np.nan) for word in values]
+    X = _numbers_for_words(table.X, nominal) if nominal else table.X
     if spec.sparse:
         X = sp.csr_matrix(X)
         X.eliminate_zeros()
         X.sort_indices()
+    is_users = isinstance(source, FileSource)
+    origin = [source.checksum(request)] if source.generated else []
+    origin += [str(position) for position in nominal]
+    origin += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
     splits = None
     if table.n_train is not None:
         rows = np.arange(X.shape[0])
         splits = {"train": rows[: table.n_train], "test": rows[table.n_train :]}
-    words = [source.checksum(request)] if source.generated else []
-    words += map(str, nominal)
-    words += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
-    is_users = isinstance(source, FileSource)
-    words += [f"train {table.n_train}"] if is_users and table.n_train is not None else []
-    checksum = array_checksum(X, y, *words)
-    data = Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits)
+        if is_users:
+            origin.append(f"train {table.n_train}")
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
-    remarks = notes if is_users else table.notes
-    return replace(
-        data, notes=notes, remarks=remarks, nominal=tuple(nominal), rows=table.positions, **columns
+    return Dataset(
+        X=X,
+        y=y,
+        name=spec.name,
+        task=spec.task,
+        classes=classes,
+        feature_names=table.names,
+        source=table.origin,
+        checksum=array_checksum(X, y, *origin),
+        splits=splits,
+        notes=notes,
+        remarks=notes if is_users else table.notes,
+        nominal=tuple(nominal),
+        rows=table.positions,
+        **columns,
     )
+
+
+def _read_source(source: Source, request: SourceRequest) -> Table:
+    """Return the table of a source; raise ElmbenchError if a source of a plug-in fails."""
+    try:
+        table = source.load(request)
+        if not isinstance(table, Table):
+            raise TypeError(f"load returns {table!r}")
+    except (ElmbenchError, MemoryError):
+        raise
+    except Exception as error:
+        failure = f"{type(error).__name__}: {first_line(error)}"
+        problem = f"the source {source.title} of {request.spec.name} fails: {failure}"
+        raise ElmbenchError(
+            problem, expected="a table of rows", next_step="correct the kind of source"
+        ) from error
+    return table
+
+
+def _numbers_for_words(
+    X: NDArray[np.float64], nominal: Mapping[int, NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return features whose columns of words hold the number of each word, NaN if it is missing."""
+    X = np.array(X)
+    for position, words in nominal.items():
+        categories = sorted(set(words) - {None})
+        numbers = {word: float(number) for number, word in enumerate(categories)}
+        X[:, position] = [numbers.get(word, np.nan) for word in words]
+    return X
 
 
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:

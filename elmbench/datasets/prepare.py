@@ -202,16 +202,16 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return the label of each of two words, by their counts; empty if the counts do not decide."""
-    positives = spec.shape.count(spec.positive)
-    sizes = {size: word for word, size in Counter(words).items()}
-    if (
-        positives is None
-        or set(sizes) != {positives, spec.shape.instances - positives}
-        or len(sizes) != 2
-    ):
+    n_positive = spec.shape.count(spec.positive)
+    if n_positive is None:
+        return {}
+    n_negative = spec.shape.instances - n_positive
+    words_by_size = {size: word for word, size in Counter(words).items()}
+    # Two classes of one size cannot be told apart.
+    if n_positive == n_negative or set(words_by_size) != {n_positive, n_negative}:
         return {}
     negative = next(label for label in spec.shape.labels if label not in spec.positive)
-    return {sizes[spec.shape.instances - positives]: negative, sizes[positives]: spec.positive[0]}
+    return {words_by_size[n_negative]: negative, words_by_size[n_positive]: spec.positive[0]}
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:

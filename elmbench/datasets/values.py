@@ -92,36 +92,53 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
     ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
     ambiguous.
     """
-    columns: dict[str, NDArray[Any]] = {}
-    for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
-        sample = _sample(values) if values.dtype == object and name not in table.words else []
-        if sample and sum(map(looks_numeric, sample)) >= MOSTLY * len(sample):
-            columns[name] = values
+    columns = _columns_of_numbers(table)
     texts = {name: _distinct_words(values) for name, values in columns.items()}
     decimal = decimal or _decimal_of(table, texts)
     if not columns:
         return replace(table, decimal=decimal)
-    numbers: dict[str, list[Any]] = {}
+    features: dict[str, list[float]] = {}
     target = table.target
     for name, values in columns.items():
-        parsed: dict[Any, Any] = {word: _parse(word, decimal or ".") for word in {*values}}
+        is_feature = name in table.nominal
+        parsed: dict[str | None, float | None] = {
+            word: _parse(word, decimal or ".") for word in set(values)
+        }
         odd = [row for row, word in enumerate(values) if parsed[word] is None]
-        if odd and (name in table.nominal or len(parsed) > _FEW):
+        if odd and (is_feature or len(parsed) > _FEW):
             raise _not_all_numbers(table, name, odd, decimal)
-        if name in table.nominal:
-            numbers[name] = [parsed[word] for word in values]
+        numbers = {word: number for word, number in parsed.items() if number is not None}
+        if is_feature:
+            features[name] = [numbers[word] for word in values]
         elif not odd:  # or else labels stay as they are
-            words = {
-                word: word if _is_plain(word, decimal) else repr(number)
-                for word, number in parsed.items()
-                if word
-            }
-            target = np.array(
-                [None if math.isnan(parsed[word]) else words[word] for word in values], dtype=object
-            )
+            target = _plain_targets(values, numbers, decimal)
     remarks = _remarks_on_marks(texts.values(), decimal)
-    table = replace(table.with_numbers(numbers), target=target, decimal=decimal)
+    table = replace(table.with_numbers(features), target=target, decimal=decimal)
     return table.add_remark(*remarks)
+
+
+def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
+    """Return the columns of words, the target included, that are mostly numbers."""
+    columns = {}
+    for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
+        sample = _sample(values) if values.dtype == object and name not in table.words else []
+        n_numbers = sum(map(looks_numeric, sample))
+        if sample and n_numbers >= MOSTLY * len(sample):
+            columns[name] = values
+    return columns
+
+
+def _plain_targets(
+    values: NDArray[Any], numbers: Mapping[str | None, float], decimal: str
+) -> NDArray[np.object_]:
+    """Return the words of a target in the notation of Python, None for a missing one."""
+    words: dict[str | None, str | None] = {}
+    for word, number in numbers.items():
+        if word is None or math.isnan(number):
+            words[word] = None
+        else:
+            words[word] = word if _is_plain(word, decimal) else repr(number)
+    return np.array([words[word] for word in values], dtype=object)
 
 
 def _distinct_words(values: NDArray[Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The papers' figures as data, in the suite's names and units; their values are never changed."""
+"""The published values of the papers, in the suite's names and units; they are never changed."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
 _WHOLE = ("budget", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
-#: Notes in the files: the authors stopped a fit, or cited a figure.
+#: Notes in the files: the authors stopped a fit, or cited a value.
 _STOPPED = re.compile(r"over (\d+) s")
 _CITED = "(cited)"
-#: Largest power of ten in a figure.
+#: Largest power of ten in a published value.
 _LARGEST_POWER = 300
 #: The column `model` of facts of a data set.
 DATA = "data"
-#: The column `dataset` of figures over all data sets of a table.
+#: The column `dataset` of values over all data sets of a table.
 ALL = "all"
 
 
@@ -72,24 +72,24 @@ class Published(Spec):
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One figure of a paper: data set and model as the paper spells them, the metric by the suite's
-    name.
-    """
+    """A number or a word of a paper, for one metric of one model on one data set."""
 
+    #: The data set and the model, as the paper spells them.
     dataset: str
     model: str
+    #: The name of the metric in the suite.
     metric: str
     #: In the metric's natural unit, with the printed digits; None if the paper prints none.
     value: Decimal | None
     #: The printed deviation.
     std: Decimal | None
-    #: A doubt or remark about the figure.
+    #: A doubt or remark about the value.
     note: str
     #: The print, in the paper's unit: '88.6' percent, '2^-20', or a word such as 'regression'.
     text: str = ""
     #: Seconds after which the authors stopped a fit; its time is not printed.
     over_seconds: float | None = None
-    #: The authors cited the figure from another paper.
+    #: The authors cited the value from another paper.
     cited: bool = False
 
     @property
@@ -102,7 +102,7 @@ class PublishedValue:
 
 @cache
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
-    """Return the figures of a table.
+    """Return the published values of a table.
 
     `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of
     data sets, with a column dataset and a column for each fact (a word has no value, an empty field
@@ -118,13 +118,13 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
                 raise invalid(
                     f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS)
                 )
-            return tuple(_figures(reader, path))
+            return tuple(_values(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
 
 
-def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
-    """Yield the published values of a CSV file with a line for each figure."""
+def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+    """Yield the published values of a CSV file with a line for each value."""
     shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
     printed = set()
     for row in rows:
@@ -141,14 +141,22 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         if value is not None and value > 1 and metric in shares:
             percent = "at most 1; percentages have a metric such as test_accuracy_percent"
             raise invalid(f"{location}: {row['metric']} is {row['value']}", percent)
-        if (figure := (row["dataset"], row["model"], metric)) in printed:
-            raise invalid(f"{location}: a second figure of {', '.join(figure)}", "one figure")
-        printed.add(figure)
-        match = _STOPPED.fullmatch(note) if value is None else None
-        over = float(match[1]) if match else None
-        cited = row["model"].endswith(_CITED)
+        cell = (row["dataset"], row["model"], metric)
+        if cell in printed:
+            problem = f"{location}: a second value of {', '.join(cell)}"
+            raise invalid(problem, "one value")
+        printed.add(cell)
+        stopped = _STOPPED.fullmatch(note) if value is None else None
         yield PublishedValue(
-            row["dataset"], row["model"], metric, value, std, note, row["value"], over, cited
+            dataset=row["dataset"],
+            model=row["model"],
+            metric=metric,
+            value=value,
+            std=std,
+            note=note,
+            text=row["value"],
+            over_seconds=float(stopped[1]) if stopped else None,
+            cited=row["model"].endswith(_CITED),
         )
 
 
@@ -159,7 +167,15 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
             if name not in ("dataset", None) and text:
                 metric = _METRICS.get(name, name)
                 value = Decimal(text) if text.isascii() and text.isdigit() else None
-                yield PublishedValue(row["dataset"], DATA, metric, value, None, "", text)
+                yield PublishedValue(
+                    dataset=row["dataset"],
+                    model=DATA,
+                    metric=metric,
+                    value=value,
+                    std=None,
+                    note="",
+                    text=text,
+                )
 
 
 def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
@@ -172,14 +188,14 @@ def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
     except (ArithmeticError, ValueError):
         number = Decimal("nan")
     if not number.is_finite() or abs(number.adjusted()) > _LARGEST_POWER:
-        raise invalid(f"{location}: {text!r} is not a number", "a figure, or nothing")
+        raise invalid(f"{location}: {text!r} is not a number", "a number, or nothing")
     return number
 
 
 def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | int]]:
     """Return the printed hyperparameters by (data set, model), both as the paper spells them.
 
-    A figure is one unless its metric is a measure other than the size of the model.
+    A published value is one unless its metric is a measure other than the size of the model.
     """
     table: dict[tuple[str, str], dict[str, float | int]] = {}
     for entry in read_published(path):

@@ -1,4 +1,4 @@
-"""The papers' figures: names, units, digits and parameters as they are printed."""
+"""The published values: names, units, digits and parameters as they are printed."""
 
 import csv
 from collections.abc import Callable
@@ -62,11 +62,11 @@ def test_units_and_digits(
 
 
 @pytest.mark.parametrize(
-    "figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"]
+    "field", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"]
 )
-def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
+def test_fields_that_are_not_numbers_are_rejected(table: Callable[[str], Path], field: str) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
-        read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{figure}",,\n'))
+        read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{field}",,\n'))
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,14 @@ def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
     [
         (
             "a,b,accuracy,0.5,,\na,b,test_accuracy_percent,51,,\n",
-            "line 3: a second figure of a, b, accuracy",
+            "line 3: a second value of a, b, accuracy",
         ),
         ("a,b,accuracy,97.5,,\n", "line 2: accuracy is 97.5\nExpected: at most 1"),
     ],
 )
-def test_figures_that_are_mistyped(table: Callable[[str], Path], rows: str, message: str) -> None:
+def test_mistyped_values_are_rejected(
+    table: Callable[[str], Path], rows: str, message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message):
         read_published(table(rows))
 
@@ -110,14 +112,14 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
     assert type(result["WDBC", "FB-KOS-ELM"]["budget"]) is int
 
 
-def test_deviations_notes_and_figures_that_are_missing_or_cited(
+def test_deviations_notes_and_values_that_are_missing_or_cited(
     table: Callable[[str], Path],
 ) -> None:
-    figures = (
+    values = (
         "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
     )
-    figures += "a,b,gmean_percent,88.6,1.2,a doubt\n"
-    stopped, unstable, cited, measured = read_published(table(figures))
+    values += "a,b,gmean_percent,88.6,1.2,a doubt\n"
+    stopped, unstable, cited, measured = read_published(table(values))
     assert (measured.std, measured.note) == (Decimal("0.012"), "a doubt")
     assert (unstable.std, unstable.last_place, unstable.note) == (None, 0.0, "excluded")
     assert (stopped.value, stopped.over_seconds) == (None, 600.0)

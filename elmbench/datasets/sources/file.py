@@ -100,49 +100,81 @@ def read_user_file(
         raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
     path, form = _path_and_form(path)
     spec = spec or RowColumns()
-    words = {
-        *source.words,
-        *filter(None, (spec.groups, spec.fold)),
-    }  # their values keep their spelling
-    layout = source.model_copy(update={"words": words})
-    uses = Counter(
-        [*{*source.drop}, source.target, spec.groups, spec.fold, spec.weights, spec.ordered_by]
+    _check_options(source, spec)
+    # Groups and folds keep their spelling.
+    words = set(filter(None, (*source.words, spec.groups, spec.fold)))
+    table = read_table(
+        path,
+        partial(_target, source, _special_columns(source, spec)) if has_target else _no_target,
+        form=form,
+        layout=source.model_copy(update={"words": words}),
+        sparse=True,
+        has_target=has_target,
     )
+    origin = wording("", "test" if features else getattr(spec, "title", ""))
+    if origin:
+        table = replace(table, origin=origin)
+    if features and not sp.issparse(table.X):
+        table = _only_features(table, features)
+    check_columns(table, source.drop)
+    table = table.drop_columns(source.drop)
+    check_columns(table, {*source.words} - {table.target_name, *source.drop})
+    table = with_numbers(_with_codes(table), source.decimal)
+    if source.drop_missing_target:
+        table = _drop_missing_targets(table)
+    return _append_test_part(table, source, spec) if source.test else table
+
+
+def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, ...]:
+    """Return the columns that are neither the target nor features, None for each that is absent."""
+    return (*set(source.drop), spec.groups, spec.fold, spec.weights, spec.ordered_by)
+
+
+def _check_options(source: FileSource, spec: RowColumns) -> None:
+    """Raise ElmbenchError if two options name one column."""
+    uses: Counter[str | int | None] = Counter([source.target, *_special_columns(source, spec)])
     for column, times in uses.items():
         if times > 1 and column:
             problem = f"{times} options name the column {column!r}"
             raise ElmbenchError(
                 problem, expected="one option for a column", next_step="correct one of them"
             )
-    used = {*uses} - {source.target}
-    choose = partial(_target, source, used) if has_target else lambda names: ""
-    table = read_table(path, choose, form=form, layout=layout, sparse=True, has_target=has_target)
-    if origin := wording("", "test" if features else getattr(spec, "title", "")):
-        table = replace(table, origin=origin)
-    if features and not sp.issparse(table.X):
-        if lacking := [name for name in features if name not in table.index]:
-            problem = (
-                f"{table.origin} lacks {len(lacking)} of {len(features)} columns: {few(lacking, 8)}"
-            )
-            next_step = wording("add them, or give --sep", "add them")
-            raise ElmbenchError(problem, expected="those of the training rows", next_step=next_step)
-        table = table.columns(features)
-    check_columns(table, source.drop)
-    table = table.drop_columns(source.drop)
-    check_columns(table, {*source.words} - {table.target_name, *source.drop})
+
+
+def _no_target(names: list[str]) -> str:
+    """Return no name: new rows have no target."""
+    return ""
+
+
+def _only_features(table: Table, features: Sequence[str]) -> Table:
+    """Return the columns of the training rows; raise ElmbenchError if the table lacks one."""
+    lacking = [name for name in features if name not in table.index]
+    if lacking:
+        n_lacking = f"{len(lacking)} of {len(features)} columns"
+        raise ElmbenchError(
+            f"{table.origin} lacks {n_lacking}: {few(lacking, 8)}",
+            expected="those of the training rows",
+            next_step=wording("add them, or give --sep", "add them"),
+        )
+    return table.columns(features)
+
+
+def _with_codes(table: Table) -> Table:
+    """Return a table whose columns of codes, such as 007, are columns of categories."""
     codes = code_columns(table, table.words)
     if codes:
         columns = {name: without_missing_words(table.nominal[name]) for name in codes}
-        table = replace(table, nominal=table.nominal | columns).add_remark(
-            f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
-        )
-    table = with_numbers(replace(table, words=table.words.union(codes)), source.decimal)
+        remark = f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
+        table = replace(table, nominal=table.nominal | columns).add_remark(remark)
+    return replace(table, words=table.words.union(codes))
+
+
+def _drop_missing_targets(table: Table) -> Table:
     missing = is_missing(table.target)
-    if source.drop_missing_target and missing.any():
-        table = table.rows(~missing).add_remark(
-            f"rows without a target, left out: {missing.sum()} of {len(missing)}"
-        )
-    return _append_test_part(table, source, spec) if source.test else table
+    if not missing.any():
+        return table
+    remark = f"rows without a target, left out: {missing.sum()} of {len(missing)}"
+    return table.rows(~missing).add_remark(remark)
 
 
 def _path_and_form(path: Path) -> tuple[Path, str]:
@@ -215,7 +247,7 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     return replace(join_parts(train, test), positions=np.concatenate(rows))
 
 
-def _target(source: FileSource, used: Collection[str | int | None], names: list[str]) -> str:
+def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
     """Return the name of the target: the user's choice, else a usual name or the last column that
     is not `used`.
     """
@@ -330,37 +362,50 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
     columns: dict[str, Any] = {}
     if spec.ordered_by is not None:
         table, columns["times"], ends = _sort_by_column(table, spec.ordered_by, spec.day_first)
-    for field, name in (("groups", spec.groups), ("folds", spec.fold), ("weights", spec.weights)):
+    named = {"groups": spec.groups, "folds": spec.fold, "weights": spec.weights}
+    numbers_of = {"groups": _numbers_of_groups, "folds": _numbers_of_folds}
+    for field, name in named.items():
         if name is None:
             continue
         table, values = _take_column(table, name)
         missing = is_missing(values)
         what = field.removesuffix("s")
         if missing.any():
-            problem = (
-                f"{table.origin}: the {what} is missing in {missing.sum()} of {len(values)} rows"
+            share = f"{missing.sum()} of {len(values)} rows"
+            raise ElmbenchError(
+                f"{table.origin}: the {what} is missing in {share}",
+                expected=f"a {what} in every row",
+                next_step=f"complete the column {name!r}, or remove these rows",
             )
-            next_step = f"complete the column {name!r}, or remove these rows"
-            raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
-        words = label_words(values)
-        if field == "groups":
-            columns[field] = np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
-        elif field == "folds":
-            numbers = {
-                fold: number
-                for number, fold in enumerate(sorted({*words} - {"-1"}, key=category_order))
-            }
-            columns[field] = np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
+        if field == "weights":
+            columns[field] = _weights(values, f"{table.origin}: the column {name!r}")
         else:
-            values = values.astype(np.float64) if are_codes(values) else values
-            odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
-            if odd or not any(values):
-                problem = (
-                    f"{table.origin}: the column {name!r} holds "
-                    f"{odd[0] if odd else 'no weight above 0'}"
-                )
-                raise ElmbenchError(
-                    problem, expected="weights of 0 or more", next_step="correct the data"
-                )
-            columns[field] = values.astype(np.float64)
+            columns[field] = numbers_of[field](label_words(values))
     return table, columns, ends
+
+
+def _numbers_of_groups(words: NDArray[np.object_]) -> NDArray[np.int64]:
+    return np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
+
+
+def _numbers_of_folds(words: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return the number of each row's fold, from 0; -1 for rows that are always training rows."""
+    folds = sorted(set(words) - {"-1"}, key=category_order)
+    numbers = {fold: number for number, fold in enumerate(folds)}
+    return np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
+
+
+def _weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
+    """Return the weights of rows; raise ElmbenchError unless they are finite, not negative and not
+    all 0.
+    """
+    if are_codes(values):
+        values = values.astype(np.float64)
+    odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
+    if odd or not any(values):
+        raise ElmbenchError(
+            f"{origin} holds {odd[0] if odd else 'no weight above 0'}",
+            expected="weights of 0 or more",
+            next_step="correct the data",
+        )
+    return values.astype(np.float64)
