@@ -3,7 +3,9 @@ of Deng et al.
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -88,56 +90,115 @@ class CentresMixin(PathMixin):
         test rows yields all outputs.
         """
         for members in grid.group(lambda model: model._centres_key()):
-            largest = max((model for _, model in members), key=lambda model: model._size)
-            for j, (train, test) in enumerate(grid.folds):
-                kernel = largest._make_kernel()
-                X = grid.X[train]
-                T, decode = grid.encode(train)
-                centres, factor = largest._draw(X, np.arange(len(T)))
-                gammas = list(dict.fromkeys(float(model.gamma) for _, model in members))
-                products = [gamma * factor for gamma in gammas]
-                scale = largest._scale(grid.y[train])
-                blocks = kernel_blocks(kernel, X, centres, products)
-                equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
-                networks: dict[
-                    tuple[int, int], dict[float, list[int]]
-                ] = {}  # equal models by ridge
-                for i, model in members:
-                    network = gammas.index(model.gamma), min(model._size, centres.shape[0])
-                    networks.setdefault(network, {}).setdefault(1.0 / float(model.C), []).append(i)
-                solved: list[list[tuple[Array, list[list[int]]]]] = [[] for _ in gammas]
-                for (g, size), by_ridge in networks.items():
-                    gram, moments = equations[g]
-                    beta = ridge_solutions(
-                        gram[:size, :size], moments[:size], np.array([*by_ridge]), grid.solvers
-                    )
-                    solved[g].append((beta, [*by_ridge.values()]))
-                parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
-                doubtful = set()
-                for _, g, values in kernel_blocks(kernel, grid.X[test], centres, products):
-                    for beta, groups in solved[g]:
-                        features = values[:, : len(beta)]
-                        p = len(groups)
-                        outputs = features @ beta
-                        sizes = np.abs(beta).reshape(len(beta), p, -1).max(axis=(0, 2))
-                        holds = grid.holds(
-                            outputs, p, LOST * np.outer(np.abs(features).sum(axis=1), sizes)
-                        )
-                        for (i, *_), part, accept in zip(
-                            groups, np.hsplit(outputs, p), holds, strict=True
-                        ):
-                            parts[i].append(decode(part))
-                            if not accept:
-                                doubtful.add(i)
-                for first, *others in (
-                    group for _, groups in chain.from_iterable(solved) for group in groups
-                ):
-                    labels = (
-                        grid.fitted_outputs(first, j)
-                        if first in doubtful
-                        else np.concatenate(parts[first])
-                    )
-                    yield from ((i, j, labels) for i in (first, *others))
+            for fold in range(len(grid.folds)):
+                yield from cls._fold_path(grid, fold, dict(members))
+
+    @classmethod
+    def _fold_path(
+        cls, grid: CandidateGrid, fold: int, models: dict[int, Any]
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield the outputs of models with the same centres, given by their numbers, on one
+        fold.
+        """
+        train, test = grid.folds[fold]
+        X = grid.X[train]
+        T, decode = grid.encode(train)
+        largest = max(models.values(), key=lambda model: model._size)
+        kernel = largest._make_kernel()
+        centres, factor = largest._draw(X, np.arange(len(T)))
+        gammas = list(dict.fromkeys(float(model.gamma) for model in models.values()))
+        centre_gammas = [gamma * factor for gamma in gammas]
+
+        blocks = kernel_blocks(kernel, X, centres, centre_gammas)
+        scale = largest._scale(grid.y[train])
+        equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
+        networks = _solve_networks(models, gammas, equations, grid.solvers)
+
+        parts: dict[int, list[NDArray[Any]]] = {i: [] for i in models}
+        doubtful: set[int] = set()
+        for _, g, kernel_rows in kernel_blocks(kernel, grid.X[test], centres, centre_gammas):
+            for network in networks[g]:
+                outputs = kernel_rows[:, : network.size] @ network.beta
+                bounds = network.output_bounds(kernel_rows)
+                holds = grid.holds(outputs, network.n_ridges, bounds)
+                columns = np.hsplit(outputs, network.n_ridges)
+                for group, part, accepted in zip(network.groups, columns, holds, strict=True):
+                    parts[group[0]].append(decode(part))
+                    if not accepted:
+                        doubtful.add(group[0])
+
+        for network in chain.from_iterable(networks):
+            for group in network.groups:
+                first = group[0]
+                if first in doubtful:
+                    labels = grid.fitted_outputs(first, fold)
+                else:
+                    labels = np.concatenate(parts[first])
+                yield from ((i, fold, labels) for i in group)
+
+
+@dataclass(frozen=True)
+class _SolvedNetwork:
+    """The output weights of networks on the same centres, for several ridges.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (size, n_ridges * n_outputs)
+        Output weights; the columns of a ridge stand side by side.
+    groups : list of list of int
+        For each ridge, the numbers of the candidates, which are equal models.
+    """
+
+    beta: Array
+    groups: list[list[int]]
+
+    @property
+    def size(self) -> int:
+        """Number of centres."""
+        return len(self.beta)
+
+    @property
+    def n_ridges(self) -> int:
+        """Number of ridges."""
+        return len(self.groups)
+
+    def output_bounds(self, kernel_rows: Array) -> Array:
+        """Return bounds of the round-off of the outputs, of shape (n, n_ridges).
+
+        |k(x)' e| is at most |k(x)|_1 max |e|, where the errors e of the weights are at most `LOST`
+        of the largest weight.
+        """
+        sums = np.abs(kernel_rows[:, : self.size]).sum(axis=1)
+        by_ridge = np.abs(self.beta).reshape(self.size, self.n_ridges, -1)
+        largest = by_ridge.max(axis=(0, 2))
+        return np.asarray(LOST * np.outer(sums, largest))
+
+
+def _solve_networks(
+    models: dict[int, Any],
+    gammas: list[float],
+    equations: list[tuple[Array, Array]],
+    solvers: Counter[str],
+) -> list[list[_SolvedNetwork]]:
+    """Return the networks of some models for each `gamma`: (K'K + I/C) beta = K'T.
+
+    `equations` are K'K and K'T for each `gamma` with all centres; a smaller network has their
+    leading parts. `solvers` counts the solvers as `ridge_solutions` does.
+    """
+    n_centres = len(equations[0][0])
+    candidates: dict[tuple[int, int], dict[float, list[int]]] = {}
+    for i, model in models.items():
+        key = (gammas.index(model.gamma), min(model._size, n_centres))
+        by_ridge = candidates.setdefault(key, {})
+        by_ridge.setdefault(1.0 / float(model.C), []).append(i)
+
+    networks: list[list[_SolvedNetwork]] = [[] for _ in gammas]
+    for (g, size), by_ridge in candidates.items():
+        gram, moments = equations[g]
+        ridges = np.array([*by_ridge])
+        beta = ridge_solutions(gram[:size, :size], moments[:size], ridges, solvers)
+        networks[g].append(_SolvedNetwork(beta, groups=list(by_ridge.values())))
+    return networks
 
 
 @estimator

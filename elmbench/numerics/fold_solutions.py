@@ -46,11 +46,9 @@ be too inexact.
 
 _MOST = 100  # the most steps with the inverse for each ridge
 
-_SINGLE, _CACHED, _CACHE = (
-    95e9,
-    75e9,
-    24e6,
-)  # operations a second in single precision; bytes a second, and of caches
+_SINGLE = 95e9  # operations a second in single precision
+_CACHED = 75e9  # bytes a second from caches
+_CACHE = 24e6  # bytes of caches
 
 
 class FoldView(NamedTuple):
@@ -162,60 +160,132 @@ def fold_solutions(
     """
     n, k = B.shape
     product = symmetric_product(K)
-    sums = np.empty(n)
-    product(np.ones(n), sums)
-    n_direct = int((ridges < SMALLEST * sums.mean()).sum())
-    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
-    by_inverse = math.inf if n_direct else k * inverse_seconds(n, n_near)
-    reduction = reduction_seconds(n, len(ridges), k)
-    directly = min(reduction, len(ridges) * factor_seconds(n, k))
-    inverts = by_inverse <= directly
-    alternative = min(by_inverse, directly) / k
-    # Number of the smallest ridges that are left to another method; one reduction serves all.
-    n_small = n_direct if inverts or krylov_seconds(n, LOOK) < alternative else len(ridges)
-    if n_direct and n_direct * factor_seconds(n, k) >= reduction:
-        n_small = len(ridges)
-
-    def pays(space: KrylovSpace) -> bool:
-        total = space.steps + steps_left(space.logs)
-        return krylov_seconds(n, total) - krylov_seconds(n, space.steps) < alternative
-
-    spaces = [KrylovSpace(product, b, ridges, float(sums.mean())) for b in B.T]
-    for space in spaces:
-        if inverts:
-            space.solve(lambda space: True, n_near)
-        if n_small == n_direct and not space.solve(pays, n_direct):
-            solvers["krylov given up"] += 1
-            n_small = max(n_direct, int((~(space.lengths <= 1)).sum()))
+    row_sums = np.empty(n)
+    product(np.ones(n), row_sums)
+    least_norm = float(row_sums.mean())
+    plan = _choose_solvers(n, k, ridges, least_norm)
+    spaces = [KrylovSpace(product, b, ridges, least_norm) for b in B.T]
+    n_small = _grow_spaces(spaces, plan, solvers)
     small = ridges[:n_small]
     large = ridges[n_small:]
+
     solutions = np.empty((len(ridges), k, n))
     errors = np.empty((len(ridges), k))
     for column, space in enumerate(spaces):
-        space.solve(lambda space: True, n_small)
+        space.solve(_always, n_small)
         solutions[n_small:, column] = space.solutions(large).T
         errors[:, column] = space.lengths * space.allowed
     if len(large):
         solvers["krylov"] += len(large)
-    if n_small and directly < by_inverse:
-        solutions[:n_small] = ridge_solutions(K, B, small, solvers, overwrite=True).T.reshape(
-            n_small, k, n
-        )
-    elif n_small:
-        inverse = _single_inverse(
-            K, small[0] ** 0.6 * small[-1] ** 0.4
-        )  # larger ones need fewer steps
-        for column, space in enumerate(spaces):
-            shared = SharedSpace(space, _MOST * n_small)
-            errors[:n_small, column] = shared.solve(small, inverse)
-            solutions[:n_small, column] = shared.solutions(small).T
+    if n_small and plan.inverts:
+        solutions[:n_small], errors[:n_small] = _solve_by_inverse(K, spaces, small)
         solvers["inverse"] += n_small
-    norm = float(sums.max()) if norm is None else norm
-    errors += 4 * EPS * (norm + ridges[:, np.newaxis]) * np.linalg.norm(solutions, axis=2)
-    errors[~(errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0))] = np.inf
-    if directly < by_inverse:
+    elif n_small:
+        direct = ridge_solutions(K, B, small, solvers, overwrite=True)
+        solutions[:n_small] = direct.T.reshape(n_small, k, n)
+
+    # A residual of norm |e| is known to the round-off of the products that it is made of.
+    largest_norm = float(row_sums.max()) if norm is None else norm
+    lengths = np.linalg.norm(solutions, axis=2)
+    errors += 4 * EPS * (largest_norm + ridges[:, np.newaxis]) * lengths
+    is_solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
+    errors[~is_solved] = np.inf
+    if not plan.inverts:
         errors[:n_small] = 0.0
     return solutions.reshape(-1, n).T, errors.max(axis=1)
+
+
+class _SolverPlan(NamedTuple):
+    """The solvers of ascending ridges, chosen by their estimated times.
+
+    Attributes
+    ----------
+    n_small : int
+        Number of the smallest ridges that the other method solves, however fast the Krylov spaces
+        converge.
+    n_direct : int
+        Number of those among them that are too small for any iteration.
+    n_near : int
+        Number of the smallest ridges that one inverse would serve.
+    inverts : bool
+        True if the other method is an inverse in single precision, False if it is direct.
+    seconds : float
+        Estimated time of the other method for each column of the right-hand sides.
+    """
+
+    n_small: int
+    n_direct: int
+    n_near: int
+    inverts: bool
+    seconds: float
+
+    def continues(self, space: KrylovSpace) -> bool:
+        """Return True if the remaining steps of a space take less time than the other method."""
+        total = space.steps + steps_left(space.logs)
+        remaining = krylov_seconds(len(space.b), total) - krylov_seconds(len(space.b), space.steps)
+        return remaining < self.seconds
+
+
+def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _SolverPlan:
+    """Choose solvers of n equations with k right-hand sides for all ridges.
+
+    `least_norm` is a lower estimate of the norm of K.
+    """
+    n_ridges = len(ridges)
+    n_direct = int((ridges < SMALLEST * least_norm).sum())
+    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
+    by_inverse = math.inf if n_direct else k * inverse_seconds(n, n_near)
+    by_reduction = reduction_seconds(n, n_ridges, k)
+    directly = min(by_reduction, n_ridges * factor_seconds(n, k))
+    inverts = by_inverse <= directly
+    seconds = min(by_inverse, directly) / k
+    # One reduction serves all ridges, so none is left to an iteration if the few direct ones pay
+    # for it.
+    tries_krylov = inverts or krylov_seconds(n, LOOK) < seconds
+    is_paid = n_direct > 0 and n_direct * factor_seconds(n, k) >= by_reduction
+    return _SolverPlan(
+        n_small=n_direct if tries_krylov and not is_paid else n_ridges,
+        n_direct=n_direct,
+        n_near=n_near,
+        inverts=inverts,
+        seconds=seconds,
+    )
+
+
+def _grow_spaces(spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[str]) -> int:
+    """Widen Krylov spaces as far as a plan allows; return the number of the smallest ridges that
+    are left to the other method.
+    """
+    n_small = plan.n_small
+    for space in spaces:
+        if plan.inverts:
+            space.solve(_always, plan.n_near)
+        if n_small == plan.n_direct and not space.solve(plan.continues, plan.n_direct):
+            solvers["krylov given up"] += 1
+            n_unsolved = int((~(space.lengths <= 1)).sum())
+            n_small = max(plan.n_direct, n_unsolved)
+    return n_small
+
+
+def _always(space: KrylovSpace) -> bool:
+    """Return True: a space grows until its systems are solved."""
+    return True
+
+
+def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tuple[Array, Array]:
+    """Return the solutions, of shape (n_ridges, k, n), and the norms of their residuals: residuals
+    times the inverse of K + s I widen each Krylov space.
+
+    The ridge s is a weighted geometric mean, because larger ridges need fewer steps.
+    """
+    inverse = _single_inverse(K, ridges[0] ** 0.6 * ridges[-1] ** 0.4)
+    solutions = np.empty((len(ridges), len(spaces), len(K)))
+    errors = np.empty((len(ridges), len(spaces)))
+    for column, space in enumerate(spaces):
+        shared = SharedSpace(space, _MOST * len(ridges))
+        errors[:, column] = shared.solve(ridges, inverse)
+        solutions[:, column] = shared.solutions(ridges).T
+    return solutions, errors
 
 
 def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
