@@ -15,6 +15,7 @@ number in the kernel matrix `gram`, which else is empty.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,35 +93,77 @@ def least_significant(
     return m if math.sqrt(inner(errors, errors, len(errors))) < costs[weakest] else weakest
 
 
+class InverseSettings(NamedTuple):
+    """The parameters of a state with an inverse.
+
+    Attributes
+    ----------
+    gamma : float
+        Inverse squared width of the Gaussian kernel.
+    ridge : float
+        1/C.
+    budget : int
+        Largest size of the dictionary.
+    """
+
+    gamma: float
+    ridge: float
+    budget: int
+
+
+class InverseCounters(NamedTuple):
+    """The numbers that a state with an inverse changes.
+
+    Attributes
+    ----------
+    size : int
+        Size of the dictionary.
+    seen : int
+        Number of rows so far.
+    age : int
+        Number of rows since the inverse was computed from scratch.
+    doubtful : int
+        Number of rows up to which the state is doubtful: `CHECK_EVERY` after the last check that
+        round-off failed.
+    joined : bool
+        True if the last row joined the dictionary: the order of the next sums depends on it, but
+        not on the division of the rows into calls.
+    """
+
+    size: int
+    seen: int
+    age: int
+    doubtful: int
+    joined: bool
+
+
+class InverseArrays(NamedTuple):
+    """The arrays of a state with an inverse, with the capacity for all rows or for the budget."""
+
+    gram: Array
+    dictionary: Array
+    targets: Array
+    weights: Array
+    inverse: Array
+
+
 def absorb(
     position: int,
     rows: Array,
     values: Array,
-    gamma: float,
-    gram: Array,
-    ridge: float,
-    budget: int,
-    m: int,
-    seen: int,
-    age: int,
-    doubtful: int,
-    joined: bool,
-    dictionary: Array,
-    targets: Array,
-    weights: Array,
-    inverse: Array,
-) -> tuple[int, int, int, int, int, bool, int]:
-    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to `budget` rows
-    after each.
+    settings: InverseSettings,
+    counters: InverseCounters,
+    arrays: InverseArrays,
+) -> tuple[int, InverseCounters, int]:
+    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to the budget after
+    each.
 
-    `m` is the size of the dictionary, `seen` the number of rows so far, `age` that since the
-    inverse was computed from scratch, and `doubtful` that up to which the state is doubtful,
-    `CHECK_EVERY` after the last check that round-off failed. `joined` is True if the last row
-    joined the dictionary: the order of the next sums depends on it, but not on the division of the
-    rows into calls. The arrays of the state are changed in place; they have the capacity for all
-    rows or for the budget. The status is `DRIFT` if the inverse must be computed from scratch
-    before row `position` is learnt.
+    The arrays are changed in place. Return the next position, the counters and the status, which is
+    `DRIFT` if the inverse must be computed from scratch before the row at that position is learnt.
     """
+    gamma, ridge, budget = settings
+    m, seen, age, doubtful, joined = counters
+    gram, dictionary, targets, weights, inverse = arrays
     n_rows, n_outputs = values.shape
     capacity = len(inverse)
     k = np.zeros(capacity)
@@ -213,7 +256,7 @@ def absorb(
         t += 1
     if joined:  # the next call adds zeros instead, in the same order of sums
         update_and_multiply(inverse, m, joined, u, v, k, z)
-    return t, m, seen, age, doubtful, joined, status
+    return t, InverseCounters(m, seen, age, doubtful, joined), status
 
 
 def absorb_ald(
@@ -251,11 +294,9 @@ def absorb_ald(
     capacity = len(factor)
     w = np.zeros(capacity)
     a = np.zeros(capacity)
-    h, v, zeros = (
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity),
-    )  # P -= v v' is still to be done
+    h = np.zeros(capacity)
+    v = np.zeros(capacity)  # P -= v v' is still to be done
+    zeros = np.zeros(capacity)
     status = DONE
     t = position
     while t < n_rows:

@@ -18,7 +18,13 @@ from scipy.spatial.distance import cdist
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
-from elmbench.numerics.online.kernel_loops import absorb, absorb_ald
+from elmbench.numerics.online.kernel_loops import (
+    InverseArrays,
+    InverseCounters,
+    InverseSettings,
+    absorb,
+    absorb_ald,
+)
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, enlarge, loop_array
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.solve import mirror
@@ -169,19 +175,34 @@ class InverseState(_OnlineState):
         capacity = min(self.budget, self.size + len(X))
         if capacity > len(self.inverse):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
+        settings = InverseSettings(gamma=self.gamma, ridge=self.ridge, budget=self.budget)
+        counters = InverseCounters(
+            size=self.size,
+            seen=self.seen,
+            age=self.age,
+            doubtful=self.doubtful,
+            joined=self.joined,
+        )
+        arrays = InverseArrays(
+            gram=self.gram,
+            dictionary=self.dictionary,
+            targets=self.targets,
+            weights=self.weights,
+            inverse=self.inverse,
+        )
         position = 0
         while position < len(X):
-            counters = run_compiled(
-                absorb, position, X, T, self.gamma, self.gram, self.ridge, self.budget,
-                self.size, self.seen, self.age, self.doubtful, self.joined,
-                self.dictionary, self.targets, self.weights, self.inverse,
-            )  # fmt: skip
-            position, self.size, self.seen, self.age, self.doubtful, self.joined, status = counters
+            position, counters, status = run_compiled(
+                absorb, position, X, T, settings, counters, arrays
+            )
+            for name, value in counters._asdict().items():
+                setattr(self, name, value)
             if status == DRIFT:
                 m = self.size
                 self.inverse[:m, :m], weights = self._from_scratch()
                 self.weights[:, :m] = weights.T
                 self.age = 0
+                counters = counters._replace(age=0)
 
     def solution(self) -> Array:
         """Return the weights, of shape (size, n_outputs).
