@@ -15,9 +15,14 @@ _IN_PYTHON = ContextVar("in_python", default=False)
 class ElmbenchError(Exception):
     """A problem that the user can act on.
 
-    `found`: the problem, naming the file, key, value or cell at fault. `expected`: what was
-    expected instead, such as the names that are allowed. `next_step`: the command or edit that
-    comes next.
+    Attributes
+    ----------
+    found : str
+        The problem, naming the file, key, value or cell at fault.
+    expected : str, optional
+        What was expected instead, such as the names that are allowed.
+    next_step : str, optional
+        The command or edit that comes next.
     """
 
     #: The exit code of a command that it ends.

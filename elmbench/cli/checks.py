@@ -10,7 +10,7 @@ import pandas as pd
 from rich.console import Group, RenderableType
 
 from elmbench.cli.options import state
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.files import write_atomically
 from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.judging.published_values import Agreement, counts_text
@@ -160,10 +160,8 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
         results = count_results(
             sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index)
         )
-        yield Text(
-            f"{len(claims)} claim{'s' * (len(claims) > 1)} of the papers: {results}; --json has "
-            "them all."
-        )
+        n_claims = amount(len(claims), "claim")
+        yield Text(f"{n_claims} of the papers: {results}; --json has them all.")
     for claim in claims:
         if claim.is_decided:
             yield Text(

@@ -28,9 +28,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """The options of the whole app; plug-ins by their absolute paths.
+    """The options of the whole app.
 
-    `typed`: the options with values, as they were typed. `commands`: the names of all commands.
+    Attributes
+    ----------
+    named_results_dir : path, optional
+    data_dir : str, optional
+    plugins : tuple of str
+        Absolute paths.
+    quiet, as_json, debug : bool
+    typed : str
+        The options with values, as they were typed.
+    commands : tuple of str
+        The names of all commands.
     """
 
     named_results_dir: Path | None = None
@@ -99,7 +109,7 @@ class State:
         prints).
         """
         if self.as_json:
-            # Printed figures are decimals.
+            # Published values are decimals.
             print(
                 json.dumps(
                     content,

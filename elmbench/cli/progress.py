@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from elmbench.cli.options import state
+from elmbench.errors import amount
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class RunProgress:
             or not (sys.stderr.isatty() and console.is_interactive),  # false for TERM=dumb
         )
         self._task = self._bar.add_task("", total=max(len(work), 1))
-        self._next_text = self._start_time + _LINE_EVERY * self._bar.disable
+        self._next_text = self._start_time
+        if self._bar.disable:
+            self._next_text += _LINE_EVERY
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -75,8 +78,8 @@ class RunProgress:
                 ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
             )
             seconds = time.monotonic() - self._start_time
-            n = self.endings.total()
-            print(f"{n} cell{'s' * (n != 1)} in {duration(seconds)}: {endings}", file=sys.stderr)
+            n_cells = amount(self.endings.total(), "cell")
+            print(f"{n_cells} in {duration(seconds)}: {endings}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""

@@ -86,7 +86,13 @@ def run_command(
     from elmbench.execution.executors import Settings, executor_of
     from elmbench.specs.limits import parse_limits
 
-    settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
+    settings = Settings(
+        jobs=jobs,
+        data_dir=state.data_dir,
+        plugins=state.plugins,
+        blas_threads=blas_threads,
+        limits=parse_limits(limit),
+    )
     with executor_of(engine, settings, scheduler) as executor:
         if not (dry_run or _has_run(experiments or (), paper, profile)):
             # The worker starts while the run is planned, which takes about as long, unless all may
@@ -259,11 +265,15 @@ def show_plan(prepared: PreparedRun) -> None:
     total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
-    text = f"{counts['to_run']} of {amount(counts['planned'], 'cell')} would run, in {estimate} on "
-    text += amount(jobs, "worker") + f"; {counts['unavailable']} without data" * bool(
-        counts["unavailable"]
-    )
-    state.say(text + f"; the longest search or fit takes {duration(longest)}" * bool(longest) + ".")
+    n_planned = amount(counts["planned"], "cell")
+    parts = [
+        f"{counts['to_run']} of {n_planned} would run, in {estimate} on {amount(jobs, 'worker')}"
+    ]
+    if counts["unavailable"]:
+        parts.append(f"{counts['unavailable']} without data")
+    if longest:
+        parts.append(f"the longest search or fit takes {duration(longest)}")
+    state.say("; ".join(parts) + ".")
     if unknown:
         state.say(
             f"Not counted: {', '.join(unknown)}; their durations are unknown until some cells have "

@@ -56,11 +56,25 @@ SVM_STEPS = 100_000
 class ComparisonRequest:
     """A request for a comparison.
 
-    `models`: by default those of `MODELS` for the task. `grids`: in place of the models' own, as an
-    experiment file writes them. `metrics`: in front of `METRICS`; the first that fits the task
-    chooses hyperparameters. `folds`, `runs`: outer folds, by default `FOLDS`, and repetitions of
-    them. `limit`: of each search and fit. `name`: of the results folder, before a digest of the
-    data; by default the names of the data. `left_out`: models that are not run, with the reasons.
+    Attributes
+    ----------
+    data : tuple of UserData
+    models : tuple of str
+        By default, the models of `MODELS` for the task.
+    grids : mapping of str to mapping
+        Grids in place of the models' own, as an experiment file writes them.
+    metrics : tuple of str
+        Metrics in front of `METRICS`; the first that fits the task chooses hyperparameters.
+    folds : int, optional
+        Outer folds, by default `FOLDS`.
+    runs : int
+        Repetitions of the folds.
+    limit : str
+        Limit of each search and fit.
+    name : str
+        Name of the results folder, before a digest of the data; by default, the names of the data.
+    left_out : mapping of str to str
+        Models that are not run, with the reasons.
     """
 
     data: tuple[UserData, ...]

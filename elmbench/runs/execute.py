@@ -56,11 +56,18 @@ def execute(
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
     """Compute missing results and store them; no table is written. See `execute`."""
-    settings = run.options.settings
-    until = run.options.until
-    work = Run(run.works, run.limits, run.store, settings, run.estimates, on_event, executor, until)
+    engine_run = Run(
+        works=run.works,
+        limits=run.limits,
+        store=run.store,
+        settings=run.options.settings,
+        estimates=run.estimates,
+        on_event=on_event,
+        executor=executor,
+        until=run.options.until,
+    )
     with closing(run.store):
-        work.run(run.todo)
+        engine_run.run(run.todo)
 
 
 def _write(run: PreparedRun) -> list[Results]:
@@ -93,13 +100,16 @@ def _command(run: PreparedRun, resolved: Resolved) -> str:
 
 def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
     """Return the number of failed cells, and the different tracebacks of their work."""
-    cells = {cell.key for _, plan in run.tables for cell in plan.cells}
-    results = {key: run.store.result(key) or {} for key in run.works}
-    failed = {key: result for key, result in results.items() if result.get("status") == "failed"}
-    traces = dict.fromkeys(
-        result["traceback"] for result in failed.values() if "traceback" in result
+    failures = {}
+    for key in run.works:
+        result = run.store.result(key)
+        if result is not None and result.get("status") == "failed":
+            failures[key] = result
+    cell_keys = {cell.key for _, plan in run.tables for cell in plan.cells}
+    tracebacks = dict.fromkeys(
+        result["traceback"] for result in failures.values() if "traceback" in result
     )
-    return len(cells & set(failed)), list(traces)
+    return len(cell_keys & failures.keys()), list(tracebacks)
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:
@@ -241,9 +251,20 @@ def run(
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
-    settings = Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    settings = Settings(
+        jobs=jobs,
+        data_dir=folder,
+        plugins=tuple(map(str, paths)),
+        blas_threads=blas_threads,
+        limits=parse_limits(limit),
+    )
     request = RunRequest(
-        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, grids=dict(grids or {})
+        datasets=tuple(datasets),
+        models=tuple(models),
+        select=tuple(select),
+        runs=runs,
+        with_baselines=with_baselines,
+        grids=dict(grids or {}),
     )
     with executor_of(engine, settings, scheduler) as executor:
         options = RunOptions(

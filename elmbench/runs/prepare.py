@@ -27,11 +27,29 @@ from elmbench.tasks.plan import Plan, RunRequest
 class RunOptions:
     """A request of `elmbench run`.
 
-    `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment
-    of this paper. `everything`: every experiment. `metrics`: shown beside the tables' own metrics.
-    `retry`, `force`: as for `find_pending`. `command`: the command that the tables name, if it is
-    not `elmbench run`. `whole`: show only these cells, and none of earlier requests. `until`: the
-    time of `time.monotonic` at which the run ends, even if work is left.
+    Attributes
+    ----------
+    experiments : tuple of str
+        Ids or aliases, or YAML files of a user's own tables.
+    paper : str, optional
+        Every experiment of this paper.
+    everything : bool
+        Every experiment.
+    profile : str
+    readings : dict of str to str
+        Values of readings by id.
+    metrics : tuple of str
+        Shown beside the tables' own metrics.
+    request : RunRequest
+    settings : Settings
+    retry, force : bool
+        As for `find_pending`.
+    command : str
+        The command that the tables name, if it is not `elmbench run`.
+    whole : bool
+        Show only these cells, and none of earlier requests.
+    until : float
+        The time of `time.monotonic` at which the run ends, even if work is left.
     """
 
     experiments: tuple[str, ...] = ()
@@ -58,9 +76,20 @@ class RunOptions:
 class PreparedRun:
     """A run that has been planned.
 
-    `works`: the work of all tables by key, each once. `limits`: by key, those of the run, else of
-    the table, else a worker's share of the memory. `todo`: keys of the work to be done.
-    `estimates`: of all work, from the durations in the store.
+    Attributes
+    ----------
+    options : RunOptions
+    results_dir : path
+    store : Store
+    tables : list of (Resolved, Plan)
+    works : dict of str to Work
+        The work of all tables by key, each once.
+    limits : dict of str to Limits
+        By key, the limits of the run, else of the table, else a worker's share of the memory.
+    todo : list of str
+        Keys of the work to be done.
+    estimates : Estimates
+        Of all work, from the durations in the store.
     """
 
     options: RunOptions
@@ -69,27 +98,42 @@ class PreparedRun:
     tables: list[tuple[Resolved, Plan]]
 
     def __post_init__(self) -> None:
+        self.works: dict[str, Work] = {}
+        for _, plan in self.tables:
+            self.works |= plan.works
+        self.limits = self._limits()
+        self.todo = find_pending(
+            self.works,
+            self.limits,
+            self.store,
+            retry=self.options.retry,
+            force=self.options.force,
+        )
+        self.estimates = Estimates(self.works, self.limits)
+        self._note_stored_durations()
+
+    def _limits(self) -> dict[str, Limits]:
+        """Return the limits of all work by key."""
         settings = self.options.settings
         share = Limits(memory=settings.memory or available_memory() // settings.jobs)
-        self.works: dict[str, Work] = {}
-        self.limits: dict[str, Limits] = {}
+        limits: dict[str, Limits] = {}
         for resolved, plan in self.tables:
-            self.works |= plan.works
-            fit = parse_limits(resolved.spec.limit)
-            search = parse_limits(resolved.spec.search_limit).complete(fit)
+            fit_limits = parse_limits(resolved.spec.limit)
+            search_limits = parse_limits(resolved.spec.search_limit).complete(fit_limits)
             for key, work in plan.works.items():
-                limit = settings.limits.complete(fit if isinstance(work, Fit) else search).complete(
-                    share
-                )
+                of_table = fit_limits if isinstance(work, Fit) else search_limits
+                limit = settings.limits.complete(of_table).complete(share)
                 # Work that two tables share has the more generous limit.
-                self.limits[key] = limit.wider(self.limits.get(key, limit))
-        retry = self.options.retry
-        force = self.options.force
-        self.todo = find_pending(self.works, self.limits, self.store, retry=retry, force=force)
-        self.estimates = Estimates(self.works, self.limits)
+                limits[key] = limit.wider(limits.get(key, limit))
+        return limits
+
+    def _note_stored_durations(self) -> None:
+        """Add the durations of stored work that ended ok to the estimates."""
         for key in self.works.keys() - set(self.todo):
             record = self.store.get(key)
-            if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+            if record is None or record["result"]["status"] != "ok":
+                continue
+            if record.get("seconds"):
                 self.estimates.note(key, record["seconds"])
 
     def seconds_on(self, workers: int) -> float:
@@ -162,20 +206,29 @@ def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:
             yield from needed_work(name, works)
 
 
+def _check_one_choice(options: RunOptions) -> None:
+    """Raise ElmbenchError if tables are requested in two ways, such as by name and by paper."""
+    choices = []
+    if options.experiments:
+        choices.append(" ".join(options.experiments))
+    if options.paper is not None:
+        choices.append(f"--paper {options.paper}")
+    if options.everything:
+        choices.append("--all")
+    if len(choices) > 1:
+        raise ElmbenchError(
+            f"{' and '.join(choices)} are given together",
+            expected="tables by name, or --paper KEY, or --all",
+            next_step="give one of them",
+        )
+
+
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the requested experiments; raise ElmbenchError if none is named, or one does not
     exist.
     """
     catalogue = load_catalogue()
-    paper = f"--paper {options.paper}" * (options.paper is not None)
-    everything = "--all" * options.everything
-    if len(tables := [*filter(None, (" ".join(options.experiments), paper, everything))]) > 1:
-        problem = f"{' and '.join(tables)} are given together"
-        raise ElmbenchError(
-            problem,
-            expected="tables by name, or --paper KEY, or --all",
-            next_step="give one of them",
-        )
+    _check_one_choice(options)
     choices = {
         "profile": (PROFILES, (options.profile,)),
         "selection": (get_args(Selection), options.request.select),

@@ -14,7 +14,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 
 from elmbench.judging.verdict_words import SIGNS
-from elmbench.specs.measures import UNJUDGED
 from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import Column, Entry, ResultTable, Section
 from elmbench.terminal import escape
@@ -213,6 +212,7 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     first section.
     """
     from elmbench.report.build_table import grids_of
+    from elmbench.specs.measures import UNJUDGED
 
     grids = grids_of(section, resolved)
     if not any(grid.has_printed for grid in grids):
