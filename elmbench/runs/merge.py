@@ -43,25 +43,7 @@ def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
             raise ElmbenchError(
                 problem, expected="results folders, each with its .store", next_step=next_step
             )
-    differences = list(dict.fromkeys(_differences({into: target} | sources)))
-    if differences:
-        rest = (
-            f"\n... and {len(differences) - _MOST_DIFFERENCES} more"
-            if len(differences) > _MOST_DIFFERENCES
-            else ""
-        )
-        problem = (
-            "these results do not belong together:\n"
-            + "\n".join(differences[:_MOST_DIFFERENCES])
-            + rest
-        )
-        next_step = (
-            "update elmbench and its packages on all machines and run again there, or leave a "
-            "folder out"
-        )
-        raise ElmbenchError(
-            problem, expected="results of the same specs, data and versions", next_step=next_step
-        )
+    _check_equal_origin({into: target, **sources})
     catalogue = load_catalogue()
     try:
         count = sum(_copy(store, target) for store in sources.values())
@@ -82,6 +64,23 @@ def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
     return {"results": count, "tables": tables, "unknown": unknown, "damaged": damaged}
 
 
+def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
+    """Raise ElmbenchError if the results of stores differ in specs, data or versions."""
+    differences = list(dict.fromkeys(_differences(stores)))
+    if not differences:
+        return
+    lines = ["these results do not belong together:", *differences[:_MOST_DIFFERENCES]]
+    n_more = len(differences) - _MOST_DIFFERENCES
+    if n_more > 0:
+        lines.append(f"... and {n_more} more")
+    raise ElmbenchError(
+        "\n".join(lines),
+        expected="results of the same specs, data and versions",
+        next_step="update elmbench and its packages on all machines and run again there, or leave "
+        "a folder out",
+    )
+
+
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     """Describe each difference of a folder from an earlier one: the work of a cell, or the version
     of a package.
@@ -100,7 +99,8 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
                 )
         for package, versions in _versions(store).items():
             base, origin = software.setdefault(package, (versions, folder))
-            if extra := versions - base:
+            extra = versions - base
+            if extra:
                 yield (
                     f"- {package}: {folder} has {', '.join(sorted(extra))}, {origin} has "
                     f"{', '.join(sorted(base))}"

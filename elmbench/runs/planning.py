@@ -19,7 +19,15 @@ def make_plan(resolved: Resolved, request: RunRequest, data_dir: str | None = No
     plan = Plan()
     columns = _columns(resolved, request)
     for dataset in _datasets(resolved, request):
-        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns, data_dir))
+        planner = DatasetPlanner(
+            plan=plan,
+            resolved=resolved,
+            request=request,
+            dataset=dataset,
+            columns=columns,
+            data_dir=data_dir,
+        )
+        layout.plan(planner)
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",
@@ -54,38 +62,48 @@ def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
     default grids.
     """
     columns = resolved.spec.models
-    extra = (
-        [entry.name for entry in registry().values() if entry.baseline]
-        if request.with_baselines
-        else []
-    )
+    extra_names: list[str] = []
+    if request.with_baselines:
+        extra_names += [entry.name for entry in registry().values() if entry.baseline]
     table_columns: dict[str, ModelColumn] = {} if request.models else dict(columns)
     for name in request.models:
-        matches = {
-            c: model
-            for c, model in columns.items()
-            if name.lower() == c.lower() or name == model.model
-        }
+        matches = _matching(name, columns)
         table_columns |= matches
         if not matches:
-            extra.append(find_model(name).name)
+            extra_names.append(find_model(name).name)
     tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
-    suitable = [
-        name for name in extra if any(getattr(find_model(name), task) is not None for task in tasks)
-    ]
-    extra_columns = {name: extra_column(name, request.grids.get(name)) for name in suitable}
+    extra_columns = {
+        name: extra_column(name, request.grids.get(name))
+        for name in extra_names
+        if any(getattr(find_model(name), task) is not None for task in tasks)
+    }
     for name in request.grids:
         if name not in extra_columns:
-            has = any(
-                name.lower() == c.lower() or name == model.model for c, model in columns.items()
-            )
-            kind = "a model" if has else "not an added model"
-            problem = f"a grid is given for {name!r}, which is {kind} of this table"
-            expected = f"an added model: {', '.join(extra_columns) or 'none is added'}"
-            add = wording(f"add -m {name}", f"add {name!r} to models")
-            step = "leave the grid out: the table has it" if has else add
-            raise ElmbenchError(problem, expected=expected, next_step=step)
+            raise _unused_grid(name, bool(_matching(name, columns)), list(extra_columns))
     return table_columns | extra_columns
+
+
+def _matching(name: str, columns: Mapping[str, ModelColumn]) -> dict[str, ModelColumn]:
+    """Return the columns that have a name, in any case, or a model of this name."""
+    return {
+        column_name: column
+        for column_name, column in columns.items()
+        if name.lower() == column_name.lower() or name == column.model
+    }
+
+
+def _unused_grid(name: str, is_in_table: bool, added: list[str]) -> ElmbenchError:
+    """Return the error for a grid of a model that is not added to the table."""
+    kind = "a model" if is_in_table else "not an added model"
+    if is_in_table:
+        next_step = "leave the grid out: the table has it"
+    else:
+        next_step = wording(f"add -m {name}", f"add {name!r} to models")
+    return ElmbenchError(
+        f"a grid is given for {name!r}, which is {kind} of this table",
+        expected=f"an added model: {', '.join(added) or 'none is added'}",
+        next_step=next_step,
+    )
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> ModelColumn:

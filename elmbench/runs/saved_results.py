@@ -92,11 +92,12 @@ def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the lines of frames, with the parts of their names as the first columns."""
     named = []
     for name, lines in frames.items():
-        parts = [name.split("/")] * len(lines)
-        names = pd.DataFrame(parts, columns=TABLE_NAMES, index=lines.index)
+        rows = [name.split("/")] * len(lines)
+        names = pd.DataFrame(rows, columns=TABLE_NAMES, index=lines.index)
         named.append(pd.concat([names, lines], axis=1))
     # Empty frames would change the types of columns.
-    return pd.concat([frame for frame in named if len(frame)] or named[:1], ignore_index=True)
+    filled = [frame for frame in named if len(frame)]
+    return pd.concat(filled or named[:1], ignore_index=True)
 
 
 def read_results(

@@ -1,14 +1,29 @@
 """The number of cells of each table that have ended, from the store."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmbench.execution.store import Store
 from elmbench.files import counting_order
 from elmbench.specs.comparison_ids import is_id_of
 
+if TYPE_CHECKING:
+    from elmbench.tasks.plan import Cell
+
+#: The durations in the result of a cell.
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
+
+
+class _Entry(NamedTuple):
+    """What cells have in common whose durations are alike."""
+
+    dataset: str
+    model: str
+    select: str
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
@@ -24,59 +39,67 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     tables = sorted(store.tables(), key=lambda table: counting_order(" ".join(table)))
     if experiment is not None:
         tables = _named(experiment, tables)
-    lines = []
-    for name, profile in tables:
-        ended: Counter[str] = Counter()
-        reasons: Counter[str] = Counter()
-        durations: defaultdict[Any, list[float]] = defaultdict(list)
-        missing: Counter[Any] = Counter()
-        for cell in store.cells(profile, name):
-            absent = {"status": "unavailable", "reason": cell.unavailable}
-            result = absent if cell.unavailable else store.result(cell.key) or {"status": "missing"}
-            ending = result["status"]
-            entry = (cell.dataset, cell.model, cell.select)
-            ended[ending] += 1
-            if ending == "missing":
-                missing[entry] += 1
-            elif ending == "ok":
-                durations[entry].append(
-                    sum((float(result.get(time) or 0.0) for time in _TIMES), 0.0)
-                )
-            else:
-                # Missing data are not a fault of the model.
-                subject = (
-                    cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
-                )
-                reason, _, _ = result["reason"].strip().partition("\n")
-                reasons[f"{subject} {ending}: {reason}"] += 1
-        if ended:
-            seconds = sum(
-                (n * fmean(durations[entry]) for entry, n in missing.items() if entry in durations),
-                0.0,
-            )
-            line = {
-                "experiment": name,
-                "profile": profile,
-                "planned": ended.total(),
-                "ended": ended,
-            }
-            line |= {
-                "reasons": reasons,
-                "seconds_left": seconds,
-                "command": store.commands(profile, name)[-1],
-            }
-            lines.append(
-                line
-                | {"unknown": sorted({model for _, model, _ in missing.keys() - durations.keys()})}
-            )
-    return lines
+    lines = (_table_line(store, name, profile) for name, profile in tables)
+    return [line for line in lines if line["planned"]]
+
+
+def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
+    """Return the status of a table under a profile; see `table_status`."""
+    ended: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    missing: Counter[_Entry] = Counter()
+    durations: defaultdict[_Entry, list[float]] = defaultdict(list)
+    for cell in store.cells(profile, experiment):
+        result = _result_of(cell, store)
+        status = result["status"]
+        entry = _Entry(cell.dataset, cell.model, cell.select)
+        ended[status] += 1
+        if status == "missing":
+            missing[entry] += 1
+        elif status == "ok":
+            seconds = (float(result.get(name) or 0.0) for name in _TIMES)
+            durations[entry].append(sum(seconds, 0.0))
+        else:
+            reasons[_reason_text(cell, result)] += 1
+    seconds_left = sum(
+        (count * fmean(durations[entry]) for entry, count in missing.items() if entry in durations),
+        0.0,
+    )
+    return {
+        "experiment": experiment,
+        "profile": profile,
+        "planned": ended.total(),
+        "ended": ended,
+        "reasons": reasons,
+        "seconds_left": seconds_left,
+        "command": store.commands(profile, experiment)[-1] if ended else "",
+        "unknown": sorted({entry.model for entry in missing.keys() - durations.keys()}),
+    }
+
+
+def _result_of(cell: Cell, store: Store) -> Mapping[str, Any]:
+    """Return the result of a cell, also if its data or its result are missing."""
+    if cell.unavailable:
+        return {"status": "unavailable", "reason": cell.unavailable}
+    return store.result(cell.key) or {"status": "missing"}
+
+
+def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
+    """Return why a cell did not end ok, with its data set and, unless the data are missing, which
+    is no fault of the model, its model.
+    """
+    status = result["status"]
+    subject = cell.dataset if status == "unavailable" else f"{cell.dataset} {cell.model}"
+    reason, _, _ = result["reason"].strip().partition("\n")
+    return f"{subject} {status}: {reason}"
 
 
 def _named(experiment: str, tables: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the tables with an id or alias, or all comparisons with this name before their
     digests.
     """
-    if named := [table for table in tables if is_id_of(experiment, table[0])]:
+    named = [table for table in tables if is_id_of(experiment, table[0])]
+    if named:
         return named
     # Reading all experiment files takes a while.
     from elmbench.specs.catalogue import find_experiment

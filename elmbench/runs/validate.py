@@ -8,7 +8,7 @@ from elmbench.registry import check_parameters, find_model
 from elmbench.specs.catalogue import ExperimentFile, check_table, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.files import invalid
-from elmbench.specs.profiles import resolve
+from elmbench.specs.profiles import Resolved, resolve
 from elmbench.tables import kind_of_table
 
 
@@ -31,14 +31,13 @@ def validate_specs() -> tuple[int, int]:
             raise ElmbenchError(
                 problem, expected=error.expected, next_step=error.next_step
             ) from error
-    return len([*load_dataset_specs().values()]), len(
-        files
-    )  # each data set is validated on first use
+    datasets = list(load_dataset_specs().values())  # each is validated on first use
+    return len(datasets), len(files)
 
 
 def _check_experiment(file: ExperimentFile) -> None:
     """Check a table under all of its profiles and readings: parameters of models, metrics, splits,
-    printed figures.
+    published values.
     """
     check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
@@ -55,21 +54,26 @@ def _check_experiment(file: ExperimentFile) -> None:
         for dataset in experiment.datasets.values():
             experiment.spec.protocol.metric_for(dataset.task)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
-        layout = kind_of_table(experiment)
-        in_table = layout.models(experiment)
-        columns = list(dict.fromkeys((*in_table, *file.all_columns)))
-        measures = cache(partial(layout.measures, experiment))
-        for (name, column, metric), figure in experiment.published.items():
-            if column not in columns and not (figure.cited or figure.note):
-                error = unknown_name("published model", column, columns, "elmbench validate")
+        _check_published(experiment)
+    _ = file.printed_parameters  # raises an error if they are not valid
+
+
+def _check_published(experiment: Resolved) -> None:
+    """Check that each published value has a model and a metric of its table."""
+    layout = kind_of_table(experiment)
+    in_table = layout.models(experiment)
+    columns = list(dict.fromkeys((*in_table, *experiment.file.all_columns)))
+    measures = cache(partial(layout.measures, experiment))
+    for (dataset, column, metric), published in experiment.published.items():
+        if column not in columns and not (published.cited or published.note):
+            error = unknown_name("published model", column, columns, "elmbench validate")
+            raise invalid(
+                error.found,
+                f"{error.expected}; a figure of a model that the suite lacks needs a note",
+            )
+        if layout.judges and published.value is not None and column in in_table:
+            metrics = [measure.column for measure in measures(dataset, column)]
+            if metric not in metrics:
                 raise invalid(
-                    error.found,
-                    f"{error.expected}; a figure of a model that the suite lacks needs a note",
+                    f"the published metric {metric!r} is not in the table", ", ".join(metrics)
                 )
-            if layout.judges and figure.value is not None and column in in_table:
-                metrics = [measure.column for measure in measures(name, column)]
-                if metric not in metrics:
-                    raise invalid(
-                        f"the published metric {metric!r} is not in the table", ", ".join(metrics)
-                    )
-    _ = file.printed_parameters
