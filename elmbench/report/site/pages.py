@@ -15,6 +15,7 @@ from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
 from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.build_table import grids_of
+from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults, table_sentence
 from elmbench.report.results import Results
@@ -103,6 +104,7 @@ def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.
     ranks = comparison and rank_diagram(comparison, "Comparison")
     content = {
         "table": results.table,
+        "legend": legend_of(results.table),
         "comparison": comparison,
         "ranks": ranks,
         "datasets": datasets,
