@@ -157,13 +157,25 @@ def _entry(
     Their names end in `Classifier` and `Regressor`, or after an address that ends in `_`, in
     `classifier` and `regressor`.
     """
-    address = address if address.startswith("sklearn.") else f"elmbench.models.{address}"
-    kinds = ("classifier", "regressor") if address.endswith("_") else ("Classifier", "Regressor")
-    classifier, regressor = (address + kind for kind in kinds)
-    options |= {"cost": cost, "sharing": _SHARES.get(name, ModelEntry.sharing)}
+    if not address.startswith("sklearn."):
+        address = f"elmbench.models.{address}"
+    if address.endswith("_"):
+        classifier = f"{address}classifier"
+        regressor = f"{address}regressor"
+    else:
+        classifier = f"{address}Classifier"
+        regressor = f"{address}Regressor"
     settings = {task: names for (model, task), names in _SETTINGS.items() if model == name}
     return ModelEntry(
-        name, title, classifier, regressor if regression else None, grid, settings, **options
+        name=name,
+        title=title,
+        classification=classifier,
+        regression=regressor if regression else None,
+        grid=grid,
+        settings=settings,
+        cost=cost,
+        sharing=_SHARES.get(name, ModelEntry.sharing),
+        **options,
     )
 
 

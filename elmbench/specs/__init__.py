@@ -1,1 +1,1 @@
-"""Declarations: data sets, experiments, published values, and the registry of models."""
+"""The contents of YAML and CSV files: data sets, papers, experiments and published values."""

@@ -58,16 +58,16 @@ class ExperimentFile:
 
     @cached_property
     def figures(self) -> tuple[PublishedValue, ...]:
-        """The published figures of this table; a metric that the paper misnames has the name that
+        """The published values of this table; a metric that the paper misnames has the name that
         the spec gives it.
         """
         published = self.spec.published
         if published is None or not published.values:
             return ()
-        figures = read_published(self.path.parent / published.values)
+        values = read_published(self.path.parent / published.values)
         meant = published.meant
         return tuple(
-            replace(figure, metric=meant.get(figure.metric, figure.metric)) for figure in figures
+            replace(value, metric=meant.get(value.metric, value.metric)) for value in values
         )
 
     @property
@@ -167,7 +167,7 @@ def check_table(file: ExperimentFile) -> None:
         if not (folder / csv).is_file():
             raise invalid(
                 f"{file.path}: {csv} does not exist",
-                f"a CSV file of published figures at {folder / csv}",
+                f"a CSV file of published values at {folder / csv}",
             )
     for name in file.spec.readings:
         if name not in file.paper.readings:

@@ -72,7 +72,7 @@ class ModelColumn(Spec):
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
-    #: The data sets with published figures that are not run, and the reasons.
+    #: The data sets with published values that are not run, and the reasons.
     not_run: dict[str, str] = Field(default_factory=dict)
     #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so
     #: it has seen test rows.
@@ -118,7 +118,7 @@ class OtherComparison(Spec):
 
 
 class Claim(Spec):
-    """A sentence of the paper about a table, and the figures that confirm or contradict it.
+    """A sentence of the paper about a table, and the values that confirm or contradict it.
 
     The claim is that `metric` of `model` is `is` the same metric (or `than-metric`) of every column
     in `than`, or of all `others`. docs/claims.md defines the relations and how each is tested.
@@ -137,14 +137,14 @@ class Claim(Spec):
     than_metric: WrittenMeasure | None = None
     #: The margin of `close`, `no-worse` and `no-better`.
     within: float = Field(default=0.0, ge=0)
-    #: Both ends of the ratio of the two figures.
+    #: Both ends of the ratio of the two values.
     between: tuple[float, float] | None = None
     #: On `most` data sets: count those on which it is true, instead of Wilcoxon's test of the
     #: differences.
     test: Literal["sign"] | None = None
     #: The other comparisons of the sentence; all must be true.
     also: tuple[OtherComparison, ...] = ()
-    #: The reason why the paper's own figures do not support the sentence.
+    #: The reason why the paper's own values do not support the sentence.
     slip: str = ""
 
     @property
@@ -227,7 +227,7 @@ class Experiment(Spec):
     options: dict[str, JsonValue] = Field(default_factory=dict)
     readings: tuple[str, ...] = ()
     #: The data sets whose rows in the paper differ from the public files, and how. Their printed
-    #: figures are shown, but not compared.
+    #: values are shown, but not compared.
     other_rows: dict[str, str] = Field(default_factory=dict)
     published: Published | None = None
     claims: tuple[Claim, ...] = ()

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +79,10 @@ class Resolved:
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
-        """The paper's figures of this table by data set (the suite's name), column and measure."""
+        """The paper's values of this table by data set (the suite's name), column and measure."""
         return {
-            (name, figure.model, figure.metric): figure
-            for name, figure in self._suite_figures(self.file.figures)
+            (name, value.model, value.metric): value
+            for name, value in self._by_suite_name(self.file.figures)
         }
 
     @cached_property
@@ -92,26 +91,30 @@ class Resolved:
         set and metric.
         """
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
-        figures = (figure for table in self.file.tables or [self.file] for figure in table.figures)
-        for name, figure in self._suite_figures(figures):
-            if figure.value is not None and not figure.cited and name != ALL:
-                printed[name, figure.metric].add((figure.model, float(figure.value)))
+        for table in self.file.tables or [self.file]:
+            for name, published in self._by_suite_name(table.figures):
+                if published.value is None or published.cited or name == ALL:
+                    continue
+                model_and_value = (published.model, float(published.value))
+                printed[name, published.metric].add(model_and_value)
         return printed
 
-    def _suite_figures(self, figures: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
-        """Return figures with the suite's names of their data sets; those of a data set also with
-        its stand-ins.
+    def _by_suite_name(self, values: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
+        """Return values with the suite's names of their data sets, then again with the names of
+        the stand-ins of these.
         """
-        pairs = [
-            (ALL if figure.dataset == ALL else self._find_dataset(figure.dataset).name, figure)
-            for figure in figures
+        pairs = []
+        for value in values:
+            is_known = value.dataset != ALL
+            name = self._find_dataset(value.dataset).name if is_known else ALL
+            pairs.append((name, value))
+        of_stand_ins = [
+            (stand_in, value)
+            for stand_in, replaced in self.stand_ins.items()
+            for name, value in pairs
+            if name == replaced
         ]
-        return pairs + [
-            (new, figure)
-            for new, old in self.stand_ins.items()
-            for name, figure in pairs
-            if name == old
-        ]
+        return pairs + of_stand_ins
 
     @property
     def mean_of(self) -> int:
@@ -124,14 +127,14 @@ class Resolved:
         """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
-        folds, printed = (
-            spec.protocol.outer.folds_of(dataset) for spec in (self.spec, self.file.spec)
-        )
-        rows = self.dataset(dataset).public.instances
-        return (self.settings.rows or rows) < rows or folds != printed
+        folds = self.spec.protocol.outer.folds_of(dataset)
+        printed_folds = self.file.spec.protocol.outer.folds_of(dataset)
+        n_printed = self.dataset(dataset).public.instances
+        n_rows = self.settings.rows or n_printed
+        return n_rows < n_printed or folds != printed_folds
 
     def compares(self, dataset: str) -> bool:
-        """Return True if figures on a data set are of the same rows as the paper's."""
+        """Return True if values on a data set are of the same rows as the paper's."""
         if dataset == ALL:
             return all(map(self.compares, self.spec.datasets))
         return not self.cuts(dataset) and dataset not in self.spec.other_rows
@@ -147,10 +150,10 @@ class Resolved:
         """
         if dataset in self.stand_ins:
             return dataset
-        return next(
-            (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset),
-            dataset,
-        )
+        for (name, _, _), value in self.published.items():
+            if name == dataset:
+                return value.dataset
+        return dataset
 
     def metric_of(self, dataset: str) -> str:
         """Return the metric of searches on a data set."""
@@ -185,12 +188,12 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
         )
         others = f"one of {', '.join(file.profiles)}"
         raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
-    changed = sorted(
-        item for item in readings.items() if item[1] != file.paper.readings[item[0]].default
+    chosen = tuple(
+        file.paper.choose(name, value)
+        for name, value in sorted(readings.items())
+        if value != file.paper.readings[name].default
     )
-    return Resolved(
-        file, _apply(spec, settings), profile, settings, tuple(starmap(file.paper.choose, changed))
-    )
+    return Resolved(file, _apply(spec, settings), profile, settings, chosen)
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
