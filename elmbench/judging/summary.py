@@ -3,7 +3,7 @@ the selection.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
 
 ENTRY = ["dataset", "model", "select", "reading"]
-#: Columns of `summary.csv` that identify a published figure.
+#: Columns of `summary.csv` that identify a published value.
 FIGURE = ["dataset", "model", "metric"]
 #: Columns of `summary.csv`.
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
@@ -93,122 +93,148 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
     runs; `low` and `high` are the ends of the interval. `runs_to_tell` is the number of runs that
     an interval needs, or that would separate the models.
     """
-    resolved = measured.resolved
-    layout = measured.layout
-    lines: list[dict[str, Any]] = []
     status = measured.all_cells["status"].to_numpy()
+    lines: list[dict[str, Any]] = []
     groups: Any = measured.all_cells.groupby(ENTRY, sort=False).indices
     for key, numbers in groups.items():
         entry = tuple(map(str, key))
-        runs = measured.columns(entry)["run"]
-        endings = set(status[numbers])
-        if endings == {COMPLETE} and layout.is_complete(entry[0], runs, resolved):
-            ending = COMPLETE
-        else:
-            ending = "incomplete" if COMPLETE in endings or len(endings) > 1 else str(endings.pop())
-        for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
-            paper = resolved.published.get((entry[0], entry[1], measure.column))
-            values = measured.values(entry, measure)
-            valid = values[~np.isnan(values)]
-            if i == 0 or len(valid) or paper is not None or ending != COMPLETE:
-                spread = (
-                    run_means(values, runs)
-                    if resolved.spec.protocol.std == "of-run-means"
-                    else valid
-                )
-                line = dict(zip(ENTRY, entry, strict=True)) | {
-                    "metric": measure.column,
-                    "n": len(values),
-                }
-                mean = valid.mean() if len(valid) else None
-                std = spread.std(ddof=1) if len(spread) > 1 else None
-                line |= {"ended": ending, "mean": mean, "std": std} | _printed_columns(paper)
-                lines.append(line | _judge_entry(entry, measure, measured, ending, paper))
-    lines += _published_lines(measured.all_cells, layout, resolved)
-    return pd.DataFrame(sorted(lines, key=order_of(resolved)), columns=COLUMNS).astype(
-        dict.fromkeys(_WHOLE, "Int64")
-    )
+        ending = _common_ending(entry, set(status[numbers]), measured)
+        lines += _entry_lines(entry, ending, measured)
+    lines += _published_lines(measured)
+    summary = pd.DataFrame(sorted(lines, key=order_of(measured.resolved)), columns=COLUMNS)
+    return summary.astype(dict.fromkeys(_WHOLE, "Int64"))
+
+
+def _common_ending(entry: Key, endings: set[str], measured: MeasuredCells) -> str:
+    """Return the ending of all cells of an entry, or `incomplete`."""
+    if len(endings) > 1:
+        return "incomplete"
+    (ending,) = endings
+    if ending != COMPLETE:
+        return ending
+    runs = measured.columns(entry)["run"]
+    is_complete = measured.layout.is_complete(entry[0], runs, measured.resolved)
+    return COMPLETE if is_complete else "incomplete"
+
+
+def _entry_lines(entry: Key, ending: str, measured: MeasuredCells) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an entry, one for each measure that has a value or a published value; at
+    least the first one, and all if some cells did not end ok.
+    """
+    resolved = measured.resolved
+    dataset, model, select, reading = entry
+    runs = measured.columns(entry)["run"]
+    of_run_means = resolved.spec.protocol.std == "of-run-means"
+    for i, measure in enumerate(measured.layout.measures(resolved, dataset, model)):
+        paper = resolved.published.get((dataset, model, measure.column))
+        values = measured.values(entry, measure)
+        valid = values[~np.isnan(values)]
+        if i > 0 and not len(valid) and paper is None and ending == COMPLETE:
+            continue
+        spread = run_means(values, runs) if of_run_means else valid
+        yield {
+            "dataset": dataset,
+            "model": model,
+            "select": select,
+            "reading": reading,
+            "metric": measure.column,
+            "n": len(values),
+            "ended": ending,
+            "mean": valid.mean() if len(valid) else None,
+            "std": spread.std(ddof=1) if len(spread) > 1 else None,
+            **_printed_columns(paper),
+            **_judge_entry(entry, measure, measured, ending, paper),
+        }
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return lines of summaries without those of a stand-in if the data set that it stands for was
     measured.
     """
-    return lines[
-        ~lines["dataset"]
-        .map(resolved.stand_ins)
-        .isin(lines.loc[lines["ended"] == COMPLETE, "dataset"])
-    ]
+    measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
+    stands_in_for = lines["dataset"].map(resolved.stand_ins)
+    return lines[~stands_in_for.isin(measured)]
 
 
-def _published_lines(
-    cells: pd.DataFrame, layout: TableKind, resolved: Resolved
-) -> list[dict[str, Any]]:
-    """Return a line for each cited figure and each of a model that is never measured, on the data
+def _published_lines(measured: MeasuredCells) -> list[dict[str, Any]]:
+    """Return a line for each cited value and each of a model that is never measured, on the data
     sets shown.
     """
-    default = cells[cells["reading"] == ""]
+    resolved = measured.resolved
+    default = measured.all_cells[measured.all_cells["reading"] == ""]
     if not len(default):
         return []
     datasets = set(default["dataset"])
-    models = {*layout.models(resolved), *default["model"]}
+    models = {*measured.layout.models(resolved), *default["model"]}
     lines = []
-    for (dataset, model, metric), figure in resolved.published.items():
-        if (
-            dataset in datasets
-            and model not in models
-            and (figure.cited or model not in resolved.file.all_columns)
-        ):
-            is_judged = figure.value is not None and layout.is_judged(Measure(figure.metric))
-            verdict = "cited" if figure.cited else "no data" if is_judged else ""
-            line = {
+    for (dataset, model, metric), published in resolved.published.items():
+        if dataset not in datasets or model in models:
+            continue
+        is_judged = published.value is not None and measured.layout.is_judged(
+            Measure(published.metric)
+        )
+        if published.cited:
+            verdict = "cited"
+        elif model in resolved.file.all_columns:
+            continue
+        else:
+            verdict = "no data" if is_judged else ""
+        lines.append(
+            {
                 "dataset": dataset,
                 "model": model,
                 "metric": metric,
                 "select": default["select"].iloc[0],
+                "reading": "",
+                "n": 0,
+                "ended": NOT_MEASURED,
+                "verdict": verdict,
+                **_printed_columns(published),
             }
-            line |= {"reading": "", "n": 0, "ended": NOT_MEASURED, "verdict": verdict}
-            lines.append(line | _printed_columns(figure))
+        )
     return lines
 
 
-def _printed_columns(paper: PublishedValue | None) -> dict[str, float | None]:
-    figures = {"published": paper.value, "published_std": paper.std} if paper else {}
-    return {name: None if value is None else float(value) for name, value in figures.items()}
+def _printed_columns(published: PublishedValue | None) -> dict[str, float | None]:
+    """Return the published value and its deviation, by column; empty without one."""
+    if published is None:
+        return {}
+    return {
+        "published": None if published.value is None else float(published.value),
+        "published_std": None if published.std is None else float(published.std),
+    }
 
 
 def _judge_entry(
     entry: Key, measure: Measure, measured: MeasuredCells, ending: str, paper: PublishedValue | None
 ) -> dict[str, Any]:
-    """Return the verdict on a published figure and its evidence; an empty verdict if there is
+    """Return the verdict on a published value and its evidence; an empty verdict if there is
     nothing to judge.
     """
-    resolved = measured.resolved
     layout = measured.layout
-    columns = measured.columns(entry)
-    values = measured.values(entry, measure)
-    dataset, _, _, reading = entry
+    resolved = measured.resolved
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
+    values = measured.values(entry, measure)
     if ending != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
+    columns = measured.columns(entry)
     runs = len(set(columns["run"].tolist()))
-    if resolved.cuts(dataset) or any(
-        choice.leaks for choice in resolved.file.paper.read_label(reading)
-    ):
+    dataset, _, _, reading = entry
+    leaks = any(choice.leaks for choice in resolved.file.paper.read_label(reading))
+    if leaks or resolved.cuts(dataset):
         return {"verdict": "not comparable", "runs": runs}
     if measure.metric in FACTS:
         # No random draw changes a fact.
-        return {
-            "verdict": "reproduced" if values.mean() == float(paper.value) else "differs",
-            "runs": runs,
-        }
+        is_equal = values.mean() == float(paper.value)
+        return {"verdict": "reproduced" if is_equal else "differs", "runs": runs}
     if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
         return {"verdict": "not comparable", "runs": runs}
     draws = draws_of(values, columns, measure)
-    return {"runs": runs} | judge(draws, printed_of(dataset, paper, layout, resolved))._asdict()
+    judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
+    return {"runs": runs, **judgement._asdict()}
 
 
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
@@ -220,17 +246,20 @@ def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
 def printed_of(
     dataset: str, paper: PublishedValue, layout: TableKind, resolved: Resolved
 ) -> Printed:
-    """Return the value of a published figure and its distance to the paper's figures of other
-    models.
+    """Return a published value and its distance to the paper's values of other models.
 
-    The other figures are those that any table of the paper prints for the same data set (by the
-    suite's name) and metric, so that a figure has the same verdict in every table that prints it.
+    These are all that any table of the paper prints for the same data set (by the suite's name) and
+    metric, so that a value has the same verdict in every table that prints it.
     """
-    printed = resolved.printed_in_paper.get((dataset, paper.metric), set())
-    value = float(paper.value) if paper.value is not None else math.nan
-    distances = [abs(figure - value) for model, figure in printed if model != paper.model]
-    gap = float(np.median(distances)) if distances else None
-    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, gap)
+    value = math.nan if paper.value is None else float(paper.value)
+    in_paper = resolved.printed_in_paper.get((dataset, paper.metric), set())
+    distances = [abs(another - value) for model, another in in_paper if model != paper.model]
+    return Printed(
+        value=value,
+        rounding=layout.last_place(paper) / 2,
+        mean_of=resolved.mean_of,
+        gap=float(np.median(distances)) if distances else None,
+    )
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -245,29 +274,41 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     one of its cells did not end ok or if it was run under one selection only: the remaining folds
     may be the easier ones.
     """
-    lines = []
     cells = cells[cells["select"].isin(["oracle", "nested"])]
+    lines = []
     for (dataset, model, reading), group in cells.groupby(
         ["dataset", "model", "reading"], sort=False
     ):
-        metric = resolved.metric_of(str(dataset))
-        if (
-            group["select"].nunique() < 2
-            or metric not in group
-            or (group["status"] != COMPLETE).any()
-        ):
-            continue
-        scores = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
-        if scores.isna().any(axis=None):
-            continue
-        gain = (scores["oracle"] - scores["nested"]) * (-1 if less_is_better(metric) else 1)
-        spread: tuple[float | None, ...] = None, len(gain), None, None
-        if len(gain) > 1:
-            # On a fixed split the runs are independent.
-            test = corrected_t_test(
-                gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region()
-            )
-            spread = gain.std(ddof=1), len(gain), test.low, test.high
-        means = scores["oracle"].mean(), scores["nested"].mean(), gain.mean()
-        lines.append([dataset, model, metric, reading, *means, *spread])
+        gain = _optimism_of(str(dataset), group, resolved)
+        if gain:
+            lines.append({"dataset": dataset, "model": model, "reading": reading, **gain})
     return pd.DataFrame(lines, columns=GAINS)
+
+
+def _optimism_of(dataset: str, cells: pd.DataFrame, resolved: Resolved) -> dict[str, Any]:
+    """Return the metric and the numbers of a line of `optimism.csv`; empty if cells are missing."""
+    metric = resolved.metric_of(dataset)
+    has_both = cells["select"].nunique() == 2
+    if not has_both or metric not in cells or (cells["status"] != COMPLETE).any():
+        return {}
+    scores = cells.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
+    if scores.isna().any(axis=None):
+        return {}
+    sign = -1 if less_is_better(metric) else 1
+    gain = (scores["oracle"] - scores["nested"]) * sign
+    line = {
+        "metric": metric,
+        "oracle": scores["oracle"].mean(),
+        "nested": scores["nested"].mean(),
+        "optimism": gain.mean(),
+        "std": None,
+        "n": len(gain),
+        "low": None,
+        "high": None,
+    }
+    if len(gain) > 1:
+        # On a fixed split the runs are independent.
+        test_share = share_of_test_rows(dataset, resolved) or 0.0
+        test = corrected_t_test(gain, test_share, Region())
+        line |= {"std": gain.std(ddof=1), "low": test.low, "high": test.high}
+    return line
