@@ -1,4 +1,4 @@
-"""Sentences of a paper about a table, tested on the results and on the paper's own figures
+"""Sentences of a paper about a table, tested on the results and on the published values
 (docs/claims.md).
 """
 
@@ -27,7 +27,7 @@ from elmbench.specs.profiles import Resolved
 
 #: The fewest data sets on which a test can reach the level: all of them must agree.
 FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
-#: Printed figures at a margin are inside even if their binary approximations are not.
+#: Published values at a margin are inside even if their binary approximations are not.
 _SLACK = 1e-9
 
 
@@ -97,10 +97,12 @@ class _Results:
         """
         if (dataset, model, measure.column) not in self._complete:
             return pd.Series(dtype=float), 0.0
-        cells = self._cells.columns(key := (dataset, model, self._select, ""))
-        values = self._cells.values(key, measure)
+        entry = (dataset, model, self._select, "")
+        cells = self._cells.columns(entry)
+        values = self._cells.values(entry, measure)
         index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
-        return pd.Series(values, index).dropna(), draws_of(values, cells, measure).least_half_width
+        least_half_width = draws_of(values, cells, measure).least_half_width
+        return pd.Series(values, index).dropna(), least_half_width
 
 
 class _Pair(NamedTuple):
@@ -119,23 +121,17 @@ class _Pair(NamedTuple):
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     """Test all comparisons of a claim and return its outcome."""
-    columns = (
-        (
-            column
-            for name in results.datasets(part)
-            for column in other_columns(part, name, results.resolved)
-        )
-        for part in claim.comparisons
-    )
-    rivals = tuple(tuple(dict.fromkeys(names)) for names in columns)
+    rivals = tuple(_rivals_of(part, results) for part in claim.comparisons)
     parts = [_tests(comparison, results) for comparison in claim.comparisons]
     findings = [finding for tests, _, _ in parts for finding in tests]
     _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
-    remark = "; ".join(
-        filter(None, (remark, "times of one machine" * (claim.metric.metric in TIMES)))
-    )
+    remarks = [remark] if remark else []
+    if claim.metric.metric in TIMES:
+        remarks.append("times of one machine")
     in_print = is_borne_out(claim, results.resolved)
-    outcome = ClaimOutcome(claim, results.resolved, verdict, rivals, in_print, remark=remark)
+    outcome = ClaimOutcome(
+        claim, results.resolved, verdict, rivals, in_print, remark="; ".join(remarks)
+    )
     if not findings:
         return outcome
     # The claim must pass all tests.
@@ -154,6 +150,14 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
 
 
+def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
+    """Return the columns that a comparison compares with on any data set."""
+    columns: dict[str, None] = {}
+    for dataset in results.datasets(claim):
+        columns |= dict.fromkeys(other_columns(claim, dataset, results.resolved))
+    return tuple(columns)
+
+
 def _tests(claim: Claim, results: _Results) -> tuple[list[TestOutcome], ClaimVerdict, str]:
     """Return the tests of a comparison, and a verdict with its reason if they cannot decide it,
     else `undecided`.
@@ -162,21 +166,16 @@ def _tests(claim: Claim, results: _Results) -> tuple[list[TestOutcome], ClaimVer
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
         return [], "not comparable", "the data lack rows of the paper, or are other rows"
-    rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
+    rows = [_pairs(claim, dataset, results) for dataset in comparable]
+    rows = [row for row in rows if row]
     pairs = [pair for row in rows for pair in row]
     if claim.dataset == MOST and rows:
         findings = _test_on_most(claim, rows)
         if len(rows) < FEWEST_DATASETS:
-            return (
-                findings,
-                "too few data sets",
-                f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed",
-            )
+            reason = f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed"
+            return findings, "too few data sets", reason
         return findings, "undecided", ""
-    if (
-        rows
-        and min(len(values) for pair in pairs for values in (pair.first, pair.second)) < FEWEST_RUNS
-    ):
+    if any(min(len(pair.first), len(pair.second)) < FEWEST_RUNS for pair in pairs):
         return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"
     findings = [_test_on_one(claim, pair, results) for pair in pairs]
     if len(rows) < len(datasets):
@@ -251,15 +250,15 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[TestOutcome]:
 def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
-    `others` leaves out a column for which the paper prints no figure: the paper says nothing about
+    `others` leaves out a column for which the paper prints no value: the paper says nothing about
     it.
     """
     if claim.than != "others":
         return list(claim.than)
     left_out = {
         column
-        for (name, column, metric), figure in resolved.published.items()
-        if (name, metric) == (dataset, claim.metric.column) and figure.value is None
+        for (name, column, metric), published in resolved.published.items()
+        if (name, metric) == (dataset, claim.metric.column) and published.value is None
     }
     return [
         column
@@ -284,14 +283,15 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
     return [name for name in names if name not in excluded]
 
 
-def is_true(claim: Claim, figure: float, rival: float) -> bool:
-    """Return True if a claim is true of two figures. Bounds count as true, except for `above` and
+def is_true(claim: Claim, value: float, rival: float) -> bool:
+    """Return True if a claim is true of two values. Bounds count as true, except for `above` and
     `below`.
     """
     if claim.between is not None:
-        return claim.between[0] * rival <= figure <= claim.between[1] * rival
+        low, high = claim.between
+        return low * rival <= value <= high * rival
     region = region_of(claim)
-    difference = figure - rival
+    difference = value - rival
     if claim.relation in ("above", "below"):
         return region.low < difference < region.high
     return region.low - _SLACK <= difference <= region.high + _SLACK
@@ -312,37 +312,46 @@ def region_of(claim: Claim) -> Region:
 
 
 def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
-    """Return True if the paper's own figures bear a claim out; None if it prints them for no data
-    set.
+    """Return True if the published values bear a claim out; None if the paper prints them for no
+    data set.
 
-    A claim about most data sets must be true of the printed figures on more than half of those that
-    have all of them.
+    A claim about most data sets must be true of the published values on more than half of those
+    that have all of them.
     """
-    # The figure of a fit that the authors stopped is a lower bound.
-    figures = {
-        key: figure.over_seconds if figure.value is None else float(figure.value)
-        for key, figure in resolved.published.items()
-    }
     verdicts = []
     for part in claim.comparisons:
-        measure = (part.than_metric or part.metric).column
-        outcomes = []
-        for dataset in _claim_datasets(part, resolved):
-            figure = figures.get((dataset, part.model, part.metric.column))
-            rivals = [
-                figures.get((dataset, name, measure))
-                for name in other_columns(part, dataset, resolved)
-            ]
-            printed = [value for value in rivals if value is not None]
-            if (
-                figure is not None
-                and printed
-                and (part.than == "others" or len(printed) == len(rivals))
-            ):
-                outcomes.append(all(is_true(part, figure, value) for value in printed))
+        outcomes = _outcomes_in_print(part, resolved)
         if not outcomes:
             return None
-        verdicts.append(
-            2 * sum(outcomes) > len(outcomes) if part.dataset == MOST else all(outcomes)
-        )
+        is_of_most = part.dataset == MOST
+        verdicts.append(2 * sum(outcomes) > len(outcomes) if is_of_most else all(outcomes))
     return all(verdicts)
+
+
+def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
+    """Return whether a comparison is true of the published values on each data set that has
+    them.
+    """
+    measure = claim.than_metric or claim.metric
+    outcomes = []
+    for dataset in _claim_datasets(claim, resolved):
+        value = _value_in_print((dataset, claim.model, claim.metric.column), resolved)
+        rivals = [
+            _value_in_print((dataset, column, measure.column), resolved)
+            for column in other_columns(claim, dataset, resolved)
+        ]
+        printed = [rival for rival in rivals if rival is not None]
+        has_enough = claim.than == "others" or len(printed) == len(rivals)
+        if value is not None and printed and has_enough:
+            outcomes.append(all(is_true(claim, value, rival) for rival in printed))
+    return outcomes
+
+
+def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:
+    """Return a published value by data set, model and metric. The time of a fit that the authors
+    stopped is a lower bound.
+    """
+    published = resolved.published.get(key)
+    if published is None:
+        return None
+    return published.over_seconds if published.value is None else float(published.value)

@@ -1,4 +1,4 @@
-"""The rule of the verdicts: a published figure against the prediction interval of our own runs
+"""The rule of the verdicts: a published value against the prediction interval of our own runs
 (docs/verdicts.md).
 """
 
@@ -29,15 +29,14 @@ ROUND_OFF = 1e-6
 
 @dataclass(frozen=True)
 class Draws:
-    """The mean and the deviation of the means of our runs of an entry.
-
-    The deviation of a single run is NaN. `least_half_width` is the weight of one test row in a run
-    mean, or round-off.
-    """
+    """The mean and the deviation of the means of our runs of an entry."""
 
     mean: float
+    #: NaN for a single run.
     deviation: float
+    #: The number of runs.
     runs: int
+    #: The weight of one test row in a run mean, or round-off.
     least_half_width: float
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
@@ -57,20 +56,19 @@ class Draws:
 
 @dataclass(frozen=True)
 class Printed:
-    """A published figure, a mean over `mean_of` draws.
-
-    `rounding` is half of the last printed digit, `gap` the median distance to the figures of other
-    models; None if the paper prints no other.
-    """
+    """A published value."""
 
     value: float
+    #: Half of the last printed digit.
     rounding: float
+    #: The number of draws that the value is a mean over.
     mean_of: int = 1
+    #: The median distance to the published values of other models; None if there are none.
     gap: float | None = None
 
 
 class Judgement(NamedTuple):
-    """The verdict on a published figure: `reproduced`, `consistent`, `close`, `differs` or `too few
+    """The verdict on a published value: `reproduced`, `consistent`, `close`, `differs` or `too few
     runs`.
 
     `low` and `high` are the ends of the interval with the rounding; None if there are too few runs.
@@ -85,7 +83,7 @@ class Judgement(NamedTuple):
 
 
 def judge(draws: Draws, printed: Printed) -> Judgement:
-    """Return the verdict on a published figure that is comparable with our runs."""
+    """Return the verdict on a published value that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
     # Decimal numbers at an end of the interval are inside even if their binary approximations are

@@ -154,24 +154,26 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
     if WARNING not in cells.columns:
         return
     default = cells[cells["reading"] == ""]
-    for text, group in default[default[WARNING].notna()].groupby(WARNING, sort=False):
+    with_warning = default[default[WARNING].notna()]
+    for text, group in with_warning.groupby(WARNING, sort=False):
         parts = []
         for dataset, part in group.groupby("dataset", sort=False):
             models = list(dict.fromkeys(part["model"]))
-            total = len(default[(default["dataset"] == dataset) & default["model"].isin(models)])
+            is_of_models = (default["dataset"] == dataset) & default["model"].isin(models)
+            total = int(is_of_models.sum())
             parts.append(f"{dataset} {', '.join(models)}, in {len(part)} of {total} cells")
         yield Note("warning", f"{'; '.join(parts)}: warned that {text}")
 
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the models that the experiment leaves out on these data sets, and the reasons."""
-    models = resolved.spec.models.items()
-    reasons = ((column, *reason) for column, model in models for reason in model.not_run.items())
-    for (dataset, why), group in group_by(reasons, lambda reason: reason[1:]).items():
+    columns_by_reason: dict[tuple[str, str], list[str]] = {}
+    for column, model in resolved.spec.models.items():
+        for dataset_and_reason in model.not_run.items():
+            columns_by_reason.setdefault(dataset_and_reason, []).append(column)
+    for (dataset, reason), columns in columns_by_reason.items():
         if dataset in datasets:
-            yield Note(
-                "ending", f"{dataset} {', '.join(column for column, *_ in group)} not run: {why}"
-            )
+            yield Note("ending", f"{dataset} {', '.join(columns)} not run: {reason}")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
@@ -179,25 +181,33 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     first reason.
     """
     bad = cells[cells["status"] != "ok"]
-    missing: dict[str, list[str]] = {}
-    for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
-        name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
-        reason = " ".join(str(group["reason"].iloc[0]).split())
-        missing.setdefault(re.sub(name, _ANY, reason), []).append(str(dataset))
-    for reason, names in missing.items():
-        reason = reason if len(names) > 1 else reason.replace(_ANY, names[0])
-        yield Note("ending", f"{', '.join(names)} unavailable: {reason}")
+    is_unavailable = bad["status"] == "unavailable"
+    yield from _unavailable_notes(bad[is_unavailable])
     totals = cells.groupby(ENTRY).size()
-    for entry, group in bad[bad["status"] != "unavailable"].groupby([*ENTRY, "status"], sort=False):
+    for entry, group in bad[~is_unavailable].groupby([*ENTRY, "status"], sort=False):
         dataset, model, select, reading, status = map(str, entry)
-        label = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
+        label = f"{dataset} {model}, {select}"
+        if reading:
+            label += f", {reading}"
         total = int(totals[dataset, model, select, reading])
         reason = str(group["reason"].iloc[0]).partition("\n")[0]
         yield Note("ending", f"{label}: {len(group)} of {total} cells {status}: {reason}")
 
 
+def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield the data sets of unavailable cells, together if they have the same reason."""
+    missing: dict[str, list[str]] = {}
+    for dataset, group in cells.groupby("dataset", sort=False):
+        name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
+        reason = " ".join(str(group["reason"].iloc[0]).split())
+        missing.setdefault(re.sub(name, _ANY, reason), []).append(str(dataset))
+    for reason, names in missing.items():
+        text = reason if len(names) > 1 else reason.replace(_ANY, names[0])
+        yield Note("ending", f"{', '.join(names)} unavailable: {text}")
+
+
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the meaning of the published figures, the remarks on those of these data sets, and
+    """Yield the meaning of the published values, the remarks on those of these data sets, and
     misnamed metrics.
     """
     if any(figure.std is not None for figure in resolved.file.figures):

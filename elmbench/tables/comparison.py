@@ -222,9 +222,10 @@ def _order_in_cells(cells: DataFrame, scores: DataFrame, resolved: Resolved) -> 
     """Return the order of the models with a column of scores, from the cells of one data set."""
     metrics = metrics_of(str(cells["dataset"].iloc[0]), resolved)
     measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
-    means = cells[cells["status"] == "ok"].groupby("model")[measures].mean().astype(float)
-    by_model: Any = means.to_dict("index")
-    return ModelOrder(metrics, {name: by_model[name] for name in map(str, scores)})
+    ended_ok = cells[cells["status"] == "ok"]
+    means = ended_ok.groupby("model")[measures].mean().astype(float)
+    means_of: Any = means.to_dict("index")
+    return ModelOrder(metrics, {model: means_of[model] for model in map(str, scores)})
 
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
@@ -248,10 +249,12 @@ def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved
     metric.
     """
     sign = -1 if less_is_better(metric) else 1
-    names = dummies(resolved)
     scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
-    bar = next((scores[name] for name in names if name in scores), -math.inf)
-    return [name for name, score in scores.items() if name not in names and score <= bar]
+    dummy_models = dummies(resolved)
+    dummy_scores = [scores.pop(name) for name in dummy_models if name in scores]
+    if not dummy_scores:
+        return []
+    return [name for name, score in scores.items() if score <= dummy_scores[0]]
 
 
 def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict[str, str]:

@@ -46,8 +46,12 @@ def literal(text: str) -> str:
 def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table, its columns padded; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    text = [
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]])
+    heading, *lines = (_pipe_row(row, widths) for row in rows)
+    rule = "|".join("-" * (width + 2) for width in widths)
+    return "\n".join([heading, f"|{rule}|", *lines])
+
+
+def _pipe_row(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Return a row of a Markdown table with padded cells."""
+    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+    return f"| {' | '.join(cells)} |"
