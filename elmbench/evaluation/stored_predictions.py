@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.errors import ElmbenchError
 from elmbench.evaluation.predictions import class_outputs, positions_of_labels
 from elmbench.metrics import Metric, ranking_methods
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
 
+#: The types of packed arrays.
+_KINDS = ("<f8", "<f4", "<i4", "<u4", "|u1")
 #: The largest decision value.
 _LARGEST = np.finfo(np.float64).max
 
@@ -71,8 +74,23 @@ def _pack(values: NDArray[Any], kind: str) -> str:
 
 
 def _unpack(text: str) -> NDArray[Any]:
+    """Return the array of a text; raise ElmbenchError if the text is not such."""
     kind, _, data = text.partition(":")
-    return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
+    try:
+        if kind not in _KINDS:
+            raise ValueError(f"its type is {kind:.20}")
+        return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
+    except (ValueError, zlib.error) as error:
+        raise _unusable(f"a part cannot be read: {error}") from error
+
+
+def _unusable(problem: str) -> ElmbenchError:
+    """Return the error for predictions that this package has not stored."""
+    return ElmbenchError(
+        f"the store holds predictions that cannot be used: {problem}",
+        expected="predictions that elmbench stored",
+        next_step="move the folder .store of the results away, then run again",
+    )
 
 
 @dataclass(frozen=True)
@@ -101,11 +119,12 @@ class StoredPredictions:
         """The numbers of the test rows in the data set, of shape (n,); None in results of earlier
         versions.
         """
-        return (
-            np.cumsum(_unpack(self.content["rows"]), dtype=np.intp)
-            if "rows" in self.content
-            else None
-        )
+        if "rows" not in self.content:
+            return None
+        rows = np.cumsum(self._of_each_row("rows"), dtype=np.intp)
+        if len(rows) != len(self.true) or rows.min(initial=0) < 0:
+            raise _unusable(f"of {len(self.true)} rows, these are named: {rows}")
+        return rows
 
     @property
     def counts(self) -> Array:
@@ -138,8 +157,20 @@ class StoredPredictions:
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
     def _rows(self, name: str) -> NDArray[Any]:
+        values = self._of_each_row(name)
+        if not self.n_classes:
+            return values
+        if values.dtype.kind != "u" or values.max(initial=0) >= self.n_classes:
+            raise _unusable(f"a class is not one of {self.n_classes}")
+        return values.astype(np.intp)
+
+    def _of_each_row(self, name: str) -> NDArray[Any]:
+        """Return the values of a part, of which each row has one or one of each class."""
         values = _unpack(self.content[name])
-        return values.astype(np.intp) if self.n_classes else values
+        n_rows = len(values if name == "true" else self.true)
+        if len(values) not in (n_rows, n_rows * (self.n_classes or 1)):
+            raise _unusable(f"they have {n_rows} rows and {len(values)} values")
+        return values
 
     def columns(self, name: str) -> Array | None:
         """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the
@@ -147,7 +178,7 @@ class StoredPredictions:
         """
         if name not in self.content:
             return None
-        values = _unpack(self.content[name]).astype(np.float64)
+        values = self._of_each_row(name).astype(np.float64)
         return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
 
     def value(self, metric: Metric) -> float | None:

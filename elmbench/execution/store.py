@@ -50,8 +50,7 @@ _FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
 class Store:
     """The results and the tables of one results folder; the store is its `.store`.
 
-    `n_damaged`: number of damaged lines, which are ignored. An incomplete last line is not damaged:
-    its writer was killed, or is still writing. `refresh` shows what other processes have appended.
+    `refresh` shows what other processes have appended.
     """
 
     def __init__(self, results_dir: Path) -> None:
@@ -60,13 +59,23 @@ class Store:
         #: The file of this process, None before the first record, and its descriptor.
         self._path: Path | None = None
         self._descriptor = -1
-        self.n_damaged = 0
+        #: The file and first byte of damaged lines.
+        self._damaged: set[tuple[str, int]] = set()
         #: The file, first byte and length (without the end of the line) of the records of each
         #: name, the oldest first.
         self._lines: dict[str, list[tuple[str, int, int]]] = {}
         #: Number of bytes by file that `_lines` covers.
         self._read: dict[str, int] = {}
         self.refresh()
+
+    @property
+    def n_damaged(self) -> int:
+        """The number of damaged lines, which are ignored: so far, those that have no name, and
+        those that have been read.
+
+        An incomplete last line is not damaged: its writer was killed, or is still writing.
+        """
+        return len(self._damaged)
 
     # --- Records
 
@@ -82,7 +91,7 @@ class Store:
                             break
                         name = _name_of(line[:-1])
                         if name is None:
-                            self.n_damaged += 1
+                            self._damaged.add((path.name, start))
                         else:
                             insort(
                                 self._lines.setdefault(name, []), (path.name, start, len(line) - 1)
@@ -122,6 +131,8 @@ class Store:
 
     def _latest_first(self, name: str) -> Iterator[Any]:
         """Yield the contents of the intact records of a name, the latest first."""
+        from elmbench.execution.records import content_of
+
         for file, start, length in reversed(self._lines.get(name, [])):
             try:
                 with open(self.folder / file, "rb") as stream:
@@ -129,8 +140,13 @@ class Store:
                     text = stream.read(length)
             except OSError as error:
                 raise cannot_read(self.folder / file, error) from error
-            if _name_of(text) is not None:
-                yield json.loads(text.split(b" ", 2)[2])
+            if _name_of(text) is None:
+                continue
+            content = content_of(text)
+            if content is None:
+                self._damaged.add((file, start))
+            else:
+                yield content
 
     def _last(self, name: str) -> dict[str, Any] | None:
         return next(self._latest_first(name), None)
@@ -308,11 +324,13 @@ def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
 
 
 def _name_of(line: bytes) -> str | None:
-    """Return the name of a record; None if its hash does not match."""
+    """Return the name of a record; None if its hash does not match, or it has none."""
     body = line[_HASH + 1 :]
     if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
         return None
-    return body.split(b" ", 1)[0].decode()
+    with contextlib.suppress(UnicodeDecodeError):
+        return body.split(b" ", 1)[0].decode()
+    return None
 
 
 def _merge(

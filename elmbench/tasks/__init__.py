@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import unknown_name, wording
+from elmbench.errors import ElmbenchError, unknown_name, wording
 from elmbench.lazy import load
 
 if TYPE_CHECKING:
@@ -38,17 +38,35 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     """Return the work with the content of `Work.content`; `spec` of its data set is needed to run
     or estimate it.
 
-    Raises ElmbenchError if there is no such kind of work.
+    Raises ElmbenchError if there is no such kind of work, or the content is not its.
     """
     from elmbench.evaluation.content import read_content
     from elmbench.registry.plugins import plugin_objects
 
-    kind = content.get("criterion") or content["kind"]
+    kind = content.get("criterion") or content.get("kind")
     kinds = _BUILT_IN | plugin_objects("WORK")
+    if not isinstance(kind, str):
+        raise _unusable(content, f"its kind is {kind!r:.100}")
     if kind not in kinds:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
         raise unknown_name(
             "kind of work", kind, list(kinds), f"load the plug-in that declares it: {plugin}"
         )
-    work: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
-    return read_content(work, content, spec=spec)
+    cls: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
+    try:
+        work: Work = read_content(cls, content, spec=spec)
+        needs_keys = all(isinstance(key, str) for key in work.needs)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise _unusable(content, f"{type(error).__name__}: {error}") from error
+    if not needs_keys:
+        raise _unusable(content, "the work that it needs has no keys")
+    return work
+
+
+def _unusable(content: dict[str, Any], problem: str) -> ElmbenchError:
+    """Return the error for content that is not that of a kind of work."""
+    return ElmbenchError(
+        f"stored work cannot be read: {content!r:.100} ({problem})",
+        expected="work that this version of elmbench stored",
+        next_step="move the folder .store of the results away, then run again",
+    )
