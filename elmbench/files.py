@@ -3,6 +3,7 @@ numbers.
 """
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -12,11 +13,12 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError, option
+from elmbench.errors import ElmbenchError, ElmbenchWarning, option
 
 #: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
@@ -26,6 +28,9 @@ _PARTIAL = re.compile(r"\..*\.(?P<machine>\w+)-(?P<process>\d+)\.[0-9a-f]{8}\.pa
 _ABANDONED = 86_400.0
 #: Seconds by which the time of a file may differ from the clock of its writer.
 _CLOCK_ERROR = 60.0
+#: Seconds between two attempts to take a lock, before the wait for it is announced, and before it
+#: is given up.
+_LOCK_POLL, _LOCK_PATIENCE, _LOCK_LIMIT = 0.02, 2.0, 300.0
 
 
 class WriteError(ElmbenchError):
@@ -74,10 +79,17 @@ def encode_text(text: str) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file; empty if the file is missing or damaged."""
     try:
+        check_regular(path)
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def check_regular(path: Path) -> None:
+    """Raise OSError if a path leads to a FIFO, a socket or a device: a reader may wait for ever."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def check_outputs(outputs: Sequence[tuple[str, Path]], inputs: Iterable[Path | str]) -> None:
@@ -177,20 +189,42 @@ def _is_abandoned(path: Path, machine: str, process: str) -> bool:
 def lock_file(path: Path) -> Iterator[None]:
     """Hold the lock of a file, which is created if it is missing; nothing is locked on a file
     system without locks.
-    """
-    from filelock import lock_descriptor
 
+    Raises ElmbenchError if another process holds it for minutes; a warning says so before.
+    """
     try:
+        check_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
     except OSError as error:
         raise cannot_write(path, error) from error
     try:
         with contextlib.suppress(OSError):
-            lock_descriptor(descriptor, poll_interval=0.02)
+            _wait_for_lock(descriptor, path)
         yield
     finally:
         os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int, path: Path) -> None:
+    """Take the lock of an open file; raise OSError on a file system without locks."""
+    from filelock import lock_descriptor
+
+    start, is_announced = time.monotonic(), False
+    while not lock_descriptor(descriptor, blocking=False):
+        waited = time.monotonic() - start
+        if waited > _LOCK_LIMIT:
+            raise ElmbenchError(
+                f"another process holds the lock {path} for more than {_LOCK_LIMIT:g} s",
+                expected="a process that writes its tables and ends",
+                next_step="end it (`lsof` or `fuser` on the lock shows it), then run again: the "
+                "results are stored",
+            )
+        if waited > _LOCK_PATIENCE and not is_announced:
+            is_announced = True
+            text = f"waiting for another process, which holds the lock {path}"
+            warnings.warn(f"{text}, for at most {_LOCK_LIMIT:g} s", ElmbenchWarning, stacklevel=2)
+        time.sleep(_LOCK_POLL)
 
 
 def open_standard_streams() -> None:

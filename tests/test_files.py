@@ -1,5 +1,6 @@
 """Files are written whole or not at all, however the writer ends."""
 
+import contextlib
 import errno
 import os
 import shutil
@@ -7,23 +8,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from platforms import UNIX_PROCESSES
 
-from elmbench.errors import ElmbenchError
+from elmbench import files
+from elmbench.errors import ElmbenchError, ElmbenchWarning
+from elmbench.execution.store import Store
 from elmbench.files import (
     WriteError,
     check_outputs,
     counting_order,
+    lock_file,
     partial_path,
     read_json,
     replace_file,
     sweep,
     write_atomically,
 )
+from elmbench.registry.plugins import load_plugin
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -229,3 +235,51 @@ def test_outputs_that_differ_from_all_inputs_are_accepted(tmp_path: Path) -> Non
 def test_names_are_sorted_by_their_numbers_of_any_length() -> None:
     names = ["table9", "table10", "table010x", "table11", f"table{'9' * 5000}", "text"]
     assert sorted(sorted(names), key=counting_order) == names
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Let another process hold the lock of a file."""
+    code = "import sys; from pathlib import Path; from elmbench.files import lock_file\n"
+    code += "with lock_file(Path(sys.argv[1])): print('locked', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "locked\n"
+        yield
+        process.communicate("")
+
+
+def test_a_lock_that_another_process_holds_is_announced_and_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tables.lock"
+    monkeypatch.setattr(files, "_LOCK_PATIENCE", 0.0)
+    monkeypatch.setattr(files, "_LOCK_LIMIT", 0.1)
+    with (
+        held(path),
+        pytest.warns(ElmbenchWarning, match=f"which holds the lock {path}"),
+        pytest.raises(ElmbenchError, match=f"holds the lock {path} for more than 0.1 s"),
+        lock_file(path),
+    ):
+        pass
+    with lock_file(path):  # it is free again
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    fifo = tmp_path / "x.json"
+    os.mkfifo(fifo)
+    assert read_json(fifo) == {}
+    problem = r"cannot write .*x\.json: it is not a regular file"
+    with pytest.raises(WriteError, match=problem), lock_file(fifo):
+        pass
+    (tmp_path / ".store" / "records").mkdir(parents=True)
+    os.mkfifo(tmp_path / ".store" / "records" / "000001-x.v2.log")
+    with pytest.raises(ElmbenchError, match=r"000001-x\.v2\.log: it is not a regular file"):
+        Store(tmp_path)
+    with pytest.raises(ElmbenchError, match=r"plug-in .*x\.json: it is not a regular file"):
+        load_plugin(fifo)

@@ -84,7 +84,7 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
     target = _codes(label_words(table.target) if numbers is None else numbers)
     n_rows = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
-    copies = _copies(table, constant)
+    copies = _copies(table, {*constant})
     whole = [
         name
         for name, codes in columns.items()
@@ -108,7 +108,7 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
         yield f"{rows}, and may be in training and test: remove duplicates"
 
 
-def _copies(table: Table, constant: Collection[str]) -> dict[str, str]:
+def _copies(table: Table, constant: set[str]) -> dict[str, str]:
     """Return, for each column that repeats an earlier one, the earlier one; constant columns are
     no copies.
     """

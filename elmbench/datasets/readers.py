@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from elmbench.datasets.arff_files import read_arff, read_sparse_arff
 from elmbench.datasets.table import Table, few, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
+from elmbench.datasets.unpacking import check_members, check_size, read_limited
 from elmbench.datasets.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
@@ -56,14 +57,19 @@ def read_table(
     try:
         if not path.is_file():
             raise ValueError("it is not a regular file")
-        with _OPENERS.get(compression_of(path).lower(), open)(path, "rb") as stream:
+        compression = compression_of(path).lower()
+        with _OPENERS.get(compression, open)(path, "rb") as stream:
             if form == "svm" and path.stat().st_size:
-                table = _read_svm(stream, path, n_features, layout)
+                # Public sparse data sets may be larger than the limit, and than the memory.
+                is_limited = compression and layout is not PUBLIC
+                rows = io.BytesIO(read_limited(stream, path)) if is_limited else stream
+                table = _read_svm(rows, path, n_features, layout)
                 return table if sparse else replace(table, X=table.X.toarray())
-            content = stream.read()
+            content = read_limited(stream, path) if compression else stream.read()
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
+            check_members(content, path, "write it by numpy.savez, without compression")
             return read_arrays(content, str(path), sparse, has_target)
         readers = {
             "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
@@ -206,6 +212,8 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
+    n_values = file.metadata.num_rows * file.metadata.num_columns
+    check_size(8 * n_values, content, path, "leave columns out, or save it as CSV")
     nested = {
         field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)
     }

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.text import ChooseTarget, read_text
+from elmbench.datasets.unpacking import check_members
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: The most cells of a sheet: openpyxl takes minutes for more.
+MOST_CELLS = 20_000_000
 
 
 def read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
@@ -46,14 +51,23 @@ def read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: File
 
 
 def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]]:
-    """Return the cells of the first sheet and the names of all sheets."""
+    """Return the cells of the first sheet, without blank rows, and the names of all sheets."""
     import pandas as pd
 
+    check_members(content, path, "save its sheet of rows as CSV")
     try:
-        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
-            frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
-            is_blank = (frame.isna() | (frame == "")).all(axis=1)
-            return frame[~is_blank], [str(name) for name in workbook.sheet_names]
+        from openpyxl import load_workbook  # type: ignore[import-untyped]
+
+        with closing(
+            load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        ) as workbook:
+            sheets = workbook.worksheets
+            # The size in the file may be wrong.
+            sheets[0].reset_dimensions()
+            frame = pd.DataFrame(_rows_of(sheets[0].rows, path), dtype=object)
+            return frame.fillna(""), [str(sheet.title) for sheet in sheets]
+    except ElmbenchError:
+        raise
     except ImportError as error:
         problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"
@@ -64,6 +78,39 @@ def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]
         raise ElmbenchError(
             problem, expected="an Excel workbook whose sheets have cells", next_step=next_step
         ) from error
+
+
+def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
+    """Return the values of the cells of each row that is not blank, up to its last one; raise
+    ElmbenchError for too many cells.
+    """
+    table: list[list[Any]] = []
+    width = 0
+    for row in rows:
+        values = [_value_of(cell) for cell in row]
+        while values and values[-1] == "":
+            values.pop()
+        if not any(value != "" for value in values):
+            continue
+        table.append(values)
+        width = max(width, len(values))
+        if len(table) * width > MOST_CELLS:
+            raise ElmbenchError(
+                f"{path}: its first sheet has {len(table):,} rows or more, and {width:,} columns",
+                expected=f"at most {MOST_CELLS:,} cells",
+                next_step="delete the cells that are far from the others, or save it as CSV",
+            )
+    return table
+
+
+def _value_of(cell: Any) -> Any:
+    """Return the value of a cell; "" if it has none or an error."""
+    value = cell.value
+    if value is None or cell.data_type == "e":
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _has_fractions(frame: pd.DataFrame, name: str) -> bool:

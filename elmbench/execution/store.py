@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.files import cannot_read, cannot_write, lock_file, process_name
+from elmbench.files import cannot_read, cannot_write, check_regular, lock_file, process_name
 
 if TYPE_CHECKING:
     from elmbench.tasks.base import Result, Work
@@ -84,6 +84,7 @@ class Store:
         for path in self._files():
             start = self._read.get(path.name, 0)
             try:
+                check_regular(path)
                 with open(path, "rb") as stream:
                     stream.seek(start)
                     for line in stream:

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
-from elmbench.files import write_atomically
+from elmbench.files import check_regular, write_atomically
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.code import code_digest, digest
 
@@ -220,6 +220,7 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     try:
+        check_regular(path)
         content = path.read_bytes()
     except OSError as error:
         problem = f"cannot read the plug-in {path}: {error.strerror}"

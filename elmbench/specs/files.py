@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from elmbench.errors import ElmbenchError, first_line
+from elmbench.files import check_regular
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
@@ -21,6 +23,9 @@ _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | {
 }
 #: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
 _TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal)\[")
+#: The most values of a file, those of an anchor counted at each alias, and the most levels of
+#: nested lists and mappings.
+MOST_VALUES, MOST_LEVELS = 500_000, 100
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
 _MERGE, _FLOAT, _INT = (f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int"))
@@ -78,7 +83,29 @@ def spec_root() -> Path:
 class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
     """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in
     another base.
+
+    It also rejects files that are nested too deeply, or whose aliases stand for too many values.
     """
+
+    _level = 0
+
+    def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
+        """Enter a node; this comes before the parser of C calls itself for its children."""
+        self._level += 1
+        if self._level > MOST_LEVELS:
+            mark = current_node.start_mark if current_node is not None else None
+            raise _refuse(f"more than {MOST_LEVELS} levels of nested lists and mappings", mark)
+        super().descend_resolver(current_node, current_index)
+
+    def ascend_resolver(self) -> None:
+        """Leave a node."""
+        self._level -= 1
+        super().ascend_resolver()
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        """Return the content of a file, whose aliases must not stand for too many values."""
+        _count_values(node, {})
+        return super().construct_document(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[Any, Any] = {}
@@ -105,7 +132,32 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
             raise _refuse(
                 f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark
             )
-        return int(node.value)
+        try:
+            return int(node.value)
+        except ValueError as error:  # Python refuses thousands of digits
+            problem = f"a number of {len(node.value)} characters"
+            raise _refuse(problem, node.start_mark) from error
+
+
+def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
+    """Return the number of values of a node, those of an anchor counted at each alias; raise an
+    error if they are too many, or a node contains itself.
+
+    `counts`: of the nodes that have been counted; 0 for those that are being counted.
+    """
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if node in counts:
+        if counts[node] == 0:
+            raise _refuse("an alias inside of its own anchor", node.start_mark)
+        return counts[node]
+    counts[node] = 0
+    children = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+    count = 1 + sum(_count_values(child, counts) for child in children)
+    if count > MOST_VALUES:
+        raise _refuse(f"aliases stand for more than {MOST_VALUES:,} values", node.start_mark)
+    counts[node] = count
+    return count
 
 
 SpecLoader.add_constructor(_INT, SpecLoader.construct_decimal)
@@ -118,6 +170,7 @@ SpecLoader.add_implicit_resolver(
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file; an error names the line and column."""
     try:
+        check_regular(path)
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", "") or error

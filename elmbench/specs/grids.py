@@ -128,7 +128,7 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
         try:
             content = yaml.load(text, SpecLoader)
-        except yaml.YAMLError as error:
+        except Exception as error:  # a value may contradict its tag, such as `!!float abc`
             reason = getattr(error, "problem", None) or error
             raise error_for(f"the grid {text!r} is not valid YAML: {reason}") from error
         if not isinstance(content, dict) or not all(

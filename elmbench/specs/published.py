@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from elmbench.files import check_regular
 from elmbench.metrics import metrics_taking
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
@@ -109,6 +110,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     is skipped).
     """
     try:
+        check_regular(path)
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
             names = set(reader.fieldnames or ())

@@ -12,7 +12,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
+from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.load import identify, load_from_spec
+from elmbench.datasets.table import Table
 from elmbench.datasets.values import read_dates, span
 from elmbench.errors import ElmbenchError
 
@@ -166,6 +168,29 @@ def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
     assert result[1:] == [
         f"'c0', 'c1', 'c2', 'c3', 'c4' and 2 more are each the same as 'a': {drop}"
     ]
+
+
+class CountedName(str):
+    """A name that counts how often it is compared with others."""
+
+    __slots__ = ()
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_the_warnings_about_many_columns_take_linear_time() -> None:
+    target = np.array(["yes", "no"] * 10, dtype=object)
+    for n_columns in (500, 1000):
+        names = tuple(CountedName(f"c{column}") for column in range(n_columns))
+        table = Table(np.ones((20, n_columns)), names, target, "here")
+        CountedName.comparisons = 0
+        texts = [*warnings_of(table, "classification", False, (), False)]
+        assert f"and {n_columns - 5} more are each constant" in texts[0]
+        assert CountedName.comparisons <= 20 * n_columns
 
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:

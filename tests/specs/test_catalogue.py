@@ -3,6 +3,7 @@ share.
 """
 
 import copy
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -333,6 +334,15 @@ def test_a_reading_that_breaks_a_table(
         load_catalogue(write_tree(paper=paper))
 
 
+#: Each anchor has ten aliases of the one before it.
+ALIASES = "a0: &a0 [x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 30)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 10)}]}}\n" for i in range(1, 30)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -344,6 +354,11 @@ def test_a_reading_that_breaks_a_table(
         ("a: 010", "line 1, column 4: 010 is not a decimal number"),
         ("a: [1, 1:30]", "line 1, column 8: 1:30 is not a decimal number"),
         ("a: 2001-99-99", "cannot be read"),
+        (f"a: {'1' * 5000}", "line 1, column 4: a number of 5000 characters"),
+        *((opening * 200_000, "more than 100 levels") for opening in ("[", "{a: ", "- ", "? ")),
+        (ALIASES, r"aliases stand for more than 500,000 values"),
+        (MERGES, r"aliases stand for more than 500,000 values"),
+        ("a: &a [*a]", "line 1, column 4: an alias inside of its own anchor"),
         (b"\xff\xfe\xff", "cannot read"),
         (None, "cannot read"),
     ],
@@ -356,6 +371,22 @@ def test_yaml_that_is_none(tmp_path: Path, text: str | bytes | None, message: st
         read_yaml(path)
     assert str(path) in error.value.found
     assert error.value.next_step
+
+
+def test_what_nests_and_repeats_within_the_limits_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(f"a: {'[' * 99}{']' * 99}\nb: &b [1, 2]\nc: [*b, *b]\n")
+    content = read_yaml(path)
+    assert content["c"] == [[1, 2], [1, 2]]
+    path.write_text("".join(f"a{row}: {row}\n" for row in range(10_000)))
+    assert len(read_yaml(path)) == 10_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.yaml")
+    with pytest.raises(ElmbenchError, match=r"x\.yaml: it is not a regular file"):
+        read_yaml(tmp_path / "x.yaml")
 
 
 def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:

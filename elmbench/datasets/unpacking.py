@@ -1,0 +1,54 @@
+"""Limits of what a compressed file may unpack to, so that a small file cannot fill the memory."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from elmbench.errors import ElmbenchError
+
+#: A file may unpack to this number of bytes, or to this multiple of its size.
+MOST_BYTES, MOST_RATIO = 2**30, 20
+_BLOCK = 2**20
+
+
+def read_limited(stream: IO[bytes], path: Path) -> bytes:
+    """Return the whole content of the stream of a compressed file; raise ElmbenchError if it is too
+    large.
+    """
+    content, size = io.BytesIO(), path.stat().st_size
+    while block := stream.read(_BLOCK):
+        content.write(block)
+        if content.tell() > _limit(size):
+            raise _too_large(path, size, "unpack it, and name the unpacked file")
+    return content.getvalue()
+
+
+def check_members(content: bytes, path: Path, next_step: str) -> None:
+    """Raise ElmbenchError if the members of a zip archive, such as a workbook, are too large.
+
+    Other content is left to its reader.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_size(sum(member.file_size for member in archive.infolist()), content, path, next_step)
+
+
+def check_size(n_bytes: int, content: bytes, path: Path, next_step: str) -> None:
+    """Raise ElmbenchError if the content of a file unpacks to too many bytes."""
+    if n_bytes > _limit(len(content)):
+        raise _too_large(path, len(content), next_step)
+
+
+def _limit(size: int) -> int:
+    return max(MOST_BYTES, MOST_RATIO * size)
+
+
+def _too_large(path: Path, size: int, next_step: str) -> ElmbenchError:
+    """Return the error for a file that unpacks to too many bytes."""
+    return ElmbenchError(
+        f"{path} has {size:,} bytes and unpacks to more than {_limit(size):,}",
+        expected=f"at most {MOST_BYTES:,} bytes, or {MOST_RATIO} times the size of the file",
+        next_step=next_step,
+    )

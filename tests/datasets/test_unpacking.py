@@ -1,0 +1,90 @@
+"""Small files that unpack to much are refused before they fill the memory."""
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from elmbench.datasets import unpacking, workbooks
+from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.user_data import UserData, describe
+from elmbench.errors import ElmbenchError
+
+N = 5000
+FRAME = pd.DataFrame({"a": np.arange(N) % 2, "b": 1.0, "y": np.arange(N) % 2})
+
+
+def write(path: Path) -> Path:
+    """Write rows that repeat to a file in the format of its name, compressed."""
+    openers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    if path.suffix in openers:
+        text = FRAME.to_csv(index=False)
+        if ".svm" in path.suffixes:
+            text = "".join(f"{row % 2} 1:{row % 2} 2:1\n" for row in range(N))
+        with openers[path.suffix](path, "wt", encoding="utf-8") as stream:
+            stream.write(text)
+    elif path.suffix == ".npz":
+        np.savez_compressed(path, X=FRAME[["a", "b"]], y=FRAME["y"])
+    elif path.suffix == ".xlsx":
+        FRAME.to_excel(path, index=False)
+    else:
+        FRAME.to_parquet(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["x.csv.gz", "x.csv.bz2", "x.csv.xz", "x.svm.gz", "x.npz", "x.xlsx", "x.parquet"]
+)
+def test_what_a_file_may_unpack_to_is_limited(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / name)
+    monkeypatch.setattr(unpacking, "MOST_RATIO", 1)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 10_000)
+    limit = max(10_000, path.stat().st_size)
+    with pytest.raises(ElmbenchError, match=rf"x\..* unpacks to more than {limit:,}") as caught:
+        describe(UserData(str(path)))
+    assert caught.value.expected == "at most 10,000 bytes, or 1 times the size of the file"
+    monkeypatch.setattr(unpacking, "MOST_RATIO", 1000)
+    assert load_from_spec(describe(UserData(str(path)))).X.shape == (N, 2)
+
+
+def test_a_workbook_with_a_cell_in_the_last_corner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbook = openpyxl.Workbook()
+    for row in [("a", "y"), *((number, number % 2) for number in range(40))]:
+        workbook.active.append(row)
+    workbook.active.cell(1_048_576, 16_384).value = 1
+    workbook.save(tmp_path / "x.xlsx")
+    with pytest.raises(ElmbenchError, match="line 1 names 2 of 16384 columns"):
+        describe(UserData(str(tmp_path / "x.xlsx")))
+    monkeypatch.setattr(workbooks, "MOST_CELLS", 500_000)
+    with pytest.raises(ElmbenchError, match="its first sheet has 42 rows or more, and 16,384"):
+        describe(UserData(str(tmp_path / "x.xlsx")))
+
+
+def test_the_cells_of_a_workbook_are_those_of_pandas(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    frame = pd.DataFrame(
+        {
+            "whole": [1, 2, 3],
+            "part": [0.5, 2.0, None],
+            "word": ["a", "", "1.0"],
+            "day": pd.to_datetime(["2024-01-01 00:00", "2024-02-01 12:30", None]),
+            "bool": [True, False, True],
+        }
+    )
+    with pd.ExcelWriter(path) as workbook:
+        frame.to_excel(workbook, index=False, startrow=2)
+        workbook.sheets["Sheet1"].cell(5, 3).value = "#N/A"
+    cells, sheets = workbooks._read_sheet(path.read_bytes(), path)
+    expected = pd.read_excel(path, header=None, dtype=object, keep_default_na=False)
+    expected = expected.fillna("")[(expected != "").any(axis=1)]
+    assert cells.to_csv(index=False) == expected.to_csv(index=False)
+    assert sheets == ["Sheet1"]
