@@ -3,6 +3,7 @@ grids.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,7 +111,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         This holds for the Gaussian kernel of dense rows without weights; see `_by_matrix` for
         others. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
         their system is solved, and labels if the errors of the outputs do not change them, see
-        `_fold_outputs`. Shared work takes 8 n^2 bytes for n training rows and at most 12 m^2 more
+        `_FoldProblem`. Shared work takes 8 n^2 bytes for n training rows and at most 12 m^2 more
         for the m rows of the largest fold; the distances of few rows are kept as well, see
         `kernel_ladder`.
         """
@@ -138,94 +139,19 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             by_ridge = dict(sorted(gammas[gamma].items()))
             ridges = np.array([*by_ridge])
             for j, (part, (T, decode)) in enumerate(zip(parts, targets, strict=True)):
-                outputs, accurate = cls._fold_outputs(grid, j, gamma, omega, room, part, T, ridges)
+                n = len(part.rows)
+                problem = _FoldProblem(
+                    grid=grid,
+                    fold=j,
+                    view=part,
+                    gamma=gamma,
+                    shared=omega,
+                    K=room[: n * n].reshape((n, n), order="F"),
+                    T=T,
+                    centred=cls._centred,
+                )
+                outputs, accurate = problem.solve(ridges)
                 yield from grid.results(by_ridge.values(), j, outputs, decode, accurate)
-
-    @classmethod
-    def _fold_outputs(
-        cls,
-        grid: CandidateGrid,
-        fold: int,
-        gamma: float,
-        omega: Array,
-        room: Array,
-        part: FoldView,
-        T: Array,
-        ridges: Array,
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs for the test rows of a fold, (n_test, p * k), and for each ridge False
-        if a fit is needed.
-
-        `omega` is the shared kernel, for this `gamma`, and T, of shape (n_train, k), holds the
-        targets of the fold. Systems are factored if the errors of an iteration are too large. Fits
-        decide ties.
-        """
-        n, k = T.shape
-        K = room[: n * n].reshape((n, n), order="F")
-
-        def make_system() -> KernelSystem:
-            part.copy(omega, K)
-            return KernelSystem(K, T, None, centred=cls._centred)
-
-        def compute_outputs(
-            system: KernelSystem, Z: Array, errors: Array, ridges: Array
-        ) -> tuple[Array, NDArray[np.bool_]]:
-            """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
-            enough.
-            """
-            intercepts, beta = system.coefficients(Z)
-            weights = np.hstack([beta, np.ones((n, 1), order="F")])
-            if part.test is not None:
-                product = part.product(omega, weights)
-            else:
-                product = Kernel(gamma=gamma).product(
-                    grid.X[grid.folds[fold][1]], grid.X[part.rows], weights
-                )
-            outputs = product[:, :-1] + intercepts
-            accurate = np.isfinite(errors)
-            if grid.decides_labels:
-                # |k(x)' (K + r I)^-1 e| is at most |e| sqrt(k(x, x) / r), where k(x, x) = 1, and
-                # |k(x)| |e| / r. With an intercept, outputs are t + (k(x) - m)'beta: the squared
-                # distance of x from the centre, at most 2, replaces k(x, x), and k(x) - m replaces
-                # k(x). Four times that, because the fit has its own round-off; it also decides
-                # ties.
-                mass = product[:, -1:] + system.centre_products.sum()
-                largest_square = 2.0 if cls._centred else 1.0
-                bounds = (
-                    4
-                    * np.maximum(errors, 4 * EPS * np.sqrt(n))
-                    * np.minimum((largest_square / ridges) ** 0.5, mass / ridges)
-                )
-                # Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which
-                # dominate if coefficients cancel. Those of a fit are as large, so it is asked only
-                # if independent errors would change a label.
-                round_off = kernel_round_off(grid.X, gamma)
-                worst = (round_off + n * EPS) * mass
-                likely = round_off * np.minimum(mass, np.sqrt(mass))
-                largest = np.abs(Z).reshape(n, len(ridges), -1).max(axis=(0, 2))
-                bounds += np.where(errors > 0, worst * largest, likely * largest)
-                bounds += (
-                    n * EPS if cls._centred else 0.0
-                )  # round-off of an intercept, the mean of targets -1/+1
-                accurate &= cls._each_holds(outputs, bounds)
-            return outputs, accurate
-
-        system = make_system()
-        norm = n * system.centre_products.max() if cls._centred else None
-        Z, errors = fold_solutions(K, system.right_hand_sides, ridges, grid.solvers, norm=norm)
-        outputs, accurate = compute_outputs(system, Z, errors, ridges)
-        again = np.flatnonzero(~accurate & (errors > 0))
-        if len(again):
-            grid.solvers["bound failed"] += len(again)
-            system = make_system()
-            Z = ridge_solutions(
-                K, system.right_hand_sides, ridges[again], grid.solvers, overwrite=True
-            )
-            columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
-            outputs[:, columns], accurate[again] = compute_outputs(
-                system, Z, np.zeros(len(again)), ridges[again]
-            )
-        return outputs, accurate
 
     @classmethod
     def _by_factor(
@@ -303,6 +229,130 @@ class KernelSystemMixin(KernelMixin, PathMixin):
                 residuals = 10 * EPS * (norm + ridges) * np.linalg.norm(sizes, axis=0).max(axis=1)
                 accepted = grid.holds(outputs, len(ridges), least=residuals)
                 yield from grid.results(by_ridge.values(), j, outputs, decode, accepted)
+
+
+@dataclass(frozen=True)
+class _FoldProblem:
+    """The systems of all ridges on one fold, whose kernel is part of a shared matrix.
+
+    Attributes
+    ----------
+    grid : CandidateGrid
+    fold : int
+        Number of the fold.
+    view : FoldView
+        The rows of the fold in the shared matrix.
+    gamma : float
+    shared : ndarray
+        The kernel matrix of the training rows of all folds.
+    K : ndarray of shape (n_train, n_train)
+        Memory for the kernel matrix of the fold, which the solvers overwrite.
+    T : ndarray of shape (n_train, k)
+        Targets.
+    centred : bool
+        True if the model has intercepts.
+    """
+
+    grid: CandidateGrid
+    fold: int
+    view: FoldView
+    gamma: float
+    shared: Array
+    K: Array
+    T: Array
+    centred: bool
+
+    def solve(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the outputs for the test rows, (n_test, p * k), and for each ridge False if a fit
+        is needed.
+
+        Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        """
+        n, k = self.T.shape
+        solvers = self.grid.solvers
+        system = self._make_system()
+        norm = n * system.centre_products.max() if self.centred else None
+        Z, errors = fold_solutions(self.K, system.right_hand_sides, ridges, solvers, norm=norm)
+        outputs, accurate = self._outputs(system, Z, errors, ridges)
+        again = np.flatnonzero(~accurate & (errors > 0))
+        if len(again):
+            solvers["bound failed"] += len(again)
+            system = self._make_system()
+            Z = ridge_solutions(
+                self.K, system.right_hand_sides, ridges[again], solvers, overwrite=True
+            )
+            columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
+            no_errors = np.zeros(len(again))
+            outputs[:, columns], accurate[again] = self._outputs(
+                system, Z, no_errors, ridges[again]
+            )
+        return outputs, accurate
+
+    def _make_system(self) -> KernelSystem:
+        self.view.copy(self.shared, self.K)
+        return KernelSystem(self.K, self.T, None, centred=self.centred)
+
+    def _outputs(
+        self, system: KernelSystem, Z: Array, errors: Array, ridges: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
+        enough.
+        """
+        intercepts, beta = system.coefficients(Z)
+        ones = np.ones((len(Z), 1), order="F")
+        product = self._test_product(np.hstack([beta, ones]))
+        outputs = product[:, :-1] + intercepts
+        accurate = np.isfinite(errors)
+        if self.grid.decides_labels:
+            mass = product[:, -1:]
+            bounds = self._solution_bounds(system, mass, errors, ridges)
+            bounds += self._round_off_bounds(system, mass, Z, errors)
+            # The intercept, the mean of targets -1/+1, has round-off too.
+            bounds += len(Z) * EPS if self.centred else 0.0
+            accurate &= self.grid.models[0]._each_holds(outputs, bounds)
+        return outputs, accurate
+
+    def _test_product(self, weights: Array) -> Array:
+        """Return the product of the kernel between test and training rows with some weights."""
+        if self.view.test is not None:
+            return self.view.product(self.shared, weights)
+        test = self.grid.folds[self.fold][1]
+        kernel = Kernel(gamma=self.gamma)
+        return kernel.product(self.grid.X[test], self.grid.X[self.view.rows], weights)
+
+    def _solution_bounds(
+        self, system: KernelSystem, mass: Array, errors: Array, ridges: Array
+    ) -> Array:
+        """Return 4 |e| min(sqrt(k(x, x) / r), |k(x)| / r), of shape (n_test, p): bounds of |k(x)'
+        (K + r I)^-1 e| for residuals e.
+
+        The Gaussian k(x, x) is 1. With an intercept, outputs are t + (k(x) - m)'beta: the squared
+        distance of x from the centre, at most 2, replaces k(x, x), and k(x) - m replaces k(x). The
+        factor 4 is for the round-off of the fit, which also decides ties.
+        """
+        n = len(self.T)
+        centred_mass = mass + system.centre_products.sum()
+        largest_square = 2.0 if self.centred else 1.0
+        sizes = np.maximum(errors, 4 * EPS * np.sqrt(n))
+        factors = np.minimum((largest_square / ridges) ** 0.5, centred_mass / ridges)
+        return np.asarray(4 * sizes * factors)
+
+    def _round_off_bounds(
+        self, system: KernelSystem, mass: Array, Z: Array, errors: Array
+    ) -> Array:
+        """Return bounds of the round-off of the products k(x)'Z, of shape (n_test, p).
+
+        Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which dominate if
+        coefficients cancel. Those of a fit are as large, so it is asked only if independent errors
+        would change a label.
+        """
+        n = len(Z)
+        centred_mass = mass + system.centre_products.sum()
+        round_off = kernel_round_off(self.grid.X, self.gamma)
+        worst = (round_off + n * EPS) * centred_mass
+        likely = round_off * np.minimum(centred_mass, np.sqrt(centred_mass))
+        largest = np.abs(Z).reshape(n, len(errors), -1).max(axis=(0, 2))
+        return np.where(errors > 0, worst * largest, likely * largest)
 
 
 def _group_candidates(
