@@ -1,4 +1,4 @@
-"""The rows of a program that calls `compare`: checked, and written to files that a plan can read."""
+"""The rows of a program that calls `compare`: checked, and written to files for a plan."""
 
 import sys
 from collections.abc import Mapping
