@@ -1,1 +1,1 @@
-"""The protocol of an evaluation: splits of the rows, scaling of inputs and targets, metrics."""
+"""The protocol of an evaluation: splits of the rows, predictions, and comparison of scores."""

@@ -1,5 +1,5 @@
 """Readings: the same cells under each value, and the value that is nearest to the published
-figure.
+number.
 """
 
 from collections.abc import Callable, Iterable
@@ -98,7 +98,7 @@ def test_the_value_that_fits(
         stored(0.7, 0.7),
     ],
 )
-def test_equal_figures_and_a_single_value_of_a_reading_are_not_compared(
+def test_equal_results_and_a_single_value_of_a_reading_are_not_compared(
     compared: Compare, lines: list[dict[str, Any]]
 ) -> None:
     assert compared(lines).empty
