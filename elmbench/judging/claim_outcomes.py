@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from elmbench.numerics.significance import LEVEL, TestOutcome, holm
+from elmbench.numerics.significance import LEVEL, SignificanceResult, holm
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 from elmbench.specs.profiles import Resolved
@@ -64,7 +64,7 @@ class ClaimOutcome:
     verdict: ClaimVerdict
     rivals: tuple[tuple[str, ...], ...] = ()
     in_print: bool | None = None
-    finding: TestOutcome | None = None
+    finding: SignificanceResult | None = None
     p: float | None = None
     subject: str = ""
     remark: str = ""

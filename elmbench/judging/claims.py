@@ -18,7 +18,7 @@ from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
 from elmbench.numerics import significance
-from elmbench.numerics.significance import LEVEL, Region, TestOutcome
+from elmbench.numerics.significance import LEVEL, Region, SignificanceResult
 from elmbench.results import group_by
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
@@ -158,7 +158,7 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _tests(claim: Claim, results: _Results) -> tuple[list[TestOutcome], ClaimVerdict, str]:
+def _tests(claim: Claim, results: _Results) -> tuple[list[SignificanceResult], ClaimVerdict, str]:
     """Return the tests of a comparison, and a verdict with its reason if they cannot decide it,
     else `undecided`.
     """
@@ -197,7 +197,7 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
 
 
-def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> TestOutcome:
+def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
     """Return the test of a claim on one data set; ratios are tested by their logarithm."""
     of_ratios = is_of_ratios(claim)
     first, second = (
@@ -225,7 +225,7 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> TestOutcome:
     )
 
 
-def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[TestOutcome]:
+def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceResult]:
     """Return the tests of a claim over several data sets, one for each column that it is compared
     with.
     """

@@ -1,9 +1,9 @@
 """Tests of the difference of two models: on one data set, over data sets, or by the number of data
 sets.
 
-Tests of a claim return a `TestOutcome`: the estimate with its 95 % interval, and two probabilities
-of data at least as extreme as ours: if the claim is wrong (`confirming`), and if it is right
-(`contradicting`).
+Tests of a claim return a `SignificanceResult`: the estimate with its 95 % interval, and two
+probabilities of data at least as extreme as ours: if the claim is wrong (`confirming`), and if it
+is right (`contradicting`).
 """
 
 import math
@@ -29,7 +29,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class TestOutcome:
+class SignificanceResult:
     """The result of a test of a claim.
 
     Attributes
@@ -83,7 +83,7 @@ def corrected_t_test(
     floor: float = 0.0,
     unit: str = "folds",
     n: int = 0,
-) -> TestOutcome:
+) -> SignificanceResult:
     """Test the mean of two or more differences (`unit`: folds or runs) on trials that share
     training rows.
 
@@ -108,7 +108,9 @@ def corrected_t_test(
     )
 
 
-def welch_test(one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0) -> TestOutcome:
+def welch_test(
+    one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0
+) -> SignificanceResult:
     """Test the difference of the means of two independent samples of two or more values (Welch's
     t-test).
 
@@ -149,7 +151,7 @@ def _t_outcome(
     n: int,
     unit: str,
     floor: float,
-) -> TestOutcome:
+) -> SignificanceResult:
     """Return the outcome of a t-test from an estimate, its standard error and the degrees of
     freedom.
     """
@@ -160,7 +162,7 @@ def _t_outcome(
     half_width = quantile * error
     t_low = (estimate - region.low) / error
     t_high = (estimate - region.high) / error
-    return TestOutcome(
+    return SignificanceResult(
         test=test,
         estimate=estimate,
         confirming=float(max(stdtr(freedom, -t_low), stdtr(freedom, t_high))),
@@ -172,7 +174,7 @@ def _t_outcome(
     )
 
 
-def signed_rank_test(differences: ArrayLike, region: Region) -> TestOutcome:
+def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResult:
     """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
     estimate is their median.
 
@@ -185,7 +187,7 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> TestOutcome:
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
-    return TestOutcome(
+    return SignificanceResult(
         test="Wilcoxon signed-rank test",
         estimate=np.median(values),
         confirming=confirming,
@@ -245,7 +247,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def sign_test(n_confirmed: int, n: int) -> TestOutcome:
+def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
     """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of
     our n data sets.
 
@@ -258,7 +260,7 @@ def sign_test(n_confirmed: int, n: int) -> TestOutcome:
     high = (
         float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
     )
-    return TestOutcome(
+    return SignificanceResult(
         test="sign test",
         estimate=n_confirmed / n,
         confirming=1 - below,
@@ -270,7 +272,9 @@ def sign_test(n_confirmed: int, n: int) -> TestOutcome:
     )
 
 
-def combine_findings(findings: Sequence[TestOutcome]) -> tuple[TestOutcome, float, float]:
+def combine_findings(
+    findings: Sequence[SignificanceResult],
+) -> tuple[SignificanceResult, float, float]:
     """Return the decisive one of several findings that must all be true, and p-values for and
     against all of them.
 

@@ -15,7 +15,7 @@ from elmbench.cli.progress import duration
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
 from elmbench.execution.executors.local import LocalExecutor
-from elmbench.runs import prepare_run as prepare_module
+from elmbench.runs import prepare as prepare_module
 from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.limits import parse_limits
 from elmbench.tasks.plan import RunRequest

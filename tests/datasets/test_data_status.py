@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmbench.datasets import load_from_spec as module
+from elmbench.datasets import load as module
 from elmbench.datasets.dataset import array_checksum
 from elmbench.datasets.fetch import dataset_statuses, import_file
 from elmbench.datasets.load import identify, load_compared, load_dataset, load_from_spec

@@ -29,7 +29,7 @@ from elmbench.judging.rank_statistics import (
 )
 from elmbench.numerics.significance import (
     Region,
-    TestOutcome,
+    SignificanceResult,
     combine_findings,
     corrected_t_test,
     sign_test,
@@ -217,7 +217,7 @@ def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: 
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
 def test_interval_and_probability_say_the_same(
-    test: Callable[..., TestOutcome], seed: int, shift: float
+    test: Callable[..., SignificanceResult], seed: int, shift: float
 ) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
     result = test(values, ABOVE)

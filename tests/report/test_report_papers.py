@@ -14,7 +14,7 @@ from rich.text import Text
 from elmbench.cli.checks import published_text
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
-from elmbench.numerics.significance import TestOutcome
+from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
 from elmbench.report.papers import (
@@ -226,11 +226,11 @@ def test_the_result_of_a_main_claim_counts_its_statements() -> None:
     time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
     third = Claim.model_validate(above.model_dump(by_alias=True) | time)
     result = ClaimOutcome(
-        third, resolved, "does not hold", finding=TestOutcome("t", 0.01, 1.0, 0.0, 3, "runs")
+        third, resolved, "does not hold", finding=SignificanceResult("t", 0.01, 1.0, 0.0, 3, "runs")
     )
     assert result_in_words([result]) == "ratio smaller than stated"
     assert result_in_words(
-        [replace(result, finding=TestOutcome("t", 2.0, 1.0, 0.0, 3, "runs")), holds]
+        [replace(result, finding=SignificanceResult("t", 2.0, 1.0, 0.0, 3, "runs")), holds]
     ) == ("1 holds, 1 ratio larger than stated")
 
 
