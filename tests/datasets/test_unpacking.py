@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from elmbench.datasets import unpacking, workbooks
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 
 N = 5000
