@@ -181,63 +181,89 @@ class Run:
 
     def _do(self, executor: Executor, todo: list[str]) -> None:
         """Do the work of these keys."""
+        has_end = self.until < math.inf
         # A single worker follows the order of the plan, because neighbours share their data.
-        in_order = (executor.fixed and executor.workers == 1) or self.until < math.inf
-        queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
-        running: dict[Future[Answer], Work] = {}
+        in_order = has_end or (executor.fixed and executor.workers == 1)
+        self._queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
+        self._running: dict[Future[Answer], Work] = {}
         # Work with the same code from outside is grouped, but a budget has an order of its own. A
         # single worker begins with the suite's own models, because any model can follow them.
-        is_grouped = self.until == math.inf
-        idle_codes = [""] if in_order and is_grouped else []
-
-        def finish(work: Work, answer: Answer) -> None:
-            if answer.result["status"] == "timeout" and time.monotonic() >= self.until:
-                self.on_event(Event("end", work))  # stopped, and not at a limit of its own
-                return
-            self._put(work, answer)
-            if not work.immediate:
-                self.estimates.note(work.key, answer.seconds)
-            self.on_event(Event("end", work, answer.result))
-            queue.mark_done(work.key)  # releases the work that depends on it
-
+        self._is_grouped = not has_end
+        self._idle_codes = [""] if in_order and self._is_grouped else []
         try:
-            while queue and (running or time.monotonic() < self.until):
-                width = max(executor.workers, 1)
-                while len(running) < width and time.monotonic() < self.until:
-                    key = queue.pop(idle_codes)
-                    if key is None:
-                        break
-                    work = self.works[key]
-                    inputs = {name: self.store.result(name) or {} for name in work.needs}
-                    self.on_event(Event("start", work))
-                    if work.immediate:
-                        finish(work, Answer(attempt(work, inputs, Context(self.settings.data_dir))))
-                    else:
-                        if idle_codes:
-                            code = work.outside_code
-                            idle_codes.remove(code if code in idle_codes else idle_codes[-1])
-                        rest = (
-                            Limits()
-                            if math.isinf(self.until)
-                            else Limits(max(self.until - time.monotonic(), 0.1))
-                        )
-                        running[executor.submit(work, inputs, self.limits[key].narrower(rest))] = (
-                            work
-                        )
-                if running and not executor.workers:
-                    self.on_event(Event("no-workers", next(iter(running.values()))))
-                for future in wait(running, _LOOK_EVERY, FIRST_COMPLETED).done:
-                    # Work counts as running until it is stored, so an interrupt in between loses
-                    # nothing.
-                    finish(running[future], future.result())
-                    work = running.pop(future)
-                    if is_grouped:
-                        idle_codes.append(work.outside_code)
+            while self._queue and (self._running or not self._is_over()):
+                self._fill_workers(executor)
+                if self._running and not executor.workers:
+                    self.on_event(Event("no-workers", next(iter(self._running.values()))))
+                self._collect_answers()
         except (KeyboardInterrupt, ElmbenchError):
-            for future, work in running.items():
-                if future.done() and future.exception() is None:
-                    self._put(work, future.result())
+            self._store_arrived()
             raise
+
+    def _is_over(self) -> bool:
+        """Return whether the time of the run is over."""
+        return time.monotonic() >= self.until
+
+    def _fill_workers(self, executor: Executor) -> None:
+        """Start work until every worker is busy, no work is ready or the time is over."""
+        width = max(executor.workers, 1)
+        while len(self._running) < width and not self._is_over():
+            key = self._queue.pop(self._idle_codes)
+            if key is None:
+                return
+            self._start(executor, self.works[key])
+
+    def _start(self, executor: Executor, work: Work) -> None:
+        """Hand work to a worker; immediate work is done here."""
+        inputs = {name: self.store.result(name) or {} for name in work.needs}
+        self.on_event(Event("start", work))
+        if work.immediate:
+            result = attempt(work, inputs, Context(self.settings.data_dir))
+            self._finish(work, Answer(result))
+            return
+        self._take_idle_worker(work)
+        limits = self.limits[work.key].narrower(self._remaining_limits())
+        future = executor.submit(work, inputs, limits)
+        self._running[future] = work
+
+    def _take_idle_worker(self, work: Work) -> None:
+        """Remove the idle worker that takes this work: one that has run its code, or the last."""
+        if self._idle_codes:
+            code = work.outside_code
+            self._idle_codes.remove(code if code in self._idle_codes else self._idle_codes[-1])
+
+    def _remaining_limits(self) -> Limits:
+        """Return the limits that the end of the run sets."""
+        if math.isinf(self.until):
+            return Limits()
+        return Limits(max(self.until - time.monotonic(), 0.1))
+
+    def _collect_answers(self) -> None:
+        """Wait for work that ends, for a short time, and finish it."""
+        for future in wait(self._running, _LOOK_EVERY, FIRST_COMPLETED).done:
+            work = self._running[future]
+            # Work counts as running until it is stored, so an interrupt in between loses nothing.
+            self._finish(work, future.result())
+            del self._running[future]
+            if self._is_grouped:
+                self._idle_codes.append(work.outside_code)
+
+    def _finish(self, work: Work, answer: Answer) -> None:
+        """Store the answer to some work and release the work that depends on it."""
+        if answer.result["status"] == "timeout" and self._is_over():
+            self.on_event(Event("end", work))  # stopped, and not at a limit of its own
+            return
+        self._put(work, answer)
+        if not work.immediate:
+            self.estimates.note(work.key, answer.seconds)
+        self.on_event(Event("end", work, answer.result))
+        self._queue.mark_done(work.key)
+
+    def _store_arrived(self) -> None:
+        """Store the answers that arrived before an interrupt or error."""
+        for future, work in self._running.items():
+            if future.done() and future.exception() is None:
+                self._put(work, future.result())
 
     def _put(self, work: Work, answer: Answer) -> None:
         """Store the answer to some work."""
