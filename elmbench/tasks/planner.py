@@ -293,7 +293,7 @@ class DatasetPlanner:
                 entries.add((column, selection))
                 if self.missing:
                     for run, fold in product(range(self.runs), range(self.folds)):
-                        self._add_cell(column, run, fold, selection, "", "unavailable")
+                        self._add_cell(column, run, fold, selection, key="", family="unavailable")
                 else:
                     self._add_column(column, selection, printed, choices_only, kind)
 
@@ -331,50 +331,69 @@ class DatasetPlanner:
     ) -> None:
         """Add the cells of a column under one selection, and the work that they need."""
         model = self.models[column]
-        train_accuracy = TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task)
-        calibrate = self.calibration(column)
         choice = self.add_choice(column) if select == "oracle" else None
-        criterion: dict[str, Any] = {
-            "criterion": self.protocol.criterion,
-            **({"dcs": self.dcs} if self.dcs else {}),
-        }
-        if self.protocol.criterion == "score":
-            criterion = {"inner": self.inner.content(), "metric": self.metric}
-        family = key_of(
-            [
-                content_of(self.outer_fold(0, 0)),
-                # What determines the hyperparameters, apart from data and folds.
-                [
-                    [
-                        content_of(self.model_ref(col)),
-                        self.models[col].params,
-                        *SearchGrid(self.grid(col)).content().values(),
-                    ]
-                    for col in self.chain(column)
-                ],
-                model.carry_over,
-                select,
-                printed,
-                criterion | {"tune_rows": self.resolved.settings.tune_rows}
-                if select == "nested"
-                else None,
-                # The choice is over the outer folds of every run, so more runs make another choice.
-                choice,
-                *([content_of(calibrate)] if calibrate else []),
-            ]
-        )
+        family = self._family(column, select, printed, choice)
         for run, fold in product(range(self.runs), range(self.folds)):
             if select == "nested":
                 choice = self.add_searches(column, run, fold)
             if choices_only and choice is not None:
-                self._add_cell(column, run, fold, select, choice, family)
+                self._add_cell(column, run, fold, select, key=choice, family=family)
                 continue
-            # Values that the column fixes take precedence over printed ones.
-            params = (printed or {}) | model.params
-            outer_fold = self.outer_fold(run, fold)
-            ref = self.model_ref(column)
-            fit = kind(outer_fold, ref, params, model.carry_over, choice, train_accuracy, calibrate)
-            self._add_cell(column, run, fold, select, self.plan.add(fit), family)
+            fit = kind(
+                outer_fold=self.outer_fold(run, fold),
+                model=self.model_ref(column),
+                # Values that the column fixes take precedence over printed ones.
+                params=(printed or {}) | model.params,
+                carry_over=model.carry_over,
+                chosen=choice,
+                train_accuracy=TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task),
+                calibrate=self.calibration(column),
+            )
+            self._add_cell(column, run, fold, select, key=self.plan.add(fit), family=family)
+
+    def _family(
+        self, column: str, select: Selection, printed: dict[str, Any] | None, choice: str | None
+    ) -> str:
+        """Return the hash of the settings that all cells of a column share under one selection.
+
+        `choice`: key of the choice over the outer folds of every run, so more runs make another
+        choice.
+        """
+        # What determines the hyperparameters, apart from data and folds.
+        chain = [
+            [
+                content_of(self.model_ref(name)),
+                self.models[name].params,
+                *SearchGrid(self.grid(name)).content().values(),
+            ]
+            for name in self.chain(column)
+        ]
+        settings = [
+            content_of(self.outer_fold(0, 0)),
+            chain,
+            self.models[column].carry_over,
+            select,
+            printed,
+            self._search_settings() if select == "nested" else None,
+            choice,
+        ]
+        calibrate = self.calibration(column)
+        if calibrate:
+            settings.append(content_of(calibrate))
+        return key_of(settings)
+
+    def _search_settings(self) -> dict[str, Any]:
+        """Return the settings of a nested search, for the family of its cells."""
+        settings: dict[str, Any] = {}
+        if self.protocol.criterion == "score":
+            settings["inner"] = self.inner.content()
+            settings["metric"] = self.metric
+        else:
+            settings["criterion"] = self.protocol.criterion
+            if self.dcs:
+                settings["dcs"] = self.dcs
+        settings["tune_rows"] = self.resolved.settings.tune_rows
+        return settings
 
     def add_works(
         self,
@@ -391,10 +410,21 @@ class DatasetPlanner:
         family = "unavailable" if self.missing else work(*outer[0]).key
         for run, fold in outer:
             key = "" if self.missing else self.plan.add(work(run, fold))
-            self._add_cell(column, run, fold, select, key, family)
+            self._add_cell(column, run, fold, select, key=key, family=family)
 
     def _add_cell(
-        self, column: str, run: int, fold: int, select: str, key: str, family: str
+        self, column: str, run: int, fold: int, select: str, *, key: str, family: str
     ) -> None:
-        entry = self.dataset.name, column, run, fold, select, self.resolved.reading, key, family
-        self.plan.cells.append(Cell(*entry, self.missing, self.remarks))
+        cell = Cell(
+            dataset=self.dataset.name,
+            model=column,
+            run=run,
+            fold=fold,
+            select=select,
+            reading=self.resolved.reading,
+            key=key,
+            family=family,
+            unavailable=self.missing,
+            remarks=self.remarks,
+        )
+        self.plan.cells.append(cell)
