@@ -191,7 +191,7 @@ def grid_scores(
     """
     metric = find_metric(metric_name)
     all_folds: list[FoldScores] = []
-    uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any], Array]]] = {}
+    uncalibrated: dict[int, list[_Uncalibrated]] = {}
     start_time = time.perf_counter()
     for grid in problems:
         calibrates = grid.calibrates(metric)
@@ -202,28 +202,40 @@ def grid_scores(
         for i, j, outputs, _ in grid.outputs(metric):
             if calibrates:
                 weights = grid.weights_of(grid.folds[j][1])
-                uncalibrated.setdefault(i, []).append((folds[j], outputs, weights))
+                uncalibrated.setdefault(i, []).append(_Uncalibrated(folds[j], outputs, weights))
             else:
                 folds[j].add(i, outputs)
         for fold in folds:
             fold.finish()
         all_folds += folds
     for i, parts in uncalibrated.items():
-        _calibrate(i, parts)
+        _calibrate(candidate=i, folds=parts)
     return np.column_stack([fold.scores for fold in all_folds]), time.perf_counter() - start_time
 
 
-def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:
+@dataclass(frozen=True)
+class _Uncalibrated:
+    """The decision values of a candidate on the test rows of a fold, and these rows' weights."""
+
+    scores: FoldScores
+    outputs: NDArray[Any]
+    weights: Array
+
+
+def _calibrate(candidate: int, folds: list[_Uncalibrated]) -> None:
     """Add the probabilities of a candidate to the scores of its folds, from its decision values
     there.
     """
-    folds, outputs, weights = zip(*parts, strict=True)
-    values = np.concatenate(outputs)
-    if np.isfinite(values).all():
-        true = np.concatenate([fold.true for fold in folds])
-        outputs = tuple(map(sigmoids(values, true, np.concatenate(weights)), outputs))
-    for fold, output in zip(folds, outputs, strict=True):
-        fold.add(candidate, output)
+    values = np.concatenate([fold.outputs for fold in folds])
+    if not np.isfinite(values).all():
+        for fold in folds:
+            fold.scores.add(candidate, fold.outputs)
+        return
+    true = np.concatenate([fold.scores.true for fold in folds])
+    weights = np.concatenate([fold.weights for fold in folds])
+    to_probabilities = sigmoids(values, true, weights)
+    for fold in folds:
+        fold.scores.add(candidate, to_probabilities(fold.outputs))
 
 
 def best(scores: NDArray[np.float64]) -> int:
