@@ -65,11 +65,17 @@ class _Result(_Form):
         return self
 
 
+class _Content(_Form):
+    """What determines the value of work; see `Work.content`."""
+
+    params: dict[str, Any] = {}
+
+
 class _Work(_Form):
     """A result, with the work that it is of."""
 
     key: str
-    unit: dict[str, Any]
+    unit: _Content
     result: _Result
     environment: str
     seconds: float = 0.0

@@ -167,7 +167,9 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
     """Return the predictions of a result; None if it has none."""
-    return StoredPredictions(result["predictions"]) if result and "predictions" in result else None
+    return (
+        StoredPredictions(result["predictions"]) if result and result.get("predictions") else None
+    )
 
 
 def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
@@ -226,10 +228,9 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
-        if (
-            record["unit"].get("params", {}).get("max_iter", -1) <= 0
-            or record["result"]["status"] != "ok"
-        ):
+        most_steps = record["unit"].get("params", {}).get("max_iter")
+        is_limited = isinstance(most_steps, int) and most_steps > 0
+        if not is_limited or record["result"]["status"] != "ok":
             return {}
         values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
         return dict(zip(CAPPED, values, strict=True))

@@ -1,6 +1,8 @@
 """Stored predictions: what a record has, and the metrics that are computed from it."""
 
+import base64
 import json
+import zlib
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
+from elmbench.errors import ElmbenchError
 from elmbench.evaluation.predictions import metric_value
 from elmbench.evaluation.stored_predictions import (
     StoredPredictions,
@@ -148,3 +151,28 @@ def test_metrics_of_many_cells_at_once(seed: int) -> None:
         expected = [None if one is None else one.value(metric) for one in cells]
         assert repr(columns[metric.name]) == repr(expected)  # NaN equals itself
     assert metric_columns([], metrics)["mcc"] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"predicted": "abc"},
+        {"predicted": "|u1:!"},
+        {"predicted": "|u1:eJw="},
+        {"predicted": "O:" + packed_rows(np.arange(4)).partition(":")[2]},
+        {"predicted": packed_rows(np.zeros(4, dtype=int))},
+        {"predicted": "|u1:" + base64.b64encode(zlib.compress(b"\0" * 3)).decode()},
+        {"predicted": "|u1:" + base64.b64encode(zlib.compress(b"\2" * 4)).decode()},
+        {"scores": "<f4:" + base64.b64encode(zlib.compress(b"\0" * 12)).decode()},
+        {"rows": packed_rows(np.array([-1, 0, 1, 2]))},
+        {"rows": packed_rows(np.arange(8))},
+    ],
+)
+def test_predictions_of_another_program_are_named(change: dict[str, str]) -> None:
+    y = np.array([1, -1, 1, -1])
+    X = y[:, np.newaxis] + 0.0
+    content = stored_predictions(Ridge().fit(X, y), X, y, y, [-1, 1])
+    assert content is not None
+    content |= change
+    with pytest.raises(ElmbenchError, match="the store holds predictions that cannot be used"):
+        getattr(StoredPredictions(content), next(iter(change)))

@@ -2,6 +2,8 @@
 
 import contextlib
 import errno
+import hashlib
+import json
 import os
 import re
 from dataclasses import asdict, replace
@@ -85,6 +87,79 @@ def test_no_flipped_bit_is_believed(
         assert result.result(others[1].key) == RESULT
     result.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
+
+
+def forged(store: Store, name: bytes, text: bytes) -> Store:
+    """Return the store with a record of another program, whose checksum is right."""
+    body = name + (b" " + text if text else b"")
+    line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
+    store.folder.mkdir(parents=True, exist_ok=True)
+    (store.folder / "000001-forger.v2.log").write_bytes(line)
+    return again(store)
+
+
+RECORD = {"key": KEY, "unit": WORK.content(), "result": RESULT, "environment": "e"}
+PREDICTIONS = {"classes": 2, "true": "|u1:", "predicted": "|u1:"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"{", b"[]", b"null", b"3", b'"\xff"', b"[" * 100_000, b'{"key": ' + b"1" * 5000 + b"}",
+        *(
+            json.dumps(RECORD | change).encode()
+            for change in (
+                {"key": OTHER.key}, {"unit": []}, {"unit": {"params": 3}}, {"result": None},
+                {"environment": []}, {"seconds": "x"},
+            )
+        ),
+        *(
+            json.dumps(RECORD | {"result": RESULT | change}).encode()
+            for change in (
+                {"status": "fine"}, {"status": []}, {"reason": 1}, {"params": []}, {"warnings": "x"},
+                {"warnings": [1]}, {"solvers": {"a": "x"}}, {"measured": {"mcc": "x"}},
+                {"fit_seconds": "x"}, {"n_test": 0.5}, {"n_units": []}, {"scores": [1.0]},
+                {"predictions": []}, {"predictions": PREDICTIONS | {"true": 3}},
+                {"predictions": PREDICTIONS | {"classes": 10**12}},
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
+    store = forged(store, f"unit:{KEY}".encode(), text)
+    assert store.get(KEY) is store.result(KEY) is None
+    assert store.n_damaged == 1
+    store.put(WORK, RESULT, "e")
+    assert again(store).result(KEY) == RESULT
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"command": 3}, {"cells": None}, {"cells": [3]}, {"cells": [[]]}, {"whole": "x"},
+        *({"cells": [[*asdict(cell(**values)).values()]]}
+          for values in ({"run": "x"}, {"fold": -1}, {"run": 10**30}, {"select": "best"},
+                         {"model": ["x"]}, {"dataset": 5}, {"key": 7}, {"unavailable": {}})),
+    ],
+)  # fmt: skip
+def test_a_forged_request_is_a_damaged_record(store: Store, change: dict[str, Any]) -> None:
+    request = {"command": "run", "cells": [[*asdict(cell()).values()]]}
+    for content, n_damaged in ((request, 0), (request | change, 1)):
+        store = forged(store, b"table:ci/toy/one", json.dumps(content).encode())
+        assert store.cells("ci", "toy/one") == [cell()] * (1 - n_damaged)
+        assert store.n_damaged == n_damaged
+        assert store.tables() == [("toy/one", "ci")]
+
+
+def test_a_forged_environment_or_name_is_a_damaged_record(store: Store) -> None:
+    for text in (b"[]", b'{"python": 3}', b'{"packages": {"numpy": []}}'):
+        store = forged(store, b"environment:e", text)
+        assert store.environment("e") == {"hash": "e"}
+        assert store.n_damaged == 1
+    for name in (b"unit:\xff", b"\xff"):
+        store = forged(store, name, b"{}")
+        assert store.n_damaged == 1
+        assert store.tables() == []
 
 
 @pytest.mark.parametrize(
