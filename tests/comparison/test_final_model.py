@@ -534,7 +534,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", set(multiprocessing.get_all_start_methods()) - {"forkserver"})
+@pytest.mark.parametrize(
+    "method", sorted({*multiprocessing.get_all_start_methods()} - {"forkserver"})
+)
 def test_a_process_of_a_pool_compares_models(tmp_path: Path, method: str) -> None:
     """It is a daemon, which may start no processes by itself. Its workers end with it."""
     (tmp_path / "script.py").write_text(POOL)
