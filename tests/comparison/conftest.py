@@ -1,30 +1,5 @@
-"""Fixtures of comparisons."""
+"""Work in the process of the test, in an empty folder."""
 
-import time
-from pathlib import Path
-from typing import Any
+from in_process import alone
 
-import pytest
-from toy_data import forget_data
-
-from elmbench.execution.attempt import attempt
-from elmbench.execution.executors import Answer, Task
-from elmbench.execution.executors.sandbox import Sandbox
-from elmbench.execution.executors.worker import work_of
-from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Context
-
-
-@pytest.fixture
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Use an empty cache and folder, do work in this process, and forget the rows at the end."""
-    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-
-    def here(self: Sandbox, task: Task, limits: Limits) -> Answer:
-        began = time.monotonic()
-        return Answer(attempt(work_of(task), task["inputs"], Context()), time.monotonic() - began)
-
-    monkeypatch.setattr(Sandbox, "ask", here)
-    yield
-    forget_data()
+__all__ = ["alone"]
