@@ -147,7 +147,8 @@ class _Worker:
             except psutil.NoSuchProcess as error:
                 raise self._death() from error
             children = {child.pid: child for child in multiprocessing.active_children()}
-            if self.number not in children:
+            # Its parent may not have collected a process that has ended.
+            if self.number not in children or not lives(self._system):
                 raise self._death()
             self._process = children[self.number]
 
