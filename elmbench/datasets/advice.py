@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
-from elmbench.datasets.values import unit_of
+from elmbench.datasets.values import number_with_unit
 from elmbench.errors import amount, option, wording
 from elmbench.specs.datasets import RowColumns
 
@@ -70,7 +70,7 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
     known_words = {*table.words, *dates}
     for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
         are_words = words.dtype == object and name not in known_words
-        example = unit_of(words) if are_words else ""
+        example = number_with_unit(words) if are_words else ""
         if example:
             problem = f"{name!r} is categorical, as its numbers have a unit ({example!r})"
             words_option = wording(f"--words {quote(name)}", "astype('category')")

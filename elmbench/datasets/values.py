@@ -44,8 +44,13 @@ _NUMBERS = {
 }
 #: The characters of a number, by its decimal mark, in the notation of Python.
 _PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
-#: A number with a unit: a sign, such as % or $, or a word, such as kg.
-_WITH_UNIT = re.compile(r"[+-]?([$€£¥₹]?)\s?[+-]?\d[\d.,]*\s?(\D*)")
+#: A number with a unit: a sign, such as % or $, the code of a currency, or a word, such as kg.
+_WITH_UNIT = re.compile(
+    r"[+-]?(?P<before>[$€£¥₹]|[A-Z]{3}(?=\s))?\s?[+-]?"
+    r"\d([\d.,'’]|\s(?=\d{3}(?!\d)))*\s?(?P<after>\D*)"
+)
+#: A column of words has numbers with units if it has at most this many distinct units.
+_MOST_UNITS = 3
 #: The beginning of a number of four digits or more without a separator of thousands.
 _UNGROUPED = re.compile(r"[+-]?\d{4}")
 #: A number whose point may separate thousands.
@@ -74,15 +79,23 @@ def may_have_thousands(words: Iterable[str]) -> bool:
     return bool(pointed) and all(map(_GROUPED.fullmatch, map(_stripped, pointed)))
 
 
-def unit_of(values: NDArray[Any]) -> str:
-    """Return the first word of a column of numbers with one unit, such as 12 kg; empty if it is
-    another column.
+def number_with_unit(values: NDArray[Any]) -> str:
+    """Return the first number with a unit, such as 12 kg, of a column that mostly holds numbers.
+
+    The numbers may have up to three different units or none. The text is empty for any other
+    column.
     """
     words = _sample(values)
-    units = {
-        match.groups() if (match := _WITH_UNIT.fullmatch(word)) else ("", "") for word in words
-    }
-    return words[0] if len(units) == 1 and units != {("", "")} else ""
+    matches = [match for word in words if (match := _WITH_UNIT.fullmatch(word))]
+    if len(matches) < MOSTLY * len(words):
+        return ""
+    first_words: dict[tuple[str | None, str], str] = {}
+    for match in matches:
+        first_words.setdefault((match["before"], match["after"]), match[0])
+    first_words.pop((None, ""), None)
+    if not 1 <= len(first_words) <= _MOST_UNITS:
+        return ""
+    return next(iter(first_words.values()))
 
 
 def with_numbers(table: Table, decimal: str = "") -> Table:

@@ -81,7 +81,7 @@ def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]
 
 
 def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
-    """Return the values of the cells of each row that is not blank, up to its last one; raise
+    """Return the values of the cells of each row that is not blank, as rows of one length; raise
     ElmbenchError for too many cells.
     """
     table: list[list[Any]] = []
@@ -100,7 +100,7 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
                 expected=f"at most {MOST_CELLS:,} cells",
                 next_step="delete the cells that are far from the others, or save it as CSV",
             )
-    return table
+    return [[*values, *[""] * (width - len(values))] for values in table]
 
 
 def _value_of(cell: Any) -> Any:
