@@ -27,7 +27,7 @@ from benchmarks.measure import (
 )
 from benchmarks.problems import series
 from elmbench.datasets.generators import waveform
-from elmbench.evaluation.folds import scale_columns
+from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.models import (
     ALDKOSELMRegressor,
     FBKOSELMRegressor,
@@ -82,7 +82,7 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
     """
     n, m = (800, 400) if trial else (8000, 4000)
     X, y = waveform("benchmark", 0, rows=n + m)
-    X = scale_columns(X, slice(None), Scale(range=(-1.0, 1.0)))
+    X = prepared_inputs(X, slice(None), Scale(range=(-1.0, 1.0)))
     ours = partial(
         RKELMClassifier, n_landmarks=_CENTRES, C=_WAVE_C, gamma=_WAVE_GAMMA, random_state=0
     )

@@ -20,8 +20,8 @@ from sklearn.utils import check_random_state
 
 from benchmarks.measure import Array
 from elmbench import load_dataset
-from elmbench.evaluation.folds import scale_columns
 from elmbench.evaluation.predictions import metric_value
+from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.metrics import less_is_better
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale
@@ -52,14 +52,14 @@ Side = Callable[[Problem, Candidates], Array]
 def wdbc() -> Problem:
     """Return the 569 rows of WDBC."""
     data = load_dataset("wdbc")
-    return classes(scale_columns(data.X, slice(None), Scale()), data.y)
+    return classes(prepared_inputs(data.X, slice(None), Scale()), data.y)
 
 
 def digits(rows: int) -> Problem:
     """Return the first rows of scikit-learn's digits: 64 pixels, even against odd."""
     X, number = load_digits(return_X_y=True)
     return classes(
-        scale_columns(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1)
+        prepared_inputs(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1)
     )
 
 
@@ -67,7 +67,7 @@ def satimage(rows: int) -> Problem:
     """Return random rows of Satimage, scaled to [-1, 1]."""
     data = load_dataset("satimage", os.environ.get("ELMBENCH_DATA_DIR"))
     numbers = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    X = scale_columns(data.X, slice(None), Scale(range=(-1.0, 1.0)))[numbers]
+    X = prepared_inputs(data.X, slice(None), Scale(range=(-1.0, 1.0)))[numbers]
     return classes(X, np.asarray(data.y)[numbers], "accuracy", tuple(range(6)))
 
 
@@ -89,7 +89,7 @@ def series(rows: int) -> tuple[Array, Array]:
     """Return 7 inputs and the target of random rows among the 20,000 of the Mackey-Glass series."""
     data = load_dataset("mackey-glass")
     numbers = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    return scale_columns(data.X, slice(None), Scale())[numbers], np.asarray(
+    return prepared_inputs(data.X, slice(None), Scale())[numbers], np.asarray(
         data.y, dtype=np.float64
     )[numbers]
 

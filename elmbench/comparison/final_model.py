@@ -13,28 +13,31 @@ import pandas as pd
 import scipy.sparse as sp
 
 from elmbench.comparison.saved_models import load
-from elmbench.datasets.sources.file import (
-    FileSource,
-    code_columns,
-    header_of,
-    read_user_file,
-    take_row_columns,
-)
-from elmbench.datasets.table import Table, few, label_word, label_words
+from elmbench.datasets.dataset import Columns, Dataset
+from elmbench.datasets.sources.file import FileSource, header_of, read_user_file
+from elmbench.datasets.table import few, label_word
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, amount, first_line
-from elmbench.evaluation.folds import encoder, fold_of, load_rows, prepared_inputs
+from elmbench.evaluation.folds import FoldProtocol, fold_of, load_rows
 from elmbench.evaluation.model_order import ranking
+from elmbench.evaluation.preprocessing import (
+    pipeline_of,
+    prepared_inputs,
+    scaler_of,
+    take_rows,
+)
 from elmbench.evaluation.splits import Indices, folds_of, order_rows
 from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.scoring import best, grid_scores, weight_argument
 from elmbench.tasks.search import Search
+
+#: The kinds of the columns of sparse rows, which have no names.
+_NO_COLUMNS = Columns(numbers=(), dates={}, words=())._asdict()
 
 
 @dataclass(frozen=True)
@@ -141,22 +144,27 @@ def fit_final(
             next_step="compare again",
         )
     fold = work.outer_fold
-    data = load_rows(work.outer_fold.dataset, None)
+    data = load_rows(fold.dataset, None)
     rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
     # A sequential model learns them as in the cells: a file sorted by its target would make another
     # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
-    groups, weights = (
-        None if values is None else values[rows] for values in (data.groups, data.weights)
-    )
-    (source,) = spec.sources
-    assert isinstance(source, FileSource)
-    table = take_row_columns(read_user_file(source, spec), spec)[0].rows(rows)
-    factory, params = work.factory_with(_search_all_rows(run, work, rows) | work.params)
+    params = _search_all_rows(run, work, rows)
+    return fit_pipeline(work, rows, params, _targets(data, rows, targets))
+
+
+def fit_pipeline(work: Fit, rows: Indices, params: dict[str, Any], targets: Any) -> Any:
+    """Return the model of a fit with its preprocessing, as one pipeline, fitted to some rows.
+
+    `params`: the hyperparameters besides those of the fit. `targets`: of the rows, as they are
+    predicted.
+    """
+    data = load_rows(work.outer_fold.dataset, None)
+    factory, params = work.factory_with(params | work.params)
     model = factory(**params)
-    fit_params: dict[str, Any] = (
-        {} if weights is None else {f"model__{weight_argument(model)}": weights}
-    )
+    fit_params: dict[str, Any] = {}
+    if data.weights is not None:
+        fit_params[f"model__{weight_argument(model)}"] = data.weights[rows]
     if (
         work.calibrate is not None
         and not hasattr(model, "predict_proba")
@@ -164,30 +172,47 @@ def fit_final(
     ):
         from sklearn.calibration import CalibratedClassifierCV
 
-        folds: Any = (
-            work.calibrate.folds
-        )  # of rows in their order: `cross_val_predict` takes only partitions
+        # `cross_val_predict` takes only partitions, so ordered rows have plain folds.
+        folds: Any = work.calibrate.folds
         if work.calibrate.kind != "ordered-kfold":
-            folds = folds_of(work.calibrate, 0, table.X, table.target, groups=groups)
+            groups = None if data.groups is None else data.groups[rows]
+            folds = folds_of(work.calibrate, 0, rows, targets, groups=groups)
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
-        fit_params |= {"model__sample_weight": weights} if fit_params else {}
-    X = sp.csr_matrix(table.X) if spec.sparse else table.frame()
+        if data.weights is not None:
+            fit_params["model__sample_weight"] = data.weights[rows]
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
-        return _pipeline(table, model, spec).fit(
-            X, _targets(table, spec.task, targets), **fit_params
-        )
+        pipeline = _unfitted_pipeline(model, data, work.outer_fold.protocol)
+        return pipeline.fit(_features(data, rows), targets, **fit_params)
 
 
-def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
+def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any:
+    """Return the pipeline that preprocesses rows and fits a model as the protocol does; it scales
+    the targets of a regression.
+    """
+    pipeline = pipeline_of(model, data.columns, protocol.scale)
+    if data.classes is not None or protocol.targets is None:
+        return pipeline
+    from sklearn.compose import TransformedTargetRegressor
+
+    return TransformedTargetRegressor(pipeline, transformer=scaler_of(protocol.targets))
+
+
+def _features(data: Dataset, rows: Indices) -> Any:
+    """Return the features of some rows as a program has them: a data frame, or sparse rows."""
+    X = take_rows(data.X, rows)
+    return pd.DataFrame(X, columns=list(data.feature_names)) if isinstance(X, np.ndarray) else X
+
+
+def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
     """Return the targets that the final model is fitted to: numbers, booleans, integers or
     words.
     """
-    if task == "regression":
-        return np.asarray(table.target, dtype=np.float64)
-    words = label_words(table.target).astype(str)
-    originals = table.target if table.target.dtype == bool else originals
+    if data.classes is None:
+        return data.y[rows]
+    words = data.labels_of(rows)
+    originals = (False, True) if data.has_boolean_labels else originals
     by_word = {label_word(label): label for label in dict.fromkeys(originals)}
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
@@ -199,33 +224,6 @@ def _targets(table: Table, task: str, originals: Iterable[Any]) -> Any:
     return integers if np.array_equal(integers.astype(str), words) else words
 
 
-def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
-    """Return an unfitted pipeline that prepares the columns of a file and fits the model."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
-
-    if spec.sparse:
-        pipeline = Pipeline([("scale", MaxAbsScaler()), ("model", model)])
-    else:
-        (source,) = spec.sources
-        dates = [name for name in table.names if name in getattr(source, "dates", ())]
-        words = [name for name in table.nominal if name not in dates]
-        numbers = [name for name in table.names if name not in {*words, *dates}]
-        inputs = encoder(numbers, words, dates, spec.day_first)
-        kinds = {
-            "numbers": numbers,
-            "words": words,
-            "decimal": table.decimal,
-            "codes": code_columns(table, getattr(source, "words", ())),
-        }
-        steps = [("values", FunctionTransformer(as_read, kw_args=kinds)), ("inputs", inputs)]
-        pipeline = Pipeline([*steps, ("scale", StandardScaler()), ("model", model)])
-    if spec.task == "classification":
-        return pipeline
-    return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
-
-
 def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, Any]:
     """Return the hyperparameters that the search of a comparison chooses on the rows to learn."""
     search = run.works[work.chosen] if work.chosen else None
@@ -233,7 +231,7 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
         return {}
     data = load_rows(work.outer_fold.dataset, None)
     protocol = work.outer_fold.protocol
-    X = prepared_inputs(data.X, rows, protocol.scale, data.nominal if data.is_raw else None)
+    X = prepared_inputs(data.X, rows, protocol.scale, data.columns if data.is_raw else None)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
     problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
@@ -270,12 +268,7 @@ def predict_file(
         estimator = load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
-        kinds = steps["values"].kw_args if names else {}
-        columns = (
-            {name: list(inputs) for name, _, inputs in steps["inputs"].transformers}
-            if names
-            else {}
-        )
+        kinds: dict[str, Any] = steps["values"].kw_args if names else _NO_COLUMNS
     except ElmbenchError:
         raise
     except Exception as error:
@@ -302,9 +295,9 @@ def predict_file(
     source = FileSource(
         kind="file",
         path=str(file),
-        words=(*columns.get("words", ()), *columns.get("dates", ())),
+        words=(*kinds["words"], *kinds["dates"]),
         separator=separator,
-        decimal=decimal or kinds.get("decimal", ""),
+        decimal=decimal or kinds["decimal"],
         header=header_of(names),
     )
     table = read_user_file(source, features=names, has_target=False)
@@ -318,7 +311,7 @@ def predict_file(
             # The last features of sparse rows may be zero in all rows.
             frame = table.frame().reindex(columns=names, fill_value=0.0)
             X: Any = as_read(frame, **kinds)
-            remarks += _unknown_categories(X[columns["words"]], steps["inputs"])
+            remarks += _unknown_categories(X[[*kinds["words"]]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)
             X.resize(

@@ -21,7 +21,7 @@ _PARTS = (
     "elmbench.datasets.values.as_read",
     "elmbench.numerics.nodes.hidden_layer.hidden_layer",
     "elmbench.numerics.nodes.hidden_layer.node_outputs",
-    "elmbench.evaluation.date_features.DateFeatures",
+    "elmbench.evaluation.preprocessing.DateFeatures",
     "functools.partial",
     "numpy.dtype",
     "sklearn.calibration._CalibratedClassifier",

@@ -4,15 +4,23 @@ A fingerprint is a few numbers that identify the rows. They depend neither on th
 columns nor on the names of the labels, and little on rounding.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.specs.datasets.sources import Fingerprint
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from elmbench.datasets.table import Table
 
 Array = NDArray[np.float64]
 
@@ -30,14 +38,59 @@ _MEANING = {
 }
 
 
+class Columns(NamedTuple):
+    """The kinds of the columns of a user's rows, and how new rows are read.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+    dates : mapping of str to str
+        The format of the words of each column of dates.
+    words : tuple of str
+        Columns of categories.
+    codes : tuple of str
+        The columns of words in which words such as `unknown` are missing values.
+    decimal : {"", ".", ","}
+        The decimal mark of numbers that are text; a point if empty.
+    """
+
+    numbers: tuple[str, ...]
+    dates: Mapping[str, str]
+    words: tuple[str, ...]
+    codes: tuple[str, ...] = ()
+    decimal: str = ""
+
+    @classmethod
+    def of_table(cls, table: Table) -> Self:
+        """Return the kinds of the columns of a table."""
+        dates = {name: table.dates[name] for name in table.names if name in table.dates}
+        words = tuple(name for name in table.names if name in table.nominal and name not in dates)
+        return cls(
+            numbers=tuple(name for name in table.names if name not in table.nominal),
+            dates=dates,
+            words=words,
+            codes=tuple(name for name in words if name in table.codes),
+            decimal=table.decimal,
+        )
+
+    def only(self, names: Collection[str]) -> Self:
+        """Return the kinds of some of the columns."""
+        return self._replace(
+            numbers=tuple(name for name in self.numbers if name in names),
+            dates={name: form for name, form in self.dates.items() if name in names},
+            words=tuple(name for name in self.words if name in names),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A data set, prepared but not scaled.
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), or CSR matrix of shape (n, d)
-        The features, float64.
+    X : ndarray, CSR matrix or data frame of shape (n, d)
+        The features, float64; a data frame if some are words or dates, or have missing values,
+        which are encoded and imputed on each fold.
     y : ndarray of shape (n,)
         int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64)
         where there are more than two classes; float64 for regression.
@@ -59,8 +112,10 @@ class Dataset:
         Remarks for the users of the data.
     remarks : tuple of str
         The notes about these rows, such as assumptions about their labels.
-    nominal : tuple of int
-        Columns of category numbers, to be encoded on each fold.
+    columns : Columns or None
+        The kinds of the columns; None for sparse rows.
+    has_boolean_labels : bool
+        True if the labels were read as booleans, not as words or numbers.
     groups : ndarray of shape (n,) or None
         A number for each row, the same for rows of one group.
     times : ndarray of shape (n,) or None
@@ -74,7 +129,7 @@ class Dataset:
         order.
     """
 
-    X: NDArray[np.float64] | sp.csr_matrix
+    X: NDArray[np.float64] | sp.csr_matrix | pd.DataFrame
     y: NDArray[Any]
     name: str
     task: str
@@ -85,7 +140,8 @@ class Dataset:
     splits: dict[str, NDArray[np.int64]] | None = None
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    nominal: tuple[int, ...] = ()
+    columns: Columns | None = None
+    has_boolean_labels: bool = False
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.int64] | None = None
     folds: NDArray[np.int64] | None = None
@@ -94,8 +150,14 @@ class Dataset:
 
     @property
     def is_raw(self) -> bool:
-        """True if categories or missing values are left to the folds."""
-        return bool(self.nominal) or (not sp.issparse(self.X) and bool(np.isnan(self.X).any()))
+        """True if words, dates or missing values are left to the folds."""
+        return not (isinstance(self.X, np.ndarray) or sp.issparse(self.X))
+
+    def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
+        """Return the original labels of some rows of a classification."""
+        assert self.classes is not None
+        numbers = self.y[rows] if len(self.classes) > 2 else (self.y[rows] > 0).astype(int)
+        return np.array(self.classes)[numbers]
 
     def add_remark(self, remark: str) -> Self:
         """Return the same data with one more remark."""

@@ -21,13 +21,13 @@ from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import hashes_of
 from elmbench.datasets.sources.file import (
     FileSource,
-    expand_dates,
     read_user_file,
     take_row_columns,
+    with_dates,
 )
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
-from elmbench.datasets.values import looks_numeric, read_dates
+from elmbench.datasets.values import dates_in, looks_numeric, read_dates
 from elmbench.errors import ElmbenchError, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
@@ -59,7 +59,9 @@ def describe(request: UserData) -> DatasetSpec:
     names_left_out = [name for group in left_out.values() for name in group]
     raw = full.drop_columns(names_left_out)
     task = request.task or _task_of(raw)
-    table = expand_dates(raw, dates, request.day_first)
+    table = with_dates(raw, dates, request.day_first)
+    single_dates = [name for name in dates if _is_single_date(table, name)]
+    table = table.drop_columns(single_dates)
     classes = _classes_of(table, task)
     labels = list(classes)
     rows = DescribedRows(table=table, request=request, task=task, labels=labels, left_out=left_out)
@@ -83,8 +85,8 @@ def describe(request: UserData) -> DatasetSpec:
     n_train = table.n_train
     described_source = {
         "target": table.target_name or file.target,
-        "drop": (*request.drop, *names_left_out),
-        "dates": dates,
+        "drop": (*request.drop, *names_left_out, *single_dates),
+        "dates": tuple(name for name in dates if name not in single_dates),
         "sha256": hashes,
     }
     return DatasetSpec(
@@ -106,6 +108,7 @@ def describe(request: UserData) -> DatasetSpec:
         notes=(
             "; ".join(settings),
             *table.notes,
+            *(f"{name} has a single date and is left out" for name in single_dates),
             *(f"warning: {text}" for text in warnings),
         ),
     )
@@ -133,6 +136,12 @@ def _date_columns(table: Table, request: UserData) -> tuple[str, ...]:
         for name, words in candidates.items()
         if read_dates(words, request.day_first, name) is not None
     )
+
+
+def _is_single_date(table: Table, name: str) -> bool:
+    """Return True if all dates of a column are equal."""
+    dates = dates_in(table.nominal[name], table.dates[name])
+    return len(np.unique(dates[~np.isnat(dates)])) == 1
 
 
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
@@ -228,9 +237,9 @@ def _feature_settings(
     full: Table, table: Table, dates: Sequence[str], left_out: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Yield how columns become features. `full`: the table with the columns that are left out."""
-    if table.nominal:
-        names = few([*table.nominal], _SHOWN)
-        yield f"words, encoded on each training part: {names}"
+    words = [name for name in table.nominal if name not in table.dates]
+    if words:
+        yield f"words, encoded on each training part: {few(words, _SHOWN)}"
     if dates:
         yield f"dates, replaced by their parts and the days since the first: {', '.join(dates)}"
     for reason, names_left_out in left_out.items():

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -12,9 +12,8 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from elmbench.datasets.dataset import Dataset, array_checksum, differences
+from elmbench.datasets.dataset import Columns, Dataset, array_checksum, differences
 from elmbench.datasets.parts import PATTERN, find_parts
 from elmbench.datasets.prepare import (
     check_numeric,
@@ -32,13 +31,14 @@ from elmbench.datasets.sources.base import (
 )
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
+from elmbench.datasets.values import as_read
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import WriteError, cache_folder, read_json, write_atomically
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 
 #: Increase this when the code that loads or prepares rows changes its results.
-LOADER_VERSION = 5
+LOADER_VERSION = 6
 #: Packages that may change the rows.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scikit-learn", "liac-arff")
 #: Keys of a spec that do not affect the rows. The notes on a user's file are remarks.
@@ -179,44 +179,43 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
     table, columns, _ = take_row_columns(_read_source(source, request), spec)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
+    has_boolean_labels = spec.task == "classification" and table.target.dtype == bool
     table = prepare_dataset(table, source.prepare)
     table = with_labels(table, spec, source.labels)
     table = _check_and_prepare(table, spec, source)
     y, classes = code_target(table, spec)
-    nominal: dict[int, Any] = {}
-    if spec.by_fold:
-        nominal = {table.index[name]: words for name, words in table.nominal.items()}
-    else:
-        check_numeric(table)
-    X = _numbers_for_words(table.X, nominal) if nominal else table.X
+    if not spec.by_fold:
+        check_numeric(table.drop_columns(table.dates))
     if spec.sparse:
-        X = sp.csr_matrix(X)
+        X = sp.csr_matrix(table.X)
         X.eliminate_zeros()
         X.sort_indices()
+        table = replace(table, X=X)
     is_users = isinstance(source, FileSource)
     origin = [source.checksum(request)] if source.generated else []
-    origin += [str(position) for position in nominal]
+    origin += _hashes_of_words(table)
     origin += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
     splits = None
     if table.n_train is not None:
-        rows = np.arange(X.shape[0])
+        rows = np.arange(len(y))
         splits = {"train": rows[: table.n_train], "test": rows[table.n_train :]}
         if is_users:
             origin.append(f"train {table.n_train}")
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     return Dataset(
-        X=X,
+        X=_features(table),
         y=y,
         name=spec.name,
         task=spec.task,
         classes=classes,
         feature_names=table.names,
         source=table.origin,
-        checksum=array_checksum(X, y, *origin),
+        checksum=array_checksum(table.X, y, *origin),
         splits=splits,
         notes=notes,
         remarks=notes if is_users else table.notes,
-        nominal=tuple(nominal),
+        columns=None if spec.sparse else Columns.of_table(table),
+        has_boolean_labels=has_boolean_labels,
         rows=table.positions,
         **columns,
     )
@@ -239,16 +238,21 @@ def _read_source(source: Source, request: SourceRequest) -> Table:
     return table
 
 
-def _numbers_for_words(
-    X: NDArray[np.float64], nominal: Mapping[int, NDArray[Any]]
-) -> NDArray[np.float64]:
-    """Return features whose columns of words hold the number of each word, NaN if it is missing."""
-    X = np.array(X)
-    for position, words in nominal.items():
-        categories = sorted(set(words) - {None})
-        numbers = {word: float(number) for number, word in enumerate(categories)}
-        X[:, position] = [numbers.get(word, np.nan) for word in words]
-    return X
+def _features(table: Table) -> Any:
+    """Return the features of a table: a data frame if some are words or dates, or have missing
+    values.
+    """
+    is_complete = sp.issparse(table.X) or not np.isnan(table.X).any()
+    if is_complete and not table.nominal:
+        return table.X
+    return as_read(table.frame(), **Columns.of_table(table)._asdict())
+
+
+def _hashes_of_words(table: Table) -> Iterator[str]:
+    """Yield a hash of each column of words and of its position, and the format of dates."""
+    for name, words in table.nominal.items():
+        content = [table.index[name], table.dates.get(name), words.tolist()]
+        yield hash_of(content)
 
 
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
@@ -295,7 +299,7 @@ def load_compared(source: Source, request: SourceRequest, other_data: bool = Fal
         if fingerprint and fingerprint.part == "all"
         else not (training_only or data.splits)
     )
-    if fingerprint is None or lacks_part or source.other_values:
+    if fingerprint is None or lacks_part or source.other_values or data.is_raw:
         note = f"{names}: only the counts were compared with those of {public}"
         return data.add_remark(note) if isinstance(source, FolderSource) else data
     deviations = ", ".join(differences(data, fingerprint))

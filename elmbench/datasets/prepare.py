@@ -65,8 +65,9 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
 def _one_hot(table: Table) -> Table:
     blocks: dict[str, NDArray[np.float64]] = {}
     taken = {*table.names}
+    dates = {name: table.nominal[name] for name in table.dates}
     for index, name in enumerate(table.names):
-        if name not in table.nominal:
+        if name not in table.nominal or name in dates:
             blocks[name] = table.X[:, index]
             continue
         words = label_words(table.column(name))
@@ -74,7 +75,8 @@ def _one_hot(table: Table) -> Table:
             indicator = unused_name(f"{name}={category}", taken)
             taken.add(indicator)
             blocks[indicator] = np.where(is_missing(words), np.nan, words == category)
-    return replace(table, X=np.column_stack([*blocks.values()]), names=tuple(blocks), nominal={})
+    X = np.column_stack([*blocks.values()])
+    return replace(table, X=X, names=tuple(blocks), nominal=dates)
 
 
 def category_order(word: str) -> tuple[bool, float, str]:

@@ -60,6 +60,10 @@ class Table:
     decimal: str = ""
     #: Columns of categories, even if they look like numbers or dates.
     words: frozenset[str] = frozenset()
+    #: Columns of codes such as 007, which are categories.
+    codes: frozenset[str] = frozenset()
+    #: The format of the words of each column of dates, by its name.
+    dates: Mapping[str, str] = field(default_factory=dict)
     #: The number of each row in its file, from 0; None if they are all there, in their order.
     positions: NDArray[np.intp] | None = None
 
@@ -90,7 +94,7 @@ class Table:
             are_words = words is not None and (name in words or are_codes(values))
             numbers = None if values.dtype == bool or are_words else to_numbers(values)
             if numbers is None:
-                nominal[name] = _spelled(values, category_word)
+                nominal[name] = spelled(values, category_word)
             else:
                 X[:, index] = numbers
         return cls(
@@ -185,10 +189,15 @@ class Table:
         """Return the table of these columns, in this order."""
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
         nominal = {name: self.nominal[name] for name in names if name in self.nominal}
-        return replace(self, X=self.X[:, positions], names=tuple(names), nominal=nominal)
+        dates = {name: self.dates[name] for name in names if name in self.dates}
+        return replace(
+            self, X=self.X[:, positions], names=tuple(names), nominal=nominal, dates=dates
+        )
 
     def drop_columns(self, dropped: Collection[str]) -> Table:
         """Return the table without some columns, which it may lack."""
+        if not len(dropped):
+            return self
         dropped = {*dropped}
         return self.columns([name for name in self.names if name not in dropped])
 
@@ -199,10 +208,10 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
     """
     if column.dtype.kind in "biuf":
         return column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
-    return _spelled(column, str)
+    return spelled(column, str)
 
 
-def _spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
+def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
     """Return the words of values, each distinct one spelled once; None for a missing value."""
     import pandas as pd
 
@@ -300,7 +309,7 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
     None and NaN become None.
     """
-    return _spelled(target, label_word)
+    return spelled(target, label_word)
 
 
 def label_word(value: Any) -> str:

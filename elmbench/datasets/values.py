@@ -17,8 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing import is_missing_word, present_words
-from elmbench.datasets.table import Table, category_word, few, is_number, label_word, to_frame
+from elmbench.datasets.missing import is_missing_word, present_words, without_missing_words
+from elmbench.datasets.table import (
+    Table,
+    category_word,
+    few,
+    is_missing,
+    is_number,
+    label_word,
+    spelled,
+    to_frame,
+)
 from elmbench.errors import ElmbenchError, wording
 
 if TYPE_CHECKING:
@@ -179,48 +188,67 @@ def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[st
 def as_read(
     X: Any,
     numbers: Collection[str],
+    dates: Mapping[str, str],
     words: Collection[str],
-    decimal: str = "",
     codes: Collection[str] = (),
+    decimal: str = "",
 ) -> pd.DataFrame:
-    """Return rows as a data frame of floats and words, as if it had been read from a file.
+    """Return rows as a data frame of floats, dates and words, as if it had been read from a file.
 
-    `decimal`: the decimal mark of numbers that are text; a point if empty. `codes`: the columns of
-    words in which words such as `unknown` are missing values. Raises ValueError if a column is
-    missing, or one of numbers holds anything else.
+    See `Columns` for the arguments. Raises ValueError if a column is missing, or one of numbers or
+    dates holds anything else.
     """
     import pandas as pd
 
     frame = to_frame(X)
-    if lacking := [name for name in (*numbers, *words) if name not in frame]:
+    if lacking := [name for name in (*numbers, *dates, *words) if name not in frame]:
         raise ValueError(f"columns are missing: {few(lacking, 8)}")
-    for name in words:
-        spelled = (
-            frame[name]
-            .astype(object)
-            .map(lambda value: category_word(label_word(value)), na_action="ignore")
-        )
-        present = frame[name].notna()
-        if name in codes:
-            present &= ~spelled.map(is_missing_word, na_action="ignore").astype(bool)
-        frame[name] = spelled.where(present, np.nan)
-    for name in numbers:
-        values = frame[name]
-        if not pd.api.types.is_numeric_dtype(values):
-            text = (
-                values.map(str, na_action="ignore")
-                .astype(object)
-                .where(values.notna(), None)
-                .to_numpy()
-            )
-            parsed = [_parse(word, decimal or ".") for word in text]
-            if None in parsed:
-                raise ValueError(
-                    f"the column {name!r} holds {text[parsed.index(None)]!r}; expected a number"
-                )
-            values = pd.Series(parsed, frame.index)
-        frame[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    return frame
+    columns: dict[str, Any] = {}
+    known = {*numbers, *dates, *words}
+    for name in filter(known.__contains__, map(str, frame)):
+        column = frame[name]
+        if name in words:
+            columns[name] = _categories(column, are_codes=name in codes)
+        elif name in dates:
+            columns[name] = _dates(column, dates[name])
+        else:
+            columns[name] = _floats(column, decimal)
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _categories(column: pd.Series[Any], are_codes: bool) -> NDArray[np.object_]:
+    """Return the words of a column of categories, NaN for a missing one.
+
+    `are_codes`: words such as `unknown` are missing.
+    """
+    words = spelled(column, lambda value: category_word(label_word(value)))
+    if are_codes:
+        words = without_missing_words(words)
+    return np.where(is_missing(words), np.nan, words)
+
+
+def _dates(column: pd.Series[Any], form: str) -> Dates:
+    """Return the dates of text in a format or in that of ISO 8601, or of a column of dates."""
+    words = column.astype(object).where(column.notna(), None)
+    for accepted in (form, "ISO8601"):
+        with suppress(ValueError):
+            return dates_in(words, accepted)
+    expected = form.replace("ISO8601", "%Y-%m-%d")
+    raise ValueError(f"the column {column.name!r} holds other dates than {expected}")
+
+
+def _floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
+    """Return the numbers of a column, which may be text, NaN for a missing one."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    words = column.map(str, na_action="ignore").astype(object).where(column.notna(), None)
+    numbers = [_parse(word, decimal or ".") for word in words]
+    if None in numbers:
+        word = words.iloc[numbers.index(None)]
+        raise ValueError(f"the column {column.name!r} holds {word!r}; expected a number")
+    return np.array(numbers, dtype=np.float64)
 
 
 def _sample(values: NDArray[Any]) -> list[str]:
@@ -444,10 +472,17 @@ def span(dates: Dates) -> str:
     )
 
 
-def features_of(dates: Dates) -> pd.DataFrame:
-    """Return the features of dates: the parts of `date_parts` that vary."""
-    parts = date_parts(dates, dates[~np.isnat(dates)].min())
-    return parts.loc[:, parts.max() > parts.min()]
+def varying_parts(dates: Dates) -> tuple[str, ...]:
+    """Return the names of the parts of `date_parts` that vary among dates, and `days`."""
+    parts = date_parts(dates, first_date(dates))
+    varies = parts.max() > parts.min()
+    return tuple(name for name in map(str, parts) if varies[name] or name == "days")
+
+
+def first_date(dates: Dates) -> np.datetime64:
+    """Return the first of dates; NaT if all are missing."""
+    present = dates[~np.isnat(dates)]
+    return present.min() if len(present) else np.datetime64("NaT")
 
 
 def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:

@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
+from elmbench.evaluation.preprocessing import prepared_inputs, scaler_of, take_rows
 from elmbench.evaluation.splits import Indices, order_rows, outer_parts, part_sizes, stratified_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
 
 if TYPE_CHECKING:
-    from elmbench.datasets.dataset import Dataset
+    import pandas as pd
+
+    from elmbench.datasets.dataset import Columns, Dataset
 
 #: Increase this when the meaning of stored results changes, but nothing else in their keys does.
 FORMAT = 1
-#: Kinds of scaling that keep sparse rows sparse.
-KEEP_ZEROS = ("max-abs", "unit-rows")
-#: The most categories of a column with separate indicators; rarer ones share one.
-MOST_CATEGORIES = 50
 
 
 @dataclass(frozen=True)
@@ -104,9 +102,9 @@ class FoldData:
     `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in
     the order in which a sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)):
     -1/+1 for two classes, 0, 1, ... for more, real values for regression. `labels`: every label of
-    the data set; None for regression. `raw` (ndarray of shape (n_train, d) or None): the training
-    rows if they are encoded and imputed on each fold; inner folds are prepared from them.
-    `nominal`: columns of `raw` that hold numbers of categories. `groups`, `weights` (ndarray of
+    the data set; None for regression. `raw` (data frame of shape (n_train, d) or None): the
+    training rows if they are encoded and imputed on each fold; inner folds are prepared from them.
+    `columns`: the kinds of the columns of `raw`. `groups`, `weights` (ndarray of
     shape (n_train,) or None): the number of each training row's group, and its weight in a fit.
     `times` (ndarray of shape (n_train,) or None): a number of each training row that rises with its
     time. `in_units`: returns targets or predictions, of shape (n,), in the units of the metrics.
@@ -117,8 +115,8 @@ class FoldData:
     X_test: Any
     y_test: NDArray[Any]
     labels: list[int] | None
-    raw: NDArray[np.float64] | None = None
-    nominal: tuple[int, ...] = ()
+    raw: "pd.DataFrame | None" = None
+    columns: "Columns | None" = None
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
@@ -153,13 +151,13 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
         name: getattr(data, name) for name in ("groups", "times", "folds", "weights", "rows")
     }
     columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
-    return replace(data, X=data.X[numbers], y=data.y[numbers], splits=splits, **columns)
+    return replace(data, X=take_rows(data.X, numbers), y=data.y[numbers], splits=splits, **columns)
 
 
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
     """Return all rows of a data set, scaled over all of them, from a cache."""
-    return scale_columns(load_rows(dataset, data_dir).X, slice(None), scale)
+    return prepared_inputs(load_rows(dataset, data_dir).X, slice(None), scale)
 
 
 def scaled_inputs(
@@ -170,7 +168,7 @@ def scaled_inputs(
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
-        return prepared_inputs(data.X, train, scale, data.nominal if data.is_raw else None)
+        return prepared_inputs(data.X, train, scale, data.columns if data.is_raw else None)
     return _scaled_rows(dataset, data_dir, scale)
 
 
@@ -215,7 +213,6 @@ def fold_of(
         )
         y = scaler.transform(y[:, np.newaxis])[:, 0]
     by_row = {
-        "raw": data.X if data.is_raw else None,
         "groups": data.groups,
         "times": data.times,
         "weights": data.weights,
@@ -223,9 +220,9 @@ def fold_of(
     columns: dict[str, Any] = {
         name: values[train] for name, values in by_row.items() if values is not None
     }
-    fold = FoldData(
-        X[train], y[train], X[test], y[test], labels_of(data), nominal=data.nominal, **columns
-    )
+    if data.is_raw:
+        columns |= {"raw": take_rows(data.X, train), "columns": data.columns}
+    fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), **columns)
     if scale is None or scale.metrics == "scaled":
         return fold
     return replace(
@@ -241,75 +238,3 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     return order_rows(
         train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold
     ), test
-
-
-def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
-    """Return all rows of `X`, scaled by factors from `rows` (for `unit-rows`: from each row
-    itself).
-
-    A column that is constant over `rows` becomes the lower end of the range, or zero for
-    `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
-    """
-    from scipy.sparse import issparse
-
-    if issparse(X) and scale.kind not in KEEP_ZEROS:
-        raise ElmbenchError(
-            f"scaling of kind {scale.kind!r} would make sparse rows dense",
-            expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
-            next_step="correct the protocol of the experiment",
-        )
-    return scaler_of(scale).fit(X[rows]).transform(X)
-
-
-def scaler_of(scale: Scale) -> Any:
-    """Return scikit-learn's transformer for a scaling."""
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
-
-    others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
-    return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
-
-
-def prepared_inputs(
-    X: Any, rows: Indices, scale: Scale | None, nominal: tuple[int, ...] | None
-) -> Any:
-    """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
-
-    Missing numbers become the median of their column, missing categories the most frequent one.
-    Each category of the training `rows` has an indicator. `nominal`: columns of category numbers;
-    None if the rows are only scaled.
-    """
-    if nominal is not None:
-        numbers = [column for column in range(X.shape[1]) if column not in nominal]
-        X = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
-    return X if scale is None else scale_columns(X, rows, scale)
-
-
-def encoder(
-    numbers: list[Any],
-    words: list[Any],
-    dates: list[Any] | None = None,
-    day_first: bool | None = None,
-) -> Any:
-    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of
-    words and of dates.
-    """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    # A column without values in the training rows becomes zero, and so must not be missing in other
-    # rows.
-    imputer: Any = SimpleImputer(strategy="median", keep_empty_features=True)
-    one_hot = OneHotEncoder(
-        handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False
-    )
-    indicators = make_pipeline(
-        SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot
-    )
-    parts = [("numbers", imputer, numbers), ("words", indicators, words)]
-    if dates:
-        from elmbench.evaluation.date_features import DateFeatures
-
-        parts.insert(1, ("dates", make_pipeline(DateFeatures(day_first), imputer), dates))
-    return ColumnTransformer(parts)

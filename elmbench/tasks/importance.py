@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.evaluation.folds import FoldData, encoder
+from elmbench.evaluation.folds import FoldData
 from elmbench.evaluation.predictions import FoldScores, outputs_for
+from elmbench.evaluation.preprocessing import columns_of_inputs
 from elmbench.metrics import find_metric
 from elmbench.tasks.base import Context, Result
 from elmbench.tasks.fit import Fit
@@ -41,16 +42,8 @@ class Importance(Fit):
 
         metric = find_metric(self.metric)
         sources = np.arange(data.X_test.shape[1])
-        if (
-            data.raw is not None
-        ):  # the encoded columns are numbers, then the indicators of each nominal column
-            numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
-            widths = [
-                encoder([], [column]).fit_transform(data.raw).shape[1] for column in data.nominal
-            ]
-            sources = np.array(
-                [*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp
-            )
+        if data.raw is not None and data.columns is not None:
+            sources = columns_of_inputs(data.raw, data.columns)
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
@@ -59,7 +52,8 @@ class Importance(Fit):
             scores.finish()
             return float(scores.scores[0])
 
-        # Numbers of rows are shuffled, so that all indicators of a column of words move together.
+        # Numbers of rows are shuffled, so that all inputs of a column of words or dates move
+        # together.
         # The first argument must have `fit`, which a calibrated model lacks.
         n = len(data.y_test)
         d = int(sources.max()) + 1

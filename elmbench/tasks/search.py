@@ -10,7 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
-from elmbench.evaluation.folds import FoldData, fold_data, prepared_inputs
+from elmbench.evaluation.folds import FoldData, fold_data
+from elmbench.evaluation.preprocessing import prepared_inputs, take_rows
 from elmbench.evaluation.splits import Indices, folds_of, stratified_rows
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
@@ -147,7 +148,7 @@ class Search(TrainingWork):
             yield problem
             return
         for fold in folds:
-            inputs = prepared_inputs(X, fold[0], scale, None if data.raw is None else data.nominal)
+            inputs = prepared_inputs(X, fold[0], scale, data.columns)
             yield replace(problem, X=inputs, folds=[fold])
 
     def inner_folds(
@@ -155,7 +156,7 @@ class Search(TrainingWork):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
         rows = self.rows_of(data)
-        X = (data.X_train if data.raw is None else data.raw)[rows]
+        X = take_rows(data.X_train if data.raw is None else data.raw, rows)
         y = data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
         times = None if data.times is None else data.times[rows]

@@ -28,14 +28,16 @@ from sklearn.svm import SVC
 
 import elmbench
 from elmbench.cli import main
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.final_model import fit_pipeline, predict_file
 from elmbench.comparison.saved_models import save
 from elmbench.datasets.load import load_from_spec
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.folds import prepared_inputs
+from elmbench.evaluation.folds import fold_rows, load_rows
+from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
 from elmbench.registry.plugins import loaded_plugins
+from elmbench.results.cells import stored_predictions_of
 
 
 def shop(rows: int) -> pd.DataFrame:
@@ -170,8 +172,8 @@ def test_dates_are_in_the_pipeline() -> None:
     best = results.best_estimator()
     (spec,) = results.run.tables[0][0].datasets.values()
     data = load_from_spec(spec)
-    expected = prepared_inputs(data.X, np.arange(120), None, data.nominal)
-    np.testing.assert_array_equal(best.regressor_["inputs"].transform(X), expected)
+    expected = prepared_inputs(data.X, np.arange(120), None, data.columns)
+    np.testing.assert_array_equal(best.regressor_[:2].transform(X), expected)
     dates = X.assign(when=pd.to_datetime(X["when"], format="%d/%m/%Y", errors="coerce"))
     np.testing.assert_array_equal(best.predict(dates), best.predict(X))
 
@@ -196,6 +198,49 @@ def test_dates_are_in_the_pipeline() -> None:
     with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities") as caught:
         predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
     assert caught.value.next_step == "leave --proba out"
+
+
+def every_kind() -> pd.DataFrame:
+    """Return rows with numbers, words, codes, dates and missing values of each, and two targets."""
+    frame = shop(120)
+    random = np.random.default_rng(0)
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(random.integers(0, 600, 120), unit="D")
+    frame["when"] = days.strftime("%d/%m/%Y")
+    frame["zip"] = random.choice(["01234", "10115", "00501"], 120)
+    frame["spends"] += np.where(days.month > 6, 100, 0)
+    frame.loc[::9, "when"] = "n.a."
+    frame.loc[::13, "zip"] = "unknown"
+    return frame
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("target", ["spends", "buys"])
+@pytest.mark.parametrize("model", ["ridge", "knn", "elm"])
+def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
+    """The pipeline that `--save` writes, fitted to the training rows of a fold, makes the
+    predictions that are evaluated on its test rows.
+    """
+    frame = every_kind()
+    X = frame.drop(columns=["spends", "buys"])
+    results = elmbench.compare(X, frame[target], [model], folds=3, impute=True)
+    ((_, plan),) = results.run.tables
+    store = results.run.store
+    fits = [results.run.works[cell.key] for cell in plan.cells if cell.model == model]
+    for work in fits:
+        data = load_rows(work.outer_fold.dataset, None)
+        train, test = fold_rows(work.outer_fold, None)
+        targets = data.y[train] if target == "spends" else data.labels_of(train)
+        pipeline = fit_pipeline(work, train, store.result(work.chosen)["params"], targets)
+        stored = stored_predictions_of(store.result(work.key))
+        np.testing.assert_array_equal(stored.rows, test)
+        predicted = pipeline.predict(X.iloc[test])
+        if target == "spends":
+            np.testing.assert_allclose(predicted, stored.predicted, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(predicted, np.array(data.classes)[stored.predicted])
+            if hasattr(pipeline, "decision_function"):
+                outputs = pipeline.decision_function(X.iloc[test])
+                np.testing.assert_allclose(outputs, stored.scores, rtol=1e-6)
 
 
 @pytest.mark.usefixtures("alone")

@@ -276,7 +276,7 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, "n.a.", "-"])
-def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
+def test_dates_are_dates(tmp_path: Path, missing: str | None) -> None:
     words = [missing, *DAYS[1:].strftime("%d.%m.%Y")]
     spec = described(
         tmp_path,
@@ -285,24 +285,24 @@ def test_dates_become_features(tmp_path: Path, missing: str | None) -> None:
     )
     assert "once has a single date and is left out" in spec.notes
     data = load_from_spec(spec)
-    assert data.feature_names == ("a", "b", "day.year", "day.month", "day.weekday", "day.days")
-    assert data.nominal == ()
-    np.testing.assert_array_equal(data.X[1, 2:], [2023, 1, 4, 0])
-    np.testing.assert_array_equal(data.X[-1, 2:], [2024, 8, 6, 5 * (N - 2)])
-    assert np.isnan(data.X[0, 2:]).all()
+    assert data.feature_names == ("a", "b", "day")
+    assert data.columns.dates == {"day": "%d.%m.%Y"}
+    assert data.columns.words == ()
+    assert data.X["day"].isna().tolist() == [True] + [False] * (N - 1)
+    assert data.X["day"][1:].tolist() == DAYS[1:].tolist()
     assert "dates, replaced by their parts and the days since the first: day, once" in spec.notes[0]
 
 
-def test_times_have_an_hour_and_parquet_its_dates(tmp_path: Path) -> None:
+def test_a_parquet_file_keeps_its_times(tmp_path: Path) -> None:
     frame = FRAME.assign(at=DAYS + pd.to_timedelta(np.arange(N) % 24, unit="h"), kind=LABELS)
     data = loaded(tmp_path, frame, name="x.parquet")
-    assert data.feature_names[2:] == ("at.year", "at.month", "at.weekday", "at.hour", "at.days")
-    np.testing.assert_array_equal(data.X[:24, 5], np.arange(24))
+    assert data.columns.dates == {"at": "ISO8601"}
+    assert data.X["at"].tolist() == frame["at"].tolist()
 
 
 def test_dates_may_be_words_groups_or_dropped(tmp_path: Path) -> None:
     frame = FRAME.assign(day=DAYS[np.arange(N) // 6].strftime("%Y-%m-%d"), kind=LABELS)
-    assert loaded(tmp_path, frame, words=("day",)).nominal == (2,)
+    assert loaded(tmp_path, frame, words=("day",)).columns.words == ("day",)
     for asked in ({"drop": ("day",)}, {"groups": "day"}, {"ordered_by": "day"}):
         assert loaded(tmp_path, frame, **asked).feature_names == ("a", "b")
 
@@ -311,7 +311,7 @@ def test_dates_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> Non
     frame = FRAME.assign(day=["1/2/2023", "3/4/2023"] * (N // 2), kind=LABELS)
     with pytest.raises(ElmbenchError, match=re.escape("'1/2/2023', which may be")):
         described(tmp_path, frame)
-    assert loaded(tmp_path, frame, day_first=True).X[0, 2] == 2  # the month
+    assert loaded(tmp_path, frame, day_first=True).X["day"].dt.month[0] == 2
 
 
 def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
     by_g, by_h = (loaded(tmp_path, frame, "kind", groups=name) for name in "gh")
     assert by_g.X.shape == by_h.X.shape
     assert by_g.checksum != by_h.checksum
-    assert by_g.nominal == (4,)
+    assert by_g.columns.words == ("w",)
     assert len(np.unique(by_g.groups)) == 4
 
 
@@ -265,7 +265,7 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
     assert "missing values, filled in on each training part: x0" in spec.notes[0]
     data = load_from_spec(spec)
     assert data.is_raw
-    np.testing.assert_array_equal(np.isnan(data.X[:, 0]), np.arange(N) % 5 == 0)
+    np.testing.assert_array_equal(data.X["x0"].isna(), np.arange(N) % 5 == 0)
     monkeypatch.setattr(faults, "DENSE_VALUES", 1)
     with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
         described(tmp_path, text, name="x.svm", impute=True)
@@ -326,7 +326,7 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
         arff_text(["a", "code", "kind"], ["NUMERIC", "{1,2}", "{no,yes}"], rows),
         target="kind",
     )
-    assert load_from_spec(describe(UserData("openml:8"))).nominal == (1,)
+    assert load_from_spec(describe(UserData("openml:8"))).columns.words == ("code",)
 
 
 def test_sparse_rows_of_openml_are_never_made_dense(
@@ -370,29 +370,6 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
     np.testing.assert_array_equal(load_from_spec(spec).X[:, 0], np.arange(N))
 
 
-@pytest.mark.parametrize("role", ["feature", "words", "groups", "target"])
-def test_a_part_of_a_date_never_replaces_a_column(tmp_path: Path, role: str) -> None:
-    days = pd.date_range("2023-01-01", periods=N, freq="9D")
-    values = pd.Series(np.arange(N) // 4, dtype=float) + 0.5
-    if role != "feature" and role != "target":
-        values = values.map("g{}".format)
-    frame = pd.DataFrame(
-        {"d": days.strftime("%Y-%m-%d"), "d.month": values, "e": days[::-1].strftime("%Y-%m-%d")}
-    ).assign(y=np.arange(N) % 2)
-    options = {"groups": "d.month"} if role == "groups" else {}
-    target = "d.month" if role == "target" else "y"
-    data = loaded(tmp_path, frame, target, **options)
-    renamed = frame.rename(columns={"d.month": "z"})
-    other = loaded(
-        tmp_path, renamed, "z" if role == "target" else "y", **dict.fromkeys(options, "z")
-    )
-    np.testing.assert_array_equal(data.X, other.X)
-    np.testing.assert_array_equal(data.y, other.y)
-    assert len({*data.feature_names}) == len(data.feature_names) == data.X.shape[1]
-    assert ("d.month" in data.feature_names) == (role in ("feature", "words"))
-    assert "d.month-2" in data.feature_names
-
-
 def test_a_column_without_a_name_never_gets_that_of_another(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i % 7},{i * i},{i % 2}\n" for i in range(N))
     data = loaded(tmp_path, f"column 2,,b,y\n{rows}")
@@ -406,7 +383,7 @@ def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
     data = loaded(
         tmp_path, head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days), name="x.arff"
     )
-    np.testing.assert_array_equal(data.X[:, data.feature_names.index("a day.days")], np.arange(N))
+    assert data.X["a day"].tolist() == days.tolist()
 
 
 @pytest.mark.parametrize(

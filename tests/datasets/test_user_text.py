@@ -209,7 +209,7 @@ def test_words_that_may_be_dates_can_be_categories(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="holds dates such as '3-4-12'") as caught:
         described(tmp_path, frame)
     assert "--words a if it has no dates" in str(caught.value.next_step)
-    assert loaded(tmp_path, frame, words=("a",)).nominal == (0,)
+    assert loaded(tmp_path, frame, words=("a",)).columns.words == ("a",)
 
 
 #: Columns of numbers or codes, and whether they are codes.
@@ -236,7 +236,7 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
         (frame.to_csv(index=False, sep=";").replace(".", ","), {"decimal": ","}),
     ):
         spec = described(tmp_path, rows, "kind", **options)
-        assert (load_from_spec(spec).nominal == (0,)) == spec.by_fold == are_codes
+        assert (load_from_spec(spec).columns.words == ("code",)) == spec.by_fold == are_codes
         assert (
             "codes with leading zeros are categories, not numbers: code" in spec.notes
         ) == are_codes
@@ -251,14 +251,14 @@ def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
     test = write(tmp_path, frame.iloc[2:], "test.csv")
     spec = described(tmp_path, frame, "kind", name=name, impute=True, test=test)
     data = load_from_spec(spec)
-    assert data.nominal == (1,)
-    np.testing.assert_array_equal(np.isnan(data.X[:N, 1]), np.arange(N) % 3 == 2)
-    np.testing.assert_array_equal(data.X[N:, 1], data.X[2:N, 1])
+    assert data.columns.words == ("zip",)
+    np.testing.assert_array_equal(data.X["zip"][:N].isna(), np.arange(N) % 3 == 2)
+    assert data.X["zip"][N:].fillna("").tolist() == data.X["zip"][2:N].fillna("").tolist()
     declared = load_from_spec(
         described(tmp_path, frame, "kind", name=name, words=("zip",), impute=True)
     )
     n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
-    assert np.isnan(declared.X[:, 1]).sum() == n_missing
+    assert declared.X["zip"].isna().sum() == n_missing
 
 
 def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
@@ -268,14 +268,10 @@ def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
     )
     spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order", impute=True)
     data = load_from_spec(spec)
-    np.testing.assert_array_equal(data.X[:, 0], ROWS[::-1, 0])
-    assert data.weights is not None
-    assert (*data.weights[:2], data.nominal, np.isnan(data.X[:, 1]).sum()) == (
-        10.0,
-        1.0,
-        (1,),
-        N // 3,
-    )
+    np.testing.assert_array_equal(data.X["a"], ROWS[::-1, 0])
+    assert data.weights[:2].tolist() == [10.0, 1.0]
+    assert data.columns.words == ("zip",)
+    assert data.X["zip"].isna().sum() == N // 3
 
 
 def test_numbers_that_look_like_codes_in_the_test_rows_alone_are_numbers(tmp_path: Path) -> None:
@@ -392,8 +388,8 @@ def test_numbers_of_one_value_are_one_class(tmp_path: Path) -> None:
 def test_a_category_keeps_its_spelling(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": A, "code": ["1_1", "11", "x"] * 20, "kind": ["no", "yes"] * 30})
     data: Any = loaded(tmp_path, frame)
-    assert data.nominal == (1,)
-    assert len(np.unique(data.X[:, 1])) == 3
+    assert data.columns.words == ("code",)
+    assert data.X["code"].tolist() == ["1_1", "11", "x"] * 20
 
 
 @pytest.mark.parametrize("form", ["parquet", "arff"])
@@ -407,11 +403,12 @@ def test_declared_categories_stay_categories_and_booleans_are_the_same_in_a_test
     )
     text += frame.to_csv(index=False, header=False)
     frame = frame.astype({"code": "category"})
-    assert loaded(tmp_path, frame if form == "parquet" else text, name=f"x.{form}").nominal == (1,)
+    data = loaded(tmp_path, frame if form == "parquet" else text, name=f"x.{form}")
+    assert data.columns.words == ("code",)
     frame["code"] = frame["a"] > 0
     test = write(tmp_path, frame, "test.csv")
-    codes = loaded(tmp_path, frame, "kind", name="x.csv", test=test).X[:, 1]
-    np.testing.assert_array_equal(codes == codes[0], np.tile(frame["code"] == frame["code"][0], 2))
+    words = loaded(tmp_path, frame, "kind", name="x.csv", test=test).X["code"]
+    assert words.tolist() == ["true" if value else "false" for value in frame["code"]] * 2
 
 
 def text_of(values: list[str], separator: str = ",", more: list[str] | None = None) -> str:
@@ -441,14 +438,14 @@ def text_of(values: list[str], separator: str = ",", more: list[str] | None = No
 )
 def test_usual_words_for_a_missing_value(tmp_path: Path, word: str) -> None:
     data = loaded(tmp_path, text_of([word, *map(str, VALUES[1:])]), impute=True)
-    assert data.nominal == ()
-    np.testing.assert_array_equal(data.X[:, 0], [np.nan, *VALUES[1:]])
+    assert data.columns.words == ()
+    np.testing.assert_array_equal(data.X["a"], [np.nan, *VALUES[1:]])
 
 
 def test_a_word_for_a_missing_value_may_be_a_category(tmp_path: Path) -> None:
     data = loaded(tmp_path, text_of(["None", "brick", "missing"] * 20))
-    assert data.nominal == (0,)
-    assert set(data.X[:, 0]) == {0, 1, 2}
+    assert data.columns.words == ("a",)
+    assert set(data.X["a"]) == {"None", "brick", "missing"}
 
 
 @pytest.mark.parametrize(
@@ -500,7 +497,7 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
 ) -> None:
     text = text_of((words * N)[:N])
     spec = described(tmp_path, text)
-    assert load_from_spec(spec).nominal == (0,)
+    assert load_from_spec(spec).columns.words == ("a",)
     how = "write plain numbers, or --words a if it holds categories"
     warning = f"warning: 'a' is categorical, as its numbers have a unit ({words[0]!r}): {how}"
     assert warning in spec.notes
@@ -544,7 +541,7 @@ def test_a_column_of_numbers_may_be_words(tmp_path: Path) -> None:
     text = text_of(["0", "1", "2", "1", "0", "3+"] * 10)
     with pytest.raises(ElmbenchError, match="mostly numbers"):
         described(tmp_path, text)
-    assert loaded(tmp_path, text, words=("a",)).nominal == (0,)
+    assert loaded(tmp_path, text, words=("a",)).columns.words == ("a",)
 
 
 def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:

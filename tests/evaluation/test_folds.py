@@ -4,14 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_work import fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
 from toy_data import MakeUnit, forget_data
 
 from elmbench.datasets import load as datasets_load
-from elmbench.datasets.dataset import Dataset
-from elmbench.evaluation.folds import MOST_CATEGORIES, prepared_inputs, scale_columns
+from elmbench.datasets.dataset import Columns, Dataset
+from elmbench.evaluation.preprocessing import MOST_CATEGORIES, prepared_inputs
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -105,7 +106,7 @@ def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: Mak
 
 def test_a_constant_column_becomes_the_lower_end() -> None:
     X = np.array([[5.0, 1.0], [5.0, 3.0], [9.0, 2.0]])
-    scaled = scale_columns(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
+    scaled = prepared_inputs(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
     assert scaled[:2].tolist() == [[-1.0, -1.0], [-1.0, 1.0]]
     assert np.isfinite(scaled).all()
 
@@ -167,14 +168,19 @@ def test_data_are_loaded_once_and_asked_for_by_run(
 
 NAN = float("nan")
 #: A number, a category, and a number that no training row has; the last two rows are for testing.
-X = np.array(
-    [[1.0, 0, NAN], [NAN, 0, NAN], [5.0, 1, NAN], [3.0, NAN, NAN], [NAN, NAN, 7.0], [9.0, 2, NAN]]
+X = pd.DataFrame(
+    {
+        "number": [1.0, NAN, 5.0, 3.0, NAN, 9.0],
+        "category": ["a", "a", "b", NAN, NAN, "c"],
+        "late": [NAN, NAN, NAN, NAN, 7.0, NAN],
+    }
 )
+COLUMNS = Columns(numbers=("number", "late"), dates={}, words=("category",))
 TRAIN = np.arange(4)
 
 
-def test_what_is_missing_and_what_is_a_word() -> None:
-    result = prepared_inputs(X, TRAIN, None, (1,))
+def test_missing_values_are_imputed_and_words_encoded_by_the_training_rows() -> None:
+    result = prepared_inputs(X, TRAIN, None, COLUMNS)
     # The median of 1, 5 and 3; the frequent category; no indicator of a category that is only
     # tested; zero where there is no value to learn from.
     assert result.tolist() == [
@@ -188,15 +194,38 @@ def test_what_is_missing_and_what_is_a_word() -> None:
 
 
 def test_a_category_that_no_training_row_has_a_value_of() -> None:
-    words = np.array([[1.0, NAN], [2.0, NAN], [3.0, 4.0]])
-    result = prepared_inputs(words, np.arange(2), None, (1,))
-    # It is one category, 0, which the test row does not have.
+    words = pd.DataFrame({"number": [1.0, 2.0, 3.0], "category": [NAN, NAN, "d"]}, dtype=object)
+    columns = Columns(numbers=("number",), dates={}, words=("category",))
+    result = prepared_inputs(words, np.arange(2), None, columns)
+    # It is one category, which the test row does not have.
     assert result.tolist() == [[1, 1], [2, 1], [3, 0]]
+
+
+def test_dates_become_the_parts_that_vary_in_the_training_rows() -> None:
+    days = pd.to_datetime(["2023-01-30", "2023-02-01", None, "2024-03-01"])
+    columns = Columns(numbers=(), dates={"day": "ISO8601"}, words=())
+    result = prepared_inputs(pd.DataFrame({"day": days}), np.arange(3), None, columns)
+    # Month, weekday and days since the first date: the year varies in the test row alone.
+    assert result.tolist() == [[1, 0, 0], [2, 2, 2], [1.5, 1, 1], [3, 4, 396]]
+
+
+def test_the_hour_is_a_part_of_times() -> None:
+    times = pd.to_datetime(["2023-02-01 06:00", "2023-02-01 18:00"])
+    columns = Columns(numbers=(), dates={"at": "ISO8601"}, words=())
+    result = prepared_inputs(pd.DataFrame({"at": times}), np.arange(2), None, columns)
+    assert result.tolist() == [[6, 0], [18, 0.5]]
+
+
+@pytest.mark.parametrize("days", [[None, None, "2024-03-01"], ["2024-03-01"] * 2 + [None]])
+def test_dates_that_do_not_vary_in_the_training_rows_are_zero_there(days: list[Any]) -> None:
+    frame = pd.DataFrame({"day": pd.to_datetime(pd.Series(days))})
+    columns = Columns(numbers=(), dates={"day": "ISO8601"}, words=())
+    assert prepared_inputs(frame, np.arange(2), None, columns).tolist() == [[0], [0], [0]]
 
 
 def test_scaled_by_the_same_rows() -> None:
     result = prepared_inputs(
-        X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,)
+        X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), COLUMNS
     )
     assert result[:, 0].tolist() == [-1, 0, 1, 0, 0, 3]
     assert result[:, 2].tolist() == [1, 1, -1, 1, 1, -1]
@@ -205,8 +234,10 @@ def test_scaled_by_the_same_rows() -> None:
 @pytest.mark.parametrize("categories", [MOST_CATEGORIES, MOST_CATEGORIES + 1])
 def test_rare_categories_share_an_indicator(categories: int) -> None:
     # Each twice, but the last two once.
-    words = np.concatenate([np.arange(categories), np.arange(categories - 2)]).astype(float)
-    result = prepared_inputs(words[:, np.newaxis], np.arange(len(words)), None, (0,))
+    numbers = [*range(categories), *range(categories - 2)]
+    words = pd.DataFrame({"word": [f"word {number:02}" for number in numbers]})
+    columns = Columns(numbers=(), dates={}, words=("word",))
+    result = prepared_inputs(words, np.arange(len(words)), None, columns)
     assert result.shape[1] == MOST_CATEGORIES == 50
     assert result.sum(axis=1).tolist() == [1] * len(words)
     shared = (result[categories - 2] == result[categories - 1]).all()

@@ -22,7 +22,8 @@ from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.folds import scale_columns, split_of_rows
+from elmbench.evaluation.folds import split_of_rows
+from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.evaluation.splits import (
     check_splittable,
     order_rows,
@@ -249,8 +250,8 @@ def test_kinds_of_scaling() -> None:
         "unit-rows": unit,
     }
     for kind, values in expected.items():
-        np.testing.assert_allclose(scale_columns(X, rows, Scale(kind=kind)), values, atol=1e-15)
-    by_row = scale_columns(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
+        np.testing.assert_allclose(prepared_inputs(X, rows, Scale(kind=kind)), values, atol=1e-15)
+    by_row = prepared_inputs(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
     assert sp.issparse(by_row)
     np.testing.assert_allclose(by_row.toarray(), unit, atol=1e-15)
 

@@ -240,7 +240,7 @@ def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> Non
     data = load_dataset("my-notes")
     assert "; the positive class is no; " in data.notes[0]
     assert [len(rows) for rows in data.splits.values()] == [30, 10]
-    assert np.isnan(data.X[3, 0])
+    assert np.isnan(data.X.iloc[3, 0])
 
 
 def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:

@@ -27,9 +27,8 @@ from elmbench.datasets.table import (
     is_missing,
     label_words,
     to_numbers,
-    unused_name,
 )
-from elmbench.datasets.values import features_of, read_dates, span, with_numbers
+from elmbench.datasets.values import date_format, read_dates, span, with_numbers
 from elmbench.errors import ElmbenchError, closest, wording
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
@@ -47,10 +46,10 @@ class FileSource(Source, FileOptions):
     `target` is the name of the target column or its position (-1: the last); if empty, it is a
     column that is called target, class, label or y, else the last. `drop` names columns that are
     not features, `words` columns of categories even if they look like numbers, `dates` columns of
-    dates, which become features. `separator`, `decimal` and `header` describe a text table; they
-    are detected unless they are given. `drop_missing_target` leaves out rows without a target.
-    `test` is another file with the official test rows. `sha256` has the hashes of the file and of
-    the test file that are meant; files with another content are rejected.
+    dates. `separator`, `decimal` and `header` describe a text table; they are detected unless they
+    are given. `drop_missing_target` leaves out rows without a target. `test` is another file with
+    the official test rows. `sha256` has the hashes of the file and of the test file that are meant;
+    files with another content are rejected.
     """
 
     kind: Literal["file"]
@@ -79,7 +78,7 @@ class FileSource(Source, FileOptions):
         return hash_of([self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]])
 
     def load(self, request: SourceRequest) -> Table:
-        return expand_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
+        return with_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
 
 
 def read_user_file(
@@ -161,12 +160,21 @@ def _only_features(table: Table, features: Sequence[str]) -> Table:
 
 def _with_codes(table: Table) -> Table:
     """Return a table whose columns of codes, such as 007, are columns of categories."""
-    codes = code_columns(table, table.words)
+    codes = [
+        name
+        for name, words in table.nominal.items()
+        if name not in table.words and are_codes(words)
+    ]
     if codes:
-        columns = {name: without_missing_words(table.nominal[name]) for name in codes}
         remark = f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
-        table = replace(table, nominal=table.nominal | columns).add_remark(remark)
-    return replace(table, words=table.words.union(codes))
+        table = _without_missing_words(table, codes).add_remark(remark)
+    return replace(table, words=table.words.union(codes), codes=frozenset(codes))
+
+
+def _without_missing_words(table: Table, names: Iterable[str]) -> Table:
+    """Return a table without words such as `unknown` in some columns of words."""
+    columns = {name: without_missing_words(table.nominal[name]) for name in names}
+    return replace(table, nominal=table.nominal | columns)
 
 
 def _drop_missing_targets(table: Table) -> Table:
@@ -193,13 +201,6 @@ def _path_and_form(path: Path) -> tuple[Path, str]:
     )
 
 
-def code_columns(table: Table, declared: Collection[str]) -> list[str]:
-    """Return the columns of codes that are not among the declared columns of categories."""
-    return [
-        name for name, words in table.nominal.items() if name not in declared and are_codes(words)
-    ]
-
-
 def header_of(names: Collection[str]) -> bool | None:
     """Return True if a file with columns of these names has a header; None if it must be
     detected.
@@ -222,9 +223,7 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         "decimal": decimal,
     }
     test = read_user_file(source.model_copy(update=changes | {"header": header}), spec, train.names)
-    codes = {name: test.nominal[name] for name in code_columns(train, source.words)}
-    columns = {name: without_missing_words(words) for name, words in codes.items()}
-    test = replace(test, nominal=test.nominal | columns)
+    test = _without_missing_words(test, train.codes)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
@@ -327,27 +326,25 @@ def _sort_by_column(
     return table.rows(order), times, ends
 
 
-def expand_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
-    """Return a table whose columns of dates are replaced by columns of numbers, such as
-    `day.month`, or `day.month-2` if the file has a column `day.month`.
+def with_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
+    """Return a table with the format of its columns of dates, in which missing dates are None.
+
+    Raises ElmbenchError if a column holds anything but dates in one format.
     """
+    check_columns(table, names)
+    formats: dict[str, str] = {}
     for name in names:
-        table, words = _take_column(table, name)
-        dates = read_dates(words, day_first, name)
-        if dates is None:
-            problem = (
-                f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
-            )
+        words = table.nominal.get(name)
+        form = None if words is None else date_format(words, day_first, name)
+        if form is None:
+            example = next(filter(None, table.column(name)), None)
             raise ElmbenchError(
-                problem, expected="dates in one format", next_step="correct the data"
+                f"{table.origin}: the column {name!r} holds {example!r}",
+                expected="dates in one format",
+                next_step="correct the data",
             )
-        features = features_of(dates)
-        if features.empty:
-            table = table.add_remark(f"{name} has a single date and is left out")
-        taken = {*table.names, table.target_name}
-        parts = (unused_name(f"{name}.{part}", taken) for part in features)
-        table = replace(table, X=np.column_stack([table.X, features]), names=(*table.names, *parts))
-    return table
+        formats[name] = form
+    return replace(_without_missing_words(table, names), dates=formats)
 
 
 def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:

@@ -1,0 +1,159 @@
+"""The preprocessing of rows for models: one pipeline, which is fitted to the training rows of a
+fold or, for a model that is saved, to all rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    StandardScaler,
+)
+
+from elmbench.datasets.values import as_read, date_parts, first_date, varying_parts
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from elmbench.datasets.dataset import Columns
+    from elmbench.evaluation.splits import Indices
+    from elmbench.specs.protocol import Scale, TargetScale
+
+#: Kinds of scaling that keep sparse rows sparse.
+KEEP_ZEROS = ("max-abs", "unit-rows")
+#: The most categories of a column with separate indicators; rarer ones share one.
+MOST_CATEGORIES = 50
+
+
+def preprocessing(columns: Columns | None, scale: Scale | None) -> Pipeline:
+    """Return the unfitted pipeline that turns rows into the inputs of models.
+
+    Missing numbers become the median of their column, missing categories the most frequent one.
+    Each category has an indicator. Dates become their parts.
+
+    Parameters
+    ----------
+    columns : Columns or None
+        The kinds of the columns of a data frame; None for complete rows of numbers, which are only
+        scaled.
+    scale : Scale or None
+    """
+    steps = [] if columns is None else [("inputs", encoder(columns))]
+    scaler = "passthrough" if scale is None else scaler_of(scale)
+    return Pipeline([*steps, ("scale", scaler)])
+
+
+def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pipeline:
+    """Return the unfitted pipeline of a model and its preprocessing, for rows of a program or file.
+
+    `columns`: the kinds of the columns; None for sparse rows.
+    """
+    steps = preprocessing(columns, scale).steps
+    if columns is not None:
+        read = FunctionTransformer(as_read, kw_args=columns._asdict())
+        steps = [("values", read), *steps]
+    return Pipeline([*steps, ("model", model)])
+
+
+def encoder(columns: Columns) -> ColumnTransformer:
+    """Return a transformer that imputes numbers, dates and words, and encodes dates and words."""
+    # A column without values in the training rows becomes zero, and so must not be missing in other
+    # rows.
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    one_hot = OneHotEncoder(
+        handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False
+    )
+    most_frequent = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    return ColumnTransformer(
+        [
+            ("numbers", imputer, list(columns.numbers)),
+            ("dates", make_pipeline(DateFeatures(), imputer), list(columns.dates)),
+            ("words", make_pipeline(most_frequent, one_hot), list(columns.words)),
+        ]
+    )
+
+
+class DateFeatures(TransformerMixin, BaseEstimator):
+    """Replace columns of dates by their parts that vary, and by the days since the first date.
+
+    Attributes
+    ----------
+    columns_ : dict
+        The first date and the names of the parts of each column.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the first dates and the parts of the columns of a data frame of dates."""
+        self.columns_ = {}
+        for name in X:
+            dates = _dates_of(X, name)
+            self.columns_[name] = (first_date(dates), varying_parts(dates))
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the features of new rows, of shape (n, n_features_out); NaN for a missing date."""
+        features = [
+            date_parts(_dates_of(X, name), first)[list(parts)]
+            for name, (first, parts) in self.columns_.items()
+        ]
+        return np.hstack(features)
+
+
+def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
+    return X[name].to_numpy("datetime64[us]")
+
+
+def scaler_of(scale: Scale | TargetScale) -> Any:
+    """Return scikit-learn's transformer for a scaling."""
+    others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
+    return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
+
+
+def take_rows(X: Any, rows: Indices | slice) -> Any:
+    """Return some rows of an array, a CSR matrix or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def prepared_inputs(
+    X: Any, rows: Indices | slice, scale: Scale | None, columns: Columns | None = None
+) -> Any:
+    """Return all rows as inputs of models, by a pipeline that is fitted to some of them.
+
+    A column that is constant over `rows` becomes the lower end of the range, or zero for
+    `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
+
+    `columns`: see `preprocessing`.
+    """
+    from scipy.sparse import issparse
+
+    if scale is not None and issparse(X) and scale.kind not in KEEP_ZEROS:
+        raise ElmbenchError(
+            f"scaling of kind {scale.kind!r} would make sparse rows dense",
+            expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
+            next_step="correct the protocol of the experiment",
+        )
+    return preprocessing(columns, scale).fit(take_rows(X, rows)).transform(X)
+
+
+def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
+    """Return, for each input that `preprocessing` makes of these rows, the position of its
+    column.
+    """
+    encoded = [*columns.dates, *columns.words]
+    widths = [encoder(columns.only([name])).fit_transform(X[[name]]).shape[1] for name in encoded]
+    names = [*columns.numbers]
+    for name, width in zip(encoded, widths, strict=True):
+        names += [name] * width
+    return np.array([X.columns.get_loc(name) for name in names], dtype=np.intp)
