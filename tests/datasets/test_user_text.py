@@ -514,7 +514,9 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
     "words", [["1a", "2b", "3c", "4d"], ["p1", "p2"], ["5-10", "10-15"], ["3+", "red"]]
 )
 def test_other_words_have_no_unit(tmp_path: Path, words: list[str]) -> None:
-    assert not any("have a unit" in note for note in described(tmp_path, text_of((words * N)[:N])).notes)
+    assert not any(
+        "have a unit" in note for note in described(tmp_path, text_of((words * N)[:N])).notes
+    )
 
 
 @pytest.mark.parametrize("word", ["12 kg", "1,00", "1_000", "abc", "1.2.3"])
