@@ -5,6 +5,8 @@ the matrix.
 beyond the caches.
 """
 
+from typing import NamedTuple
+
 from elmbench.numerics.arrays import Array
 
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -64,16 +66,29 @@ def _add_row(row: Array, v: Array, w: Array) -> None:
         w[0] += row[i] * v[i]
 
 
-def update_and_multiply(
-    A: Array, m: int, pending: bool, u: Array, v: Array, x: Array, y: Array
-) -> None:
-    """Apply a pending update A += u u' - v v', and write A x over y, in one pass over a symmetric A
-    in C order.
+class Update(NamedTuple):
+    """The change u u' - v v' of a symmetric matrix.
 
-    These are the leading m rows and entries; only the lower triangle of A is read and written. Two
-    rows at a time are faster within the caches than the eight of `multiply`. The order of the sums
-    depends on m and `pending` only.
+    Attributes
+    ----------
+    u, v : ndarrays of shape (n,)
     """
+
+    u: Array
+    v: Array
+
+
+def update_and_multiply(
+    A: Array, m: int, pending: bool, update: Update, x: Array, y: Array
+) -> None:
+    """Apply an update if it is `pending`, and write A x over y, in one pass over a symmetric A.
+
+    A is in C order; its leading m rows and columns count, of which only the lower triangle is read
+    and written. Two rows at a time are faster within the caches than the eight of `multiply`. The
+    order of the sums depends on m and `pending` only.
+    """
+    u = update.u
+    v = update.v
     if m % 2 == 1:
         if pending:
             A[0, 0] += u[0] * u[0] - v[0] * v[0]

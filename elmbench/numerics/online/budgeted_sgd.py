@@ -1,8 +1,7 @@
-"""Kernel Pegasos with a budget of support vectors, of which those with the least weight are removed
-or merged.
+"""Kernel Pegasos with a budget: the support vector with the least weight is removed or merged.
 
-Support vectors are the columns of a dense matrix, so products with a sparse row are sums of its
-rows. All arrays have the support vectors along their last or only axis, of which the leading `m`
+Support vectors are the columns of a dense matrix, so the product with a sparse row is a sum of rows
+of that matrix. All arrays have the support vectors along their last or only axis; the leading `m`
 are in use. (Wang, Crammer, Vucetic, Breaking the curse of kernelization: Budgeted stochastic
 gradient descent for large-scale SVM training, JMLR 13, 2012.)
 """
@@ -26,18 +25,31 @@ from elmbench.numerics.online.loops import (
     sparse_rows,
 )
 
-# of the golden section search for a merged support vector: its place is known to 1e-5 of the way
+#: Steps of the golden section search, which locates a merged support vector to 1e-5 of the way.
 GOLDEN_STEPS = 24
-GOLDEN = 0.6180339887498949  # share of the interval that a step leaves
+
+#: Share of the interval that is left after a step of the golden section search.
+GOLDEN = 0.6180339887498949
+
+#: Numbers are equal if they differ by at most this share of their size, which is round-off.
 TIED = 1e-13
-"""Differences up to this share of the numbers' size are round-off: such numbers count as equal."""
 
 
 class SupportVectors(NamedTuple):
-    """Support vectors as `columns`, of shape (n_features, capacity), and their properties.
+    """Support vectors and their properties.
 
-    `norms` are squared norms; `weights` has shape (n_outputs, capacity); `born` are the steps at
-    which they joined; `distances`, of shape (capacity, capacity), are squared.
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, capacity)
+        The support vectors.
+    norms : ndarray of shape (capacity,)
+        Their squared norms.
+    weights : ndarray of shape (n_outputs, capacity)
+        Their weights, times the ridge and the number of steps.
+    born : ndarray of shape (capacity,)
+        The steps at which they joined.
+    distances : ndarray of shape (capacity, capacity)
+        The squared distances between them.
     """
 
     columns: Array
@@ -47,43 +59,91 @@ class SupportVectors(NamedTuple):
     distances: Array
 
 
-def least_weight(m: int, weights: Array, born: Numbers) -> int:
-    """Return the support vector with the shortest vector of weights, the oldest of equal ones, see
-    `TIED`.
+class BudgetedSettings(NamedTuple):
+    """The parameters of budgeted stochastic gradient descent.
+
+    Attributes
+    ----------
+    gamma : float
+        Inverse squared width of the Gaussian kernel.
+    budget : int
+        Largest number of support vectors.
+    merges : bool
+        True if a support vector beyond the budget is merged, False if it is removed.
+    ridge : float
+        lambda in the paper.
     """
+
+    gamma: float
+    budget: int
+    merges: bool
+    ridge: float
+
+
+class BudgetedCounters(NamedTuple):
+    """The numbers that the loop changes.
+
+    Attributes
+    ----------
+    position : int
+        Row of the current call that is learnt next.
+    step : int
+        Number of rows so far.
+    size : int
+        Number of support vectors.
+    """
+
+    position: int
+    step: int
+    size: int
+
+
+def least_weight(m: int, support: SupportVectors) -> int:
+    """Return the support vector with the shortest vector of weights.
+
+    The oldest of equal ones is taken, see `TIED`.
+    """
+    weights = support.weights
+    born = support.born
     lightest = 0
     min_length = math.inf
     for s in range(m):
         length = inner(weights[:, s], weights[:, s], len(weights))
         is_tied = abs(length - min_length) <= TIED * length
-        if (length < min_length and not is_tied) or (is_tied and born[s] < born[lightest]):
+        is_shorter = length < min_length and not is_tied
+        is_older = is_tied and born[s] < born[lightest]
+        if is_shorter or is_older:
             min_length = length
             lightest = s
     return lightest
 
 
 def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
-    """Return the squared length of the projection of two weighted support vectors onto one at h of
-    the way from b to a.
+    """Return the squared length of the projection of two support vectors onto a merged one.
 
-    Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The
-    kernel of the merged one is k^((1-h)^2) with a and k^(h^2) with b.
+    Parameters
+    ----------
+    h : float
+        Position of the merged one on the way from b to a, from 0 to 1.
+    exponent : float
+        Logarithm of the kernel between a and b.
+    aa, ab, bb : float
+        Inner products of the weights of a and b.
     """
+    # Wang et al. (2012), section 5.2: k(a, z) = k^((1-h)^2) and k(b, z) = k^(h^2) with k = k(a, b).
     u = math.exp(exponent * (1.0 - h) * (1.0 - h))
     v = math.exp(exponent * h * h)
     return aa * u * u + 2.0 * ab * u * v + bb * v * v
 
 
-def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
-    """Return the h in [0, 1] of the longest projection (see `merged_length`), and its length, by
-    golden section search.
+def golden_section(
+    exponent: float, aa: float, ab: float, bb: float, within: float
+) -> tuple[float, float]:
+    """Return a maximiser h of `merged_length` between 0 and 1, and that length.
 
-    With two maxima, the search may end at the lower one; but both ends are tried as well, so
-    merging never loses more than the removal of either support vector. Of equally long projections,
-    see `TIED`, the search takes the one with the smaller h: two equal weights have maxima at h and
-    1 - h, and round-off would choose. An end is taken if the search finds no longer one.
+    Lengths that differ by up to `within` are equal; the smaller h is then taken. With two maxima,
+    the search may end at the lower one.
     """
-    within = TIED * (aa + 2.0 * abs(ab) + bb)
     low = 0.0
     high = 1.0
     left = high - GOLDEN * (high - low)
@@ -103,36 +163,48 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
             at_left = at_right
             right = low + GOLDEN * (high - low)
             at_right = merged_length(right, exponent, aa, ab, bb)
-    h = left
-    length = at_left
-    if at_right > length + within:
-        h = right
-        length = at_right
+    if at_right > at_left + within:
+        return right, at_right
+    return left, at_left
+
+
+def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
+    """Return the h in [0, 1] of the longest projection, and its squared length.
+
+    The arguments are those of `merged_length`. Both ends are tried after a golden section search,
+    so merging never loses more than the removal of either support vector. An end is taken if the
+    search finds no longer projection. Of equally long ones, see `TIED`, the search takes the one
+    with the smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose.
+    """
+    within = TIED * (aa + 2.0 * abs(ab) + bb)
+    h, length = golden_section(exponent, aa, ab, bb, within)
     at_a = merged_length(1.0, exponent, aa, ab, bb)
     at_b = merged_length(0.0, exponent, aa, ab, bb)
-    if max(at_a, at_b) >= length - within:
-        return (1.0, at_a) if at_a >= at_b - within else (0.0, at_b)
-    return h, length
+    if not max(at_a, at_b) >= length - within:
+        return h, length
+    if at_a >= at_b - within:
+        return 1.0, at_a
+    return 0.0, at_b
 
 
-def best_partner(
-    a: int, m: int, gamma: float, weights: Array, distances: Array
-) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, the first of equal ones (see
-    `TIED`), and the h of `best_merge`.
+def best_partner(a: int, m: int, gamma: float, support: SupportVectors) -> tuple[int, float]:
+    """Return the support vector with which merging `a` loses least, and the h of `best_merge`.
 
-    The loss is |w_a f_a + w_b f_b|^2 minus the squared length of the projection, summed over the
-    outputs.
+    The first of equal ones is taken, see `TIED`.
     """
-    aa = inner(weights[:, a], weights[:, a], len(weights))
+    # Wang et al. (2012), section 5.2: the loss is |w_a f_a + w_b f_b|^2 minus the squared length of
+    # the projection, summed over the outputs.
+    weights = support.weights
+    n_outputs = len(weights)
+    aa = inner(weights[:, a], weights[:, a], n_outputs)
     partner = -1
     best_h = 0.0
     min_loss = math.inf
     for b in range(m):
         if b != a:
-            ab = inner(weights[:, a], weights[:, b], len(weights))
-            bb = inner(weights[:, b], weights[:, b], len(weights))
-            exponent = -gamma * distances[a, b]
+            ab = inner(weights[:, a], weights[:, b], n_outputs)
+            bb = inner(weights[:, b], weights[:, b], n_outputs)
+            exponent = -gamma * support.distances[a, b]
             h, length = best_merge(exponent, aa, ab, bb)
             loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
             if loss < min_loss - TIED * (aa + 2.0 * abs(ab) + bb):
@@ -142,35 +214,41 @@ def best_partner(
     return partner, best_h
 
 
-def merge_into(a: int, b: int, h: float, m: int, gamma: float, support: SupportVectors) -> None:
-    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights of the least loss.
-
-    The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b -
-    s|^2 - h (1-h) |a - b|^2, and so does its norm.
-    """
-    columns, norms, weights, _, distances = support
-    gap = distances[a, b]
-    to_a = math.exp(-gamma * gap * (1.0 - h) * (1.0 - h))
-    to_b = math.exp(-gamma * gap * h * h)
+def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> None:
+    """Write the weights of the merged support vector over those of `b`."""
+    # Wang et al. (2012), section 5.2: the projection of w_a f_a + w_b f_b onto f_z has the weights
+    # w_a k(a, z) + w_b k(b, z).
+    to_a = math.exp(exponent * (1.0 - h) * (1.0 - h))
+    to_b = math.exp(exponent * h * h)
     for o in range(len(weights)):
         weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
+
+
+def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> None:
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with its norm and distances."""
+    # |z - s|^2 = h |a - s|^2 + (1 - h) |b - s|^2 - h (1 - h) |a - b|^2, and |z|^2 likewise.
+    columns = support.columns
+    norms = support.norms
+    distances = support.distances
+    rest = 1.0 - h
+    reduction = h * rest * distances[a, b]
     for f in range(len(columns)):
-        columns[f, b] = (1.0 - h) * columns[f, b] + h * columns[f, a]
-    reduction = h * (1.0 - h) * gap
-    norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - reduction)
+        columns[f, b] = rest * columns[f, b] + h * columns[f, a]
+    norms[b] = max(0.0, h * norms[a] + rest * norms[b] - reduction)
     for s in range(m):
-        distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - reduction)
-        distances[b, s] = distances[s, b] = distance
+        distance = max(0.0, h * distances[a, s] + rest * distances[b, s] - reduction)
+        distances[b, s] = distance
+        distances[s, b] = distance
     distances[b, b] = 0.0
 
 
 def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     """Remove support vector `a` and move the last one to its position."""
-    columns, norms, weights, born, distances = support
+    distances = support.distances
     last = m - 1
-    norms[a] = norms[last]
-    born[a] = born[last]
-    for array in (columns, weights):
+    support.norms[a] = support.norms[last]
+    support.born[a] = support.born[last]
+    for array in (support.columns, support.weights):
         array[:, a] = array[:, last]
         array[:, last] = 0.0
     distances[a, :last] = distances[last, :last]
@@ -178,14 +256,25 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     distances[a, a] = 0.0
 
 
-def distance_row(
-    t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array
+def shrink_to_budget(
+    m: int, step: int, settings: BudgetedSettings, support: SupportVectors
 ) -> None:
-    """Write the squared distances between a sparse row and the support vectors.
+    """Merge the support vector with the least weight with another one, or remove it."""
+    # Wang et al. (2012), Algorithm 1, lines of the budget maintenance.
+    a = least_weight(m, support)
+    if settings.merges:
+        b, h = best_partner(a, m, settings.gamma, support)
+        exponent = -settings.gamma * support.distances[a, b]
+        merge_weights(a, b, h, exponent, support.weights)
+        merge_points(a, b, h, m, support)
+        support.born[b] = step
+    remove_vector(a, m, support)
 
-    They are sums of squared differences; for features that the row lacks, these come from the
-    squared norms.
-    """
+
+def distance_row(t: int, rows: SparseRows, m: int, support: SupportVectors, out: Array) -> None:
+    """Write the squared distances between a sparse row and the support vectors to `out`."""
+    # The sum of (x_f - s_f)^2 over the features of the row, and |s|^2 over those that it lacks.
+    columns = support.columns
     inside = np.zeros(m)
     out[:m] = 0.0
     first = rows.indptr[t]
@@ -199,99 +288,125 @@ def distance_row(
             inside[s] += row[s] * row[s]
     if last - first < len(columns):
         for s in range(m):
-            out[s] += max(0.0, norms[s] - inside[s])
+            out[s] += max(0.0, support.norms[s] - inside[s])
 
 
 def rival(label: int, scores: Array) -> int:
-    """Return the class with the largest score except `label`, the first of equal ones."""
+    """Return the class with the largest score except `label`, the first of equal ones.
+
+    It is -1 for a single output.
+    """
     best = -1
-    for o in range(len(scores)):
-        if o != label and (best < 0 or scores[o] > scores[best]):
-            best = o
+    if len(scores) > 1:
+        for o in range(len(scores)):
+            if o != label and (best < 0 or scores[o] > scores[best]):
+                best = o
     return best
 
 
+def margin_of(label: int, opponent: int, scores: Array) -> float:
+    """Return the score of a class less that of its opponent, or the signed single score."""
+    if opponent >= 0:
+        return scores[label] - scores[opponent]
+    if label == 1:
+        return scores[0]
+    return -scores[0]
+
+
+def find_equal(m: int, distances: Array) -> int:
+    """Return the first of `m` support vectors at distance zero, or `m`."""
+    for s in range(m):
+        if distances[s] == 0.0:
+            return s
+    return m
+
+
+def append_vector(
+    t: int, step: int, rows: SparseRows, distances: Array, m: int, support: SupportVectors
+) -> None:
+    """Append a sparse row, at some distances from the support vectors, without weight."""
+    norm = 0.0
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        support.columns[rows.indices[p], m] = rows.data[p]
+        norm += rows.data[p] * rows.data[p]
+    support.norms[m] = norm
+    support.born[m] = step
+    support.weights[:, m] = 0.0
+    support.distances[m, :m] = distances[:m]
+    support.distances[:m, m] = distances[:m]
+    support.distances[m, m] = 0.0
+
+
+def add_weight(slot: int, label: int, opponent: int, weights: Array) -> None:
+    """Add the step of a row that violates the margin to the weights of its support vector."""
+    # The subgradient of the loss of Crammer and Singer, or of the hinge loss for a single output.
+    if opponent >= 0:
+        weights[label, slot] += 1.0
+        weights[opponent, slot] -= 1.0
+    elif label == 1:
+        weights[0, slot] += 1.0
+    else:
+        weights[0, slot] -= 1.0
+
+
 def absorb_budgeted(
-    position: int,
-    step: int,
-    m: int,
+    counters: BudgetedCounters,
     rows: SparseRows,
     labels: Numbers,
-    ridge: float,
-    gamma: float,
-    budget: int,
-    merges: bool,
+    settings: BudgetedSettings,
     support: SupportVectors,
-) -> tuple[int, int, int, int]:
-    """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
+) -> tuple[BudgetedCounters, int]:
+    """Learn sparse rows, with class numbers as labels, and keep the budget after each.
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t
-    does not change w, and a row that violates the margin joins with a weight of 1. `ridge` is
-    lambda in the paper; labels are class numbers, 0 and 1 for a single output; `support` is changed
-    in place. A support vector too many is merged with another one or, unless it `merges`, dropped.
-    The status is `GROW` if the capacity does not suffice.
+    does not change w, and a row that violates the margin joins with a weight of 1. Labels are 0 and
+    1 for a single output. `support` is changed in place.
+
+    Returns
+    -------
+    counters : BudgetedCounters
+    status : int
+        `DONE`, or `GROW` if the capacity does not suffice for the next row.
     """
-    columns, norms, weights, born, distances = support
+    # Wang, Crammer and Vucetic (2012), Algorithm 1.
+    t, step, m = counters
+    weights = support.weights
     n_outputs, capacity = weights.shape
     k = np.zeros(capacity)
     gaps = np.zeros(capacity)
     scores = np.zeros(n_outputs)
-    t = position
+    status = DONE
     while True:
-        if m > budget:
-            a = least_weight(m, weights, born)
-            if merges:
-                b, h = best_partner(a, m, gamma, weights, distances)
-                merge_into(a, b, h, m, gamma, support)
-                born[b] = step
-            remove_vector(a, m, support)
+        if m > settings.budget:
+            shrink_to_budget(m, step, settings, support)
             m -= 1
         if t == len(labels):
-            return t, step, m, DONE
-        distance_row(t, rows, m, norms, columns, gaps)
+            break
+        distance_row(t, rows, m, support, gaps)
         for s in range(m):
-            k[s] = math.exp(-gamma * gaps[s])
+            k[s] = math.exp(-settings.gamma * gaps[s])
         for o in range(n_outputs):
             scores[o] = inner(weights[o], k, m)
         label = labels[t]
-        opponent = -1
-        if n_outputs == 1:
-            margin = scores[0] if label == 1 else -scores[0]
-        else:
-            opponent = rival(label, scores)
-            margin = scores[label] - scores[opponent]
-        if step == 0 or margin < ridge * step:
-            slot = m
-            for s in range(m):
-                if gaps[s] == 0.0:
-                    slot = s
-                    break
+        opponent = rival(label, scores)
+        margin = margin_of(label, opponent, scores)
+        if step == 0 or margin < settings.ridge * step:
+            slot = find_equal(m, gaps)
             if slot == m:
                 if m == capacity:
-                    return t, step, m, GROW
-                norm = 0.0
-                for p in range(rows.indptr[t], rows.indptr[t + 1]):
-                    columns[rows.indices[p], slot] = rows.data[p]
-                    norm += rows.data[p] * rows.data[p]
-                norms[slot] = norm
-                born[slot] = step
-                weights[:, slot] = 0.0
-                distances[slot, :m] = gaps[:m]
-                distances[:m, slot] = gaps[:m]
-                distances[slot, slot] = 0.0
+                    status = GROW
+                    break
+                append_vector(t, step, rows, gaps, m=m, support=support)
                 m += 1
-            if n_outputs == 1:
-                weights[0, slot] += 1.0 if label == 1 else -1.0
-            else:
-                weights[label, slot] += 1.0
-                weights[opponent, slot] -= 1.0
+            add_weight(slot, label, opponent, weights)
         step += 1
         t += 1
+    return BudgetedCounters(t, step, m), status
 
 
 @dataclass
 class BudgetedState:
-    """Support vectors and their weights; the leading `size` entries are in use, at most `budget`.
+    """At most `budget` support vectors and their weights, in the leading `size` entries.
 
     The outputs, one for two classes, are sum_s w_s k(x_s, x) / (ridge t) after t steps, with the
     kernel exp(-gamma d^2).
@@ -307,12 +422,13 @@ class BudgetedState:
     support: SupportVectors = field(init=False)
 
     def __post_init__(self) -> None:
-        empty = np.zeros(0)
-        weights = np.zeros((self.n_outputs, 0))
-        columns = np.zeros((self.n_features, 0))
-        born = np.zeros(0, np.int64)
-        distances = np.zeros((0, 0))
-        self.support = SupportVectors(columns, empty, weights, born, distances)
+        self.support = SupportVectors(
+            columns=np.zeros((self.n_features, 0)),
+            norms=np.zeros(0),
+            weights=np.zeros((self.n_outputs, 0)),
+            born=np.zeros(0, np.int64),
+            distances=np.zeros((0, 0)),
+        )
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
         """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
@@ -322,14 +438,20 @@ class BudgetedState:
         rows = sparse_rows(X)
         labels = loop_array(labels, np.int64)
         self.support = SupportVectors(*(loop_array(array, None) for array in self.support))
+        settings = BudgetedSettings(
+            gamma=float(self.gamma),
+            budget=self.budget,
+            merges=self.merges,
+            ridge=float(ridge),
+        )
         position = 0
         status = GROW
         while status == GROW:
             self._reserve()
-            position, self.step, self.size, status = run_compiled(
-                absorb_budgeted, position, self.step, self.size, rows, labels,
-                float(ridge), float(self.gamma), self.budget, self.merges, self.support,
-            )  # fmt: skip
+            counters = BudgetedCounters(position=position, step=self.step, size=self.size)
+            (position, self.step, self.size), status = run_compiled(
+                absorb_budgeted, counters, rows, labels, settings, self.support
+            )
 
     def solution(self, ridge: float) -> Array:
         """Return the weights of the support vectors, of shape (size, n_outputs)."""
@@ -343,5 +465,11 @@ class BudgetedState:
         """Make room for one more support vector."""
         if self.size == len(self.support.norms):
             n = min(self.budget + 1, max(16, 2 * self.size))
-            shapes = (self.n_features, n), (n,), (self.n_outputs, n), (n,), (n, n)
-            self.support = SupportVectors(*map(enlarge, self.support, shapes))
+            support = self.support
+            self.support = SupportVectors(
+                columns=enlarge(support.columns, (self.n_features, n)),
+                norms=enlarge(support.norms, (n,)),
+                weights=enlarge(support.weights, (self.n_outputs, n)),
+                born=enlarge(support.born, (n,)),
+                distances=enlarge(support.distances, (n, n)),
+            )

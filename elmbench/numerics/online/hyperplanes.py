@@ -1,13 +1,13 @@
-"""Stochastic gradient descent for linear support vector machines with one or several weights for
-each class.
+"""Stochastic gradient descent for linear support vector machines with several weights for a class.
 
-Weights are the columns of a matrix, so products with a sparse row are sums of its rows. The last
-row has the intercepts. All arrays have the weights along their last or only axis, of which the
-leading `m` are in use and the others zero. (Wang, Djuric, Crammer, Vucetic, Trading
+Weights are the columns of a matrix, so the product with a sparse row is a sum of rows of that
+matrix. The last row has the intercepts. All arrays have the weights along their last or only axis;
+the leading `m` are in use and the rest are zero. (Wang, Djuric, Crammer, Vucetic, Trading
 representability for scalability, KDD 2011.)
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,99 +23,209 @@ from elmbench.numerics.online.loops import (
     sparse_rows,
 )
 
-NOT_ASSIGNED = -1  # stands for the name of a weight where a row is assigned to none
+#: Stands for the name of a weight if a row is assigned to none.
+NOT_ASSIGNED = -1
 
 
-def add_row(sign: float, t: int, rows: SparseRows, constant: float, s: int, columns: Array) -> None:
-    """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight
-    `s`.
+class HyperplaneRows(NamedTuple):
+    """Sparse rows with their classes.
+
+    Attributes
+    ----------
+    rows : SparseRows
+    labels : ndarray of shape (n,)
+        Class numbers.
+    assigned : ndarray of shape (n,) or more
+        Names of weights: a row is added to that weight if it still exists. Otherwise it is added to
+        the weight of its class with the largest output, or becomes a new weight if that output is
+        not positive.
     """
+
+    rows: SparseRows
+    labels: Numbers
+    assigned: Numbers
+
+
+class HyperplaneSettings(NamedTuple):
+    """The parameters of stochastic gradient descent with several weights for each class.
+
+    Attributes
+    ----------
+    ridge : float
+        lambda in the paper.
+    constant : float
+        Feature of the intercepts.
+    limit : int
+        Largest number of weights of a class.
+    """
+
+    ridge: float
+    constant: float
+    limit: int
+
+
+class HyperplaneCounters(NamedTuple):
+    """The numbers that the loop changes.
+
+    Attributes
+    ----------
+    position : int
+        Row of the current call that is learnt next.
+    step : int
+        Number of rows so far.
+    size : int
+        Number of weights.
+    born : int
+        Name of the next new weight.
+    """
+
+    position: int
+    step: int
+    size: int
+    born: int
+
+
+class Hyperplanes(NamedTuple):
+    """The weights of all classes.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features + 1, capacity)
+        The weights with their intercepts, times the ridge and the number of steps.
+    owners, names : ndarrays of shape (capacity,)
+        Their classes and names.
+    counts : ndarray of shape (n_classes,)
+        Number of weights of each class.
+    """
+
+    columns: Array
+    owners: Numbers
+    names: Numbers
+    counts: Numbers
+
+
+class Choice(NamedTuple):
+    """The weights that a row is compared with; -1 for none.
+
+    Attributes
+    ----------
+    right : int
+        Weight of the row's class with the largest output.
+    opponent : int
+        Weight of a different class with the largest output.
+    target : int
+        Weight that the row is assigned to.
+    """
+
+    right: int
+    opponent: int
+    target: int
+
+
+def add_row(sign: float, t: int, rows: SparseRows, constant: float, column: Array) -> None:
+    """Add a sparse row with its intercept, times `sign`, to a weight."""
     for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        columns[rows.indices[p], s] += sign * rows.data[p]
-    columns[len(columns) - 1, s] += sign * constant
+        column[rows.indices[p]] += sign * rows.data[p]
+    column[len(column) - 1] += sign * constant
+
+
+def write_scores(
+    t: int, rows: SparseRows, m: int, constant: float, columns: Array, scores: Array
+) -> None:
+    """Write the output of each of `m` weights for a sparse row to `scores`."""
+    for s in range(m):
+        scores[s] = constant * columns[len(columns) - 1, s]
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        x = rows.data[p]
+        row = columns[rows.indices[p]]
+        for s in range(m):
+            scores[s] += x * row[s]
+
+
+def choose_weights(label: int, name: int, m: int, scores: Array, planes: Hyperplanes) -> Choice:
+    """Return the weights that a row of class `label`, assigned to weight `name`, is compared with.
+
+    The first of equal outputs is taken.
+    """
+    right = -1
+    opponent = -1
+    target = -1
+    for s in range(m):
+        if planes.owners[s] != label:
+            if opponent < 0 or scores[s] > scores[opponent]:
+                opponent = s
+        else:
+            if right < 0 or scores[s] > scores[right]:
+                right = s
+            if planes.names[s] == name:
+                target = s
+    return Choice(right, opponent, target)
 
 
 def absorb_hyperplanes(
-    position: int,
-    step: int,
-    m: int,
-    born: int,
-    rows: SparseRows,
-    labels: Numbers,
-    assigned: Numbers,
-    ridge: float,
-    constant: float,
-    limit: int,
-    columns: Array,
-    owners: Numbers,
-    names: Numbers,
-    counts: Numbers,
-) -> tuple[int, int, int, int, int]:
-    """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and
-    Vucetic (2011).
+    counters: HyperplaneCounters,
+    batch: HyperplaneRows,
+    settings: HyperplaneSettings,
+    planes: Hyperplanes,
+) -> tuple[HyperplaneCounters, int]:
+    """Learn sparse rows in their order.
 
     After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 -
     1/t does not change the columns. A row that violates its margin is added to a weight of its
-    class and subtracted from the largest weight of the others. With one weight for each class,
-    `limit` 1, this is Pegasos with the loss of Crammer and Singer.
+    class and subtracted from the largest weight of the other classes. With one weight for each
+    class, `limit` 1, this is Pegasos with the loss of Crammer and Singer. `planes` are changed in
+    place.
 
-    `assigned` are names of weights: a row is added to that weight if it still exists, else to the
-    weight of its class with the largest output, or it becomes a new weight if that is not positive.
-    `constant` is the feature of the intercepts, `limit` the most weights of a class. `columns`
-    holds the weights, `owners` and `names` their classes and names, `born` the name of the next
-    one, and `counts` the number of weights of each class. The status is `GROW` if the capacity does
-    not suffice.
+    Returns
+    -------
+    counters : HyperplaneCounters
+    status : int
+        `DONE`, or `GROW` if the capacity does not suffice for the next row.
     """
-    capacity = len(owners)
+    # Wang, Djuric, Crammer and Vucetic (2011), the online algorithm.
+    position, step, m, born = counters
+    rows = batch.rows
+    constant = settings.constant
+    columns = planes.columns
+    capacity = len(planes.owners)
     scores = np.zeros(capacity)
-    for t in range(position, len(labels)):
-        for s in range(m):
-            scores[s] = constant * columns[len(columns) - 1, s]
-        for p in range(rows.indptr[t], rows.indptr[t + 1]):
-            x = rows.data[p]
-            row = columns[rows.indices[p]]
-            for s in range(m):
-                scores[s] += x * row[s]
-        label = labels[t]
-        right = opponent = target = -1
-        for s in range(m):
-            if owners[s] != label:
-                if opponent < 0 or scores[s] > scores[opponent]:
-                    opponent = s
-            else:
-                if right < 0 or scores[s] > scores[right]:
-                    right = s
-                if names[s] == assigned[t]:
-                    target = s
-        grows = target < 0 and scores[right] <= 0.0 and counts[label] < limit
+    status = DONE
+    t = position
+    while t < len(batch.labels):
+        write_scores(t, rows, m, constant, columns=columns, scores=scores)
+        label = batch.labels[t]
+        right, opponent, target = choose_weights(label, batch.assigned[t], m, scores, planes)
+        may_grow = planes.counts[label] < settings.limit
+        grows = target < 0 and scores[right] <= 0.0 and may_grow
         if target >= 0:
             right = target
-        if step == 0 or scores[right] - scores[opponent] < ridge * step:
+        if step == 0 or scores[right] - scores[opponent] < settings.ridge * step:
             if grows:
                 if m == capacity:
-                    return t, step, m, born, GROW
+                    status = GROW
+                    break
                 right = m
-                owners[right] = label
-                names[right] = born
-                counts[label] += 1
+                planes.owners[right] = label
+                planes.names[right] = born
+                planes.counts[label] += 1
                 born += 1
                 m += 1
-            add_row(1.0, t, rows, constant, right, columns)
-            add_row(-1.0, t, rows, constant, opponent, columns)
+            add_row(1.0, t, rows, constant, columns[:, right])
+            add_row(-1.0, t, rows, constant, columns[:, opponent])
         step += 1
-    return len(labels), step, m, born, DONE
+        t += 1
+    return HyperplaneCounters(t, step, m, born), status
 
 
 @dataclass
 class HyperplaneState:
-    """Weights of classes; their leading `size` columns are in use. Each class starts with one
-    weight of zero.
+    """Weights of classes, in the leading `size` columns.
 
-    The output of a weight is (column . (x, constant)) / (ridge t) after t steps; that of a class is
-    the largest of its weights. A class has at most `limit` weights. After every `prune_every`
-    steps, the weights with the smallest norms are dropped, as long as their squared norms add up to
-    at most (pruning / (ridge t))^2, but never the last one of a class. The arrays are those of
-    `absorb_hyperplanes`.
+    Each class starts with one weight of zero. After t steps, the output of a weight is
+    (column . (x, constant)) / (ridge t); that of a class is the largest of its weights. A class has
+    at most `limit` weights. After every `prune_every` steps, the weights with the smallest norms
+    are dropped, as long as their squared norms add up to at most (pruning / (ridge t))^2, but never
+    the last one of a class. The arrays are those of `Hyperplanes`.
     """
 
     n_features: int
@@ -134,9 +244,11 @@ class HyperplaneState:
 
     def __post_init__(self) -> None:
         self.columns = np.zeros((self.n_features + 1, self.n_classes))
-        self.owners, self.names = np.arange(self.n_classes), np.arange(self.n_classes)
+        self.owners = np.arange(self.n_classes)
+        self.names = np.arange(self.n_classes)
         self.counts = np.ones(self.n_classes, np.int64)
-        self.size = self.born = self.n_classes
+        self.size = self.n_classes
+        self.born = self.n_classes
 
     def extend(
         self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None
@@ -150,17 +262,27 @@ class HyperplaneState:
         rows = sparse_rows(X)
         if assigned is None:
             assigned = np.full(len(labels), NOT_ASSIGNED)
-        labels, assigned = (loop_array(a, np.int64) for a in (labels, assigned))
+        labels = loop_array(labels, np.int64)
+        assigned = loop_array(assigned, np.int64)
         for name in ("columns", "owners", "names", "counts"):
             setattr(self, name, loop_array(getattr(self, name), None))
+        settings = HyperplaneSettings(
+            ridge=float(ridge), constant=float(self.constant), limit=self.limit
+        )
         position = 0
         while position < len(labels):
-            stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
-            position, self.step, self.size, self.born, status = run_compiled(
-                absorb_hyperplanes, position, self.step, self.size, self.born, rows, labels[:stop],
-                assigned, float(ridge), float(self.constant), self.limit,
-                self.columns, self.owners, self.names, self.counts,
-            )  # fmt: skip
+            until_pruning = self.prune_every - self.step % self.prune_every
+            stop = min(len(labels), position + until_pruning)
+            counters = HyperplaneCounters(
+                position=position, step=self.step, size=self.size, born=self.born
+            )
+            batch = HyperplaneRows(rows=rows, labels=labels[:stop], assigned=assigned)
+            planes = Hyperplanes(
+                columns=self.columns, owners=self.owners, names=self.names, counts=self.counts
+            )
+            (position, self.step, self.size, self.born), status = run_compiled(
+                absorb_hyperplanes, counters, batch, settings, planes
+            )
             if status == GROW:
                 self._reserve()
             elif self.step % self.prune_every == 0:
@@ -172,15 +294,16 @@ class HyperplaneState:
         If that is negative and the class has fewer than `limit` weights, the class gets a weight of
         zero, which is then the largest for all such rows.
         """
-        mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
-        scores = np.where(mine, self.outputs(X), -np.inf)
+        is_own_class = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
+        scores = np.where(is_own_class, self.outputs(X), -np.inf)
         result = self.names[np.argmax(scores, axis=1)]
         negative = scores.max(axis=1) < 0
         for label in np.unique(labels[negative]):
             if self.counts[label] < self.limit:
                 if self.size == len(self.owners):
                     self._reserve()
-                self.owners[self.size], self.names[self.size] = label, self.born
+                self.owners[self.size] = label
+                self.names[self.size] = self.born
                 result[negative & (labels == label)] = self.born
                 self.counts[label] += 1
                 self.size += 1
@@ -188,16 +311,18 @@ class HyperplaneState:
         return result
 
     def outputs(self, X: Rows) -> Array:
-        """Return the output of each weight for each row, of shape (n, size), times the ridge and
-        number of steps.
+        """Return the output of each weight for each row, times the ridge and the number of steps.
+
+        The result is of shape (n, size).
         """
         outputs: Array = X @ self.columns[:-1, : self.size]
         outputs += self.constant * self.columns[-1, : self.size]
         return outputs
 
     def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
-        """Return the weights, of shape (size, n_features), their intercepts and their classes, in
-        ascending order.
+        """Return the weights, their intercepts and their classes, in the order of the classes.
+
+        The weights are of shape (size, n_features).
         """
         order = np.argsort(self.owners[: self.size], kind="stable")
         weights = self.columns[:, order].T / (ridge * max(1, self.step))
@@ -210,14 +335,17 @@ class HyperplaneState:
     def _reserve(self) -> None:
         capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
         self.columns = enlarge(self.columns, (self.n_features + 1, capacity))
-        self.owners, self.names = (enlarge(a, (capacity,)) for a in (self.owners, self.names))
+        self.owners = enlarge(self.owners, (capacity,))
+        self.names = enlarge(self.names, (capacity,))
 
     def _prune(self) -> None:
         """Drop small weights; the others keep their order and their names."""
-        norms = np.einsum("ij,ij->j", self.columns[:, : self.size], self.columns[:, : self.size])
+        columns = self.columns[:, : self.size]
+        norms = np.einsum("ij,ij->j", columns, columns)
         order = np.argsort(norms, kind="stable")
+        is_small = np.cumsum(norms[order]) <= self.pruning**2
         selected = np.ones(self.size, bool)
-        for s in order[np.cumsum(norms[order]) <= self.pruning**2]:
+        for s in order[is_small]:
             if self.counts[self.owners[s]] > 1:
                 self.counts[self.owners[s]] -= 1
                 selected[s] = False

@@ -1,17 +1,15 @@
-"""The loops over rows of kernel recursive least squares: with all rows or a budget, and with
-approximate dependency.
+"""Compiled loops of kernel recursive least squares: with all rows, a budget, or independent rows.
 
 Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015;
 Van Vaerenbergh et al., Fixed-budget kernel recursive least-squares, ICASSP 2010; Engel et al., The
 kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004.
 
-Of an inverse, only the lower triangle counts. An update is applied in the pass that multiplies the
-inverse with the next kernel row, so learning a row takes one pass over the inverse.
+Only the lower triangle of an inverse is read and written. An update is applied in the pass that
+multiplies the inverse by the next kernel row, so learning a row takes one pass over the inverse.
 
-Dictionaries have columns, of shape (n_features, capacity), as have targets and weights, (n_outputs,
-capacity); square matrices have shape (capacity, capacity). The leading `m` columns (and rows) are
-in use, the rest are zero. For kernels other than the Gaussian one, the only feature of a row is its
-number in the kernel matrix `gram`, which else is empty.
+The rows of a dictionary are the columns of an array. The leading `m` columns (and rows) of all
+arrays are in use; the rest are zero. With a kernel that is not Gaussian, the only feature of a row
+is its number in the kernel matrix `gram`; with the Gaussian kernel, `gram` is empty.
 """
 
 import math
@@ -21,21 +19,23 @@ import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
-from elmbench.numerics.symmetric_product import update_and_multiply
+from elmbench.numerics.symmetric_product import Update, update_and_multiply
 
-# rows between two looks at the residual, and the least number of rows between two factorisations
+#: Rows between two checks of the residual, and the least number between two factorisations.
 CHECK_EVERY = 64
-DRIFT_TOLERANCE = 1e-6  # largest residual of the inverse and of the weights that counts as sound
 
-LEAST_DISTANCE = 1e-9  # of a row that may join, squared, over k(x, x); below it, round-off decides
+#: Largest residual of the inverse and of the weights that counts as sound.
+DRIFT_TOLERANCE = 1e-6
+
+#: Least squared distance of a row that may join, over k(x, x); below it, round-off decides.
+LEAST_DISTANCE = 1e-9
 
 
 def kernel_row(
     point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array
 ) -> None:
-    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (Scardapane et
-    al., eq. (12)).
-    """
+    """Write the kernel of `point` with the first `m` dictionary rows to `out`."""
+    # Scardapane et al., eq. (12): exp(-gamma d^2).
     if len(gram) > 0:
         row = gram[int(point[0])]
         for s in range(m):
@@ -57,40 +57,20 @@ def self_kernel(number: float, gram: Array) -> float:
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
-def worst_residual(j: int, m: int, z: Array, k: Array, weights: Array, targets: Array) -> float:
-    """Return the larger error of `z`, the inverse times row `k` of its matrix, and of the weights
-    in equation `j`.
+class Samples(NamedTuple):
+    """Rows with their targets.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, n_features)
+    values : ndarray of shape (n, n_outputs)
     """
-    z[j] -= 1.0
-    worst = np.abs(z[:m]).max()
-    for o in range(len(weights)):
-        largest = np.abs(targets[o, :m]).max()
-        if largest > 0.0:
-            worst = max(worst, abs(targets[o, j] - inner(k, weights[o], m)) / largest)
-    return worst
+
+    rows: Array
+    values: Array
 
 
-def least_significant(
-    m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array
-) -> int:
-    """Return the dictionary row with the least cost of removal; `m` stands for the new one.
-
-    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the
-    leave-one-out error of row i, or its 2-norm for several outputs. The first of equal ones is
-    taken; the new row is the last.
-    """
-    costs = np.zeros(m)
-    for o in range(len(weights)):
-        row = weights[o]
-        step = errors[o] / r
-        for s in range(m):
-            weight = row[s] - z[s] * step
-            costs[s] += weight * weight
-    for s in range(m):
-        costs[s] = math.sqrt(costs[s]) / (inverse[s, s] + z[s] * z[s] / r)
-    weakest = int(np.argmin(costs))
-    # The weight of the new row is error / r, its diagonal entry 1 / r.
-    return m if math.sqrt(inner(errors, errors, len(errors))) < costs[weakest] else weakest
+# --- All rows or a fixed budget: the inverse of K + I/C
 
 
 class InverseSettings(NamedTuple):
@@ -138,7 +118,19 @@ class InverseCounters(NamedTuple):
 
 
 class InverseArrays(NamedTuple):
-    """The arrays of a state with an inverse, with the capacity for all rows or for the budget."""
+    """The arrays of a state with an inverse.
+
+    The capacity suffices for all rows or for the budget.
+
+    Attributes
+    ----------
+    gram : ndarray
+        Kernel matrix of all rows, or empty for the Gaussian kernel.
+    dictionary : ndarray of shape (n_features, capacity)
+    targets, weights : ndarrays of shape (n_outputs, capacity)
+    inverse : ndarray of shape (capacity, capacity)
+        Lower triangle of Q = (K + I/C)^-1.
+    """
 
     gram: Array
     dictionary: Array
@@ -147,50 +139,195 @@ class InverseArrays(NamedTuple):
     inverse: Array
 
 
+class InverseVectors(NamedTuple):
+    """Vectors that `absorb` reuses for each row, in the notation of Table I of Scardapane et al.
+
+    Attributes
+    ----------
+    k : ndarray of shape (capacity,)
+        Kernel of the row with the dictionary.
+    z : ndarray of shape (capacity,)
+        Q k.
+    column : ndarray of shape (capacity,)
+        Column of Q whose row leaves the dictionary.
+    errors : ndarray of shape (n_outputs,)
+        Errors of the model at the row.
+    update : Update
+        Change of Q that is applied with its next product.
+    """
+
+    k: Array
+    z: Array
+    column: Array
+    errors: Array
+    update: Update
+
+
+def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
+    """Return vectors of zeros."""
+    update = Update(np.zeros(capacity), np.zeros(capacity))
+    return InverseVectors(
+        np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs), update
+    )
+
+
+def worst_residual(j: int, m: int, arrays: InverseArrays, vectors: InverseVectors) -> float:
+    """Return the larger residual in equation `j`: of the inverse, and of the weights.
+
+    `k` is row j of K + I/C. The residual of the inverse is Q k - e_j; that of the weights is
+    relative to the largest target.
+    """
+    z = vectors.z
+    z[j] -= 1.0
+    worst = np.abs(z[:m]).max()
+    for o in range(len(arrays.weights)):
+        largest = np.abs(arrays.targets[o, :m]).max()
+        if largest > 0.0:
+            residual = arrays.targets[o, j] - inner(vectors.k, arrays.weights[o], m)
+            worst = max(worst, abs(residual) / largest)
+    return worst
+
+
+def output_errors(values: Array, m: int, weights: Array, vectors: InverseVectors) -> None:
+    """Write the errors of all outputs at a row with some targets."""
+    # Table I, line 8: e = t - k'a.
+    for o in range(len(weights)):
+        vectors.errors[o] = values[o] - inner(vectors.k, weights[o], m)
+
+
+def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseVectors) -> int:
+    """Return the dictionary row whose removal costs least; `m` stands for the new row.
+
+    The first of equal ones is taken; the new row is the last.
+    """
+    # Van Vaerenbergh et al. (2010): the cost is |a_i| / Q_ii after the new row was added, the
+    # leave-one-out error of row i, or its 2-norm for several outputs.
+    z = vectors.z
+    errors = vectors.errors
+    costs = np.zeros(m)
+    for o in range(len(arrays.weights)):
+        row = arrays.weights[o]
+        step = errors[o] / r
+        for s in range(m):
+            weight = row[s] - z[s] * step
+            costs[s] += weight * weight
+    for s in range(m):
+        costs[s] = math.sqrt(costs[s]) / (arrays.inverse[s, s] + z[s] * z[s] / r)
+    weakest = int(np.argmin(costs))
+    # The weight of the new row is error / r, its diagonal entry 1 / r.
+    cost_of_new = math.sqrt(inner(errors, errors, len(errors)))
+    return m if cost_of_new < costs[weakest] else weakest
+
+
+def leave_dictionary(
+    slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
+) -> float:
+    """Remove row `slot` from the model; return r of the new row without it.
+
+    `z` and the errors of the new row become those without the removed row, too.
+    """
+    # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot. Adding a row and
+    # then removing row `slot` equals the reverse order, in which nothing cancels.
+    z = vectors.z
+    column = vectors.column
+    inverse = arrays.inverse
+    pivot = inverse[slot, slot]
+    root = math.sqrt(pivot)
+    shift = z[slot] / pivot
+    column[:slot] = inverse[slot, :slot]
+    column[slot:m] = inverse[slot:m, slot]
+    r += z[slot] * shift
+    for s in range(m):
+        z[s] -= column[s] * shift
+        vectors.update.v[s] = column[s] / root
+    for o in range(len(arrays.weights)):
+        row = arrays.weights[o]
+        vectors.errors[o] += shift * row[slot]
+        share = row[slot] / pivot
+        for s in range(m):
+            row[s] -= column[s] * share
+    inverse[slot, :slot] = 0.0
+    inverse[slot:m, slot] = 0.0
+    vectors.update.v[slot] = 0.0
+    return r
+
+
+def join_dictionary(
+    slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
+) -> None:
+    """Extend the weights by a new row at `slot`, and leave the change of the inverse pending."""
+    # Table I, line 7: Q grows by u u' with u = [z; -1] / sqrt(r).
+    z = vectors.z
+    u = vectors.update.u
+    root = math.sqrt(r)
+    for s in range(m):
+        u[s] = z[s] / root
+    u[slot] = -1.0 / root
+    # Table I, line 9: a becomes [a - z e / r; e / r].
+    for o in range(len(arrays.weights)):
+        row = arrays.weights[o]
+        step = vectors.errors[o] / r
+        for s in range(m):
+            row[s] -= z[s] * step
+        row[slot] = step
+
+
+def store_row(slot: int, t: int, samples: Samples, arrays: InverseArrays) -> None:
+    """Write sample `t` and its targets to `slot` of the dictionary."""
+    for o in range(len(arrays.targets)):
+        arrays.targets[o, slot] = samples.values[t, o]
+    arrays.dictionary[:, slot] = samples.rows[t]
+
+
 def absorb(
-    position: int,
-    rows: Array,
-    values: Array,
+    samples: Samples,
     settings: InverseSettings,
     counters: InverseCounters,
     arrays: InverseArrays,
 ) -> tuple[int, InverseCounters, int]:
-    """Learn `rows` from `position` on by Table I of Scardapane et al., pruning to the budget after
-    each.
+    """Learn samples in their order, and prune the dictionary to the budget after each.
 
-    The arrays are changed in place. Return the next position, the counters and the status, which is
-    `DRIFT` if the inverse must be computed from scratch before the row at that position is learnt.
+    The arrays are changed in place.
+
+    Returns
+    -------
+    n_learnt : int
+        Number of samples that were learnt.
+    counters : InverseCounters
+    status : int
+        `DONE`, or `DRIFT` if the inverse must be computed from scratch before the next sample.
     """
-    gamma, ridge, budget = settings
+    # Scardapane et al., Table I.
     m, seen, age, doubtful, joined = counters
-    gram, dictionary, targets, weights, inverse = arrays
-    n_rows, n_outputs = values.shape
-    capacity = len(inverse)
-    k = np.zeros(capacity)
-    z = np.zeros(capacity)
-    u = np.zeros(capacity)
-    v = np.zeros(capacity)
-    errors = np.zeros(n_outputs)
-    column = np.zeros(capacity)
+    gram = arrays.gram
+    gamma = settings.gamma
+    ridge = settings.ridge
+    dictionary = arrays.dictionary
+    inverse = arrays.inverse
+    vectors = new_vectors(len(inverse), samples.values.shape[1])
+    k = vectors.k
+    z = vectors.z
+    update = vectors.update
     status = DONE
-    t = position
-    while t < n_rows:
+    t = 0
+    while t < len(samples.values):
         if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
             j = (seen // CHECK_EVERY) % m
-            kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, gram, k)
+            point = dictionary[:, j].copy()
+            kernel_row(point, dictionary, m, gamma=gamma, gram=gram, out=k)
             k[j] += ridge
-            update_and_multiply(inverse, m, joined, u, v, k, z)
+            update_and_multiply(inverse, m, joined, update, x=k, y=z)
             joined = False
-            if not worst_residual(j, m, z, k, weights, targets) <= DRIFT_TOLERANCE:
+            if not worst_residual(j, m, arrays, vectors) <= DRIFT_TOLERANCE:
                 doubtful = seen + CHECK_EVERY
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
-        kernel_row(rows[t], dictionary, m, gamma, gram, k)  # Table I, line 4
-        update_and_multiply(inverse, m, joined, u, v, k, z)  # line 5
+        kernel_row(samples.rows[t], dictionary, m, gamma=gamma, gram=gram, out=k)  # line 4
+        update_and_multiply(inverse, m, joined, update, x=k, y=z)  # line 5
         joined = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
-        itself = self_kernel(rows[t, 0], gram)
+        itself = self_kernel(samples.rows[t, 0], gram)
         r = ridge + itself - inner(k, z, m)
         floor = max(ridge, 8.0 * EPS * itself)
         if not 0.99 * floor <= r <= 1.01 * (itself + ridge):
@@ -202,136 +339,165 @@ def absorb(
             # The error is at least the difference. Adding it to the ridge of this row keeps the
             # error from growing.
             r = floor + (floor - r)
-        for o in range(n_outputs):  # line 8
-            errors[o] = values[t, o] - inner(k, weights[o], m)
+        output_errors(samples.values[t], m, arrays.weights, vectors)  # line 8
         slot = m
-        if m == budget:
-            slot = least_significant(m, z, r, inverse, weights, errors)
+        if m == settings.budget:
+            slot = least_significant(m, r, arrays, vectors)
             if slot < m:
-                pivot = inverse[slot, slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
-                if not pivot * (ridge + self_kernel(dictionary[0, slot], gram)) >= 0.5 and age > 0:
+                entry = ridge + self_kernel(dictionary[0, slot], gram)
+                if not inverse[slot, slot] * entry >= 0.5 and age > 0:
                     status = DRIFT
                     break
-                # Adding row t and then removing row `slot` equals the reverse order, in which
-                # nothing cancels. Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q
-                # a_slot / q_slot, which turns z, r and the error of row t into those below.
-                root = math.sqrt(pivot)
-                shift = z[slot] / pivot
-                column[:slot] = inverse[slot, :slot]
-                column[slot:m] = inverse[slot:m, slot]
-                r += z[slot] * shift
-                for s in range(m):
-                    z[s] -= column[s] * shift
-                    v[s] = column[s] / root
-                for o in range(n_outputs):
-                    row = weights[o]
-                    errors[o] += shift * row[slot]
-                    share = row[slot] / pivot
-                    for s in range(m):
-                        row[s] -= column[s] * share
-                inverse[slot, :slot] = 0.0
-                inverse[slot:m, slot] = 0.0
-                v[slot] = 0.0
+                r = leave_dictionary(slot, m, r, arrays, vectors)
         else:
-            v[:] = 0.0
+            update.v[:] = 0.0
             m += 1
+        # If slot is m, the new row was the least significant one: its removal restores the state.
         if slot < m:
             joined = True
-            root = math.sqrt(r)
-            for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
-                u[s] = z[s] / root
-            u[slot] = -1.0 / root
-            for o in range(n_outputs):  # line 9
-                row = weights[o]
-                step = errors[o] / r
-                for s in range(m):
-                    row[s] -= z[s] * step
-                row[slot] = step
-                targets[o, slot] = values[t, o]
-            dictionary[:, slot] = rows[t]
-        # Otherwise the new row was the least significant one, and its removal restores the state.
+            join_dictionary(slot, m, r, arrays, vectors)  # lines 7 and 9
+            store_row(slot, t, samples, arrays)
         seen += 1
         age += 1
         t += 1
     if joined:  # the next call adds zeros instead, in the same order of sums
-        update_and_multiply(inverse, m, joined, u, v, k, z)
+        update_and_multiply(inverse, m, joined, update, x=k, y=z)
     return t, InverseCounters(m, seen, age, doubtful, joined), status
 
 
+# --- Approximate linear dependency: a Cholesky factor of K
+
+
+class DependencySettings(NamedTuple):
+    """The parameters of a state with a dictionary of approximately independent rows.
+
+    Attributes
+    ----------
+    gamma : float
+        Inverse squared width of the Gaussian kernel.
+    threshold : float
+        Squared distance from the span of the dictionary beyond which a row joins.
+    max_atoms : int
+        Largest size of the dictionary.
+    """
+
+    gamma: float
+    threshold: float
+    max_atoms: int
+
+
+class DependencyArrays(NamedTuple):
+    """The arrays of a state with a dictionary of approximately independent rows.
+
+    Attributes
+    ----------
+    gram : ndarray
+        Kernel matrix of all rows, or empty for the Gaussian kernel.
+    bracket : ndarray of shape (2,)
+        Largest squared distance within the threshold and the least one beyond it: thresholds
+        between them lead to the same model.
+    dictionary : ndarray of shape (n_features, capacity)
+    fitted : ndarray of shape (n_outputs, capacity)
+        Outputs c at the dictionary rows.
+    factor : ndarray of shape (capacity, capacity)
+        Cholesky factor of K, see `solve_lower`.
+    covariance : ndarray of shape (capacity, capacity)
+        Lower triangle of P = (A'A)^-1.
+    """
+
+    gram: Array
+    bracket: Array
+    dictionary: Array
+    fitted: Array
+    factor: Array
+    covariance: Array
+
+
+def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> float:
+    """Update the outputs at the dictionary rows by a row with coefficients `a`; return the scale.
+
+    `h` is P a; the change of P is -v v' with v = h / sqrt(scale).
+    """
+    # Engel et al., Table 1: q = P a / (1 + a'P a), here for c = K times the weights.
+    # The scale is at least 1, because P is positive semi-definite; less is round-off.
+    scale = max(1.0, 1.0 + inner(a, h, m))
+    for o in range(len(fitted)):
+        row = fitted[o]
+        step = (values[o] - inner(a, row, m)) / scale
+        for s in range(m):
+            row[s] += h[s] * step
+    return scale
+
+
+def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
+    """Append a row to the factor of K and to P; `w` is L^-1 k for this row."""
+    # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
+    factor = arrays.factor
+    factor[m, :m] = w[:m]
+    factor[:m, m] = w[:m]
+    factor[m, m] = math.sqrt(distance)
+    arrays.covariance[m, m] = 1.0
+
+
 def absorb_ald(
-    position: int,
-    rows: Array,
-    values: Array,
-    gamma: float,
-    gram: Array,
-    threshold: float,
-    max_atoms: int,
-    m: int,
-    bracket: Array,
-    dictionary: Array,
-    fitted: Array,
-    factor: Array,
-    covariance: Array,
+    samples: Samples, m: int, settings: DependencySettings, arrays: DependencyArrays
 ) -> tuple[int, int, int]:
-    """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table
-    1).
+    """Learn samples in their order with a dictionary of `m` approximately independent rows.
 
     Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the
-    dictionary. If that exceeds `threshold`, the row joins the dictionary and a becomes a unit
+    dictionary. If that exceeds the threshold, the row joins the dictionary and a becomes a unit
     vector. With A the matrix of the vectors a of all rows so far, the loop updates the outputs at
     the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The weights K^-1 c follow at the
     end. Instead of the paper's inverse of K, the loop updates its Cholesky factor L: rows only
     join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly
-    singular.
+    singular. The arrays are changed in place.
 
-    `bracket` holds the largest squared distance within the threshold and the least one beyond it:
-    thresholds between them lead to the same model. `dictionary`, `fitted` (c), `factor` (see
-    `solve_lower`) and `covariance` (P) are changed in place. The others are as in `absorb`. The
-    status is `GROW` if the capacity does not suffice.
+    Returns
+    -------
+    n_learnt : int
+        Number of samples that were learnt.
+    m : int
+        Size of the dictionary.
+    status : int
+        `DONE`, or `GROW` if the capacity does not suffice for the next sample.
     """
-    n_rows, n_outputs = values.shape
-    capacity = len(factor)
+    # Engel et al. (2004), Table 1.
+    capacity = len(arrays.factor)
     w = np.zeros(capacity)
     a = np.zeros(capacity)
     h = np.zeros(capacity)
-    v = np.zeros(capacity)  # P -= v v' is still to be done
-    zeros = np.zeros(capacity)
+    update = Update(np.zeros(capacity), np.zeros(capacity))  # P -= v v' is still to be done
+    dictionary = arrays.dictionary
+    bracket = arrays.bracket
     status = DONE
-    t = position
-    while t < n_rows:
-        kernel_row(rows[t], dictionary, m, gamma, gram, w)
-        solve_lower(factor, m, w)
-        itself = self_kernel(rows[t, 0], gram)
+    t = 0
+    while t < len(samples.values):
+        point = samples.rows[t]
+        kernel_row(point, dictionary, m, gamma=settings.gamma, gram=arrays.gram, out=w)
+        solve_lower(arrays.factor, m, w)
+        itself = self_kernel(point[0], arrays.gram)
         distance = itself - inner(w, w, m)  # eq. (11) of Scardapane et al.
-        if distance <= threshold or distance <= LEAST_DISTANCE * itself or m >= max_atoms:
-            if distance <= threshold:
+        is_near = distance <= settings.threshold
+        is_round_off = distance <= LEAST_DISTANCE * itself
+        if is_near or is_round_off or m >= settings.max_atoms:
+            if is_near:
                 bracket[0] = max(bracket[0], distance)
             a[:m] = w[:m]
-            solve_upper(factor, m, a)
-            update_and_multiply(covariance, m, True, zeros, v, a, h)
-            # At least 1, because P is positive semi-definite; less is round-off.
-            scale = max(1.0, 1.0 + inner(a, h, m))
-            for o in range(n_outputs):
-                row = fitted[o]
-                step = (values[t, o] - inner(a, row, m)) / scale
-                for s in range(m):
-                    row[s] += h[s] * step
-            root = math.sqrt(scale)
+            solve_upper(arrays.factor, m, a)
+            update_and_multiply(arrays.covariance, m, True, update, x=a, y=h)
+            root = math.sqrt(update_fit(samples.values[t], m, a, h, arrays.fitted))
             for s in range(m):
-                v[s] = h[s] / root
+                update.v[s] = h[s] / root
         elif m == capacity:
             status = GROW
             break
         else:
             bracket[1] = min(bracket[1], distance)
-            factor[m, :m] = w[:m]
-            factor[:m, m] = w[:m]
-            factor[m, m] = math.sqrt(distance)
-            covariance[m, m] = 1.0
-            fitted[:, m] = values[t]
-            dictionary[:, m] = rows[t]
+            append_atom(m, distance, w, arrays)
+            arrays.fitted[:, m] = samples.values[t]
+            dictionary[:, m] = point
             m += 1
         t += 1
-    update_and_multiply(covariance, m, True, zeros, v, a, h)
+    update_and_multiply(arrays.covariance, m, True, update, x=a, y=h)
     return t, m, status

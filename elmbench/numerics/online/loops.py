@@ -10,11 +10,14 @@ from elmbench.numerics.arrays import Array, Rows
 
 Numbers = NDArray[np.int64]
 
-DONE, GROW, DRIFT = (
-    0,
-    1,
-    2,
-)  # a loop returned: all rows were used; no room for the next one; too much round-off
+#: Status of a loop that has learnt all rows.
+DONE = 0
+
+#: Status of a loop whose arrays are too small for the next row.
+GROW = 1
+
+#: Status of a loop that found too much round-off.
+DRIFT = 2
 
 
 class SparseRows(NamedTuple):
@@ -26,10 +29,9 @@ class SparseRows(NamedTuple):
 
 
 def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.ndarray:
-    """Return the array in the form that the loops are compiled for, C-ordered and writable, copied
-    only if needed.
+    """Return the array in C order and writable, as the loops are compiled for.
 
-    An array of a model that was loaded with a memory map is read-only.
+    It is copied only if needed: an array of a model that was loaded with a memory map is read-only.
     """
     return np.require(array, dtype, ["C", "W"])
 
@@ -39,14 +41,14 @@ def sparse_rows(X: Rows) -> SparseRows:
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
     return SparseRows(
-        loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data)
+        indptr=loop_array(rows.indptr, np.int64),
+        indices=loop_array(rows.indices, np.int64),
+        data=loop_array(rows.data),
     )
 
 
 def enlarge(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of a larger shape that begins with the values of `array` and is zero
-    elsewhere.
-    """
+    """Return a larger array that begins with the values of `array` and is zero elsewhere."""
     larger = np.zeros(shape, array.dtype)
     larger[tuple(slice(n) for n in array.shape)] = array
     return larger

@@ -19,9 +19,12 @@ from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.compiled import run_compiled
 from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.kernel_loops import (
+    DependencyArrays,
+    DependencySettings,
     InverseArrays,
     InverseCounters,
     InverseSettings,
+    Samples,
     absorb,
     absorb_ald,
 )
@@ -192,9 +195,9 @@ class InverseState(_OnlineState):
         )
         position = 0
         while position < len(X):
-            position, counters, status = run_compiled(
-                absorb, position, X, T, settings, counters, arrays
-            )
+            samples = Samples(rows=X[position:], values=T[position:])
+            n_learnt, counters, status = run_compiled(absorb, samples, settings, counters, arrays)
+            position += n_learnt
             for name, value in counters._asdict().items():
                 setattr(self, name, value)
             if status == DRIFT:
@@ -291,15 +294,27 @@ class DependencyState(_OnlineState):
 
     def _absorb(self, X: Array, T: Array) -> None:
         self.bracket = loop_array(self.bracket)
+        settings = DependencySettings(
+            gamma=self.gamma, threshold=self.threshold, max_atoms=self.max_atoms
+        )
         position = 0
         status = GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
-            position, self.size, status = run_compiled(
-                absorb_ald, position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
-                self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
-            )  # fmt: skip
+            arrays = DependencyArrays(
+                gram=self.gram,
+                bracket=self.bracket,
+                dictionary=self.dictionary,
+                fitted=self.fitted,
+                factor=self.factor,
+                covariance=self.covariance,
+            )
+            samples = Samples(rows=X[position:], values=T[position:])
+            n_learnt, self.size, status = run_compiled(
+                absorb_ald, samples, self.size, settings, arrays
+            )
+            position += n_learnt
 
     def solution(self) -> Array:
         """Return the weights K^-1 c, of shape (size, n_outputs)."""
