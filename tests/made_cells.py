@@ -190,7 +190,7 @@ def runs(model: str, *mcc: float, folds: int = 2, **values: Any) -> list[dict[st
 
 def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
     """The columns of cells.csv that hold a table's measured values."""
-    return [measure.column for measure in kind_of_table(resolved).values(resolved, extra)]
+    return [measure.column for measure in kind_of_table(resolved).values(extra)]
 
 
 def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
             for where in (folder, first)
         )
         resolved = resolve(file, "ci")
-        for measure in kind_of_table(resolved).values(resolved):
+        for measure in kind_of_table(resolved).values():
             if measure.metric in UNJUDGED:
                 continue
             pair = (

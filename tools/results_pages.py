@@ -94,7 +94,7 @@ def verdicts(paper: str) -> str:
     """Return the number of figures with each verdict, by table and profile."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for results in _gathered(paper).results:
-        spec, figures = results.resolved.file.spec, results.figures["verdict"]
+        spec, figures = results.resolved.file.spec, results.published_values["verdict"]
         counts[f"{spec.label}: {spec.title}", results.resolved.profile] = Counter(
             figures[figures != ""]
         )
@@ -206,7 +206,7 @@ def self_tests() -> str:
         counts = self_test(figures, results.resolved.file.id)
         verdicts.update(counts.pop("own_verdicts"))
         total.update(counts)
-        rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *shares(counts)])
+        rows.append([results.resolved.file.id, str(joint.n_values), joint.verdict, *shares(counts)])
     listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
     text = pipe_rows([*rows, ["all", "", "", *shares(total)]])
     answered = verdicts.total() - verdicts["too small to judge"]
@@ -272,7 +272,7 @@ def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedValue]
     tables = (table for paper in _all_gathered() for table in paper.results)
     for results in (table for table in tables if table.resolved.profile == "paper"):
         joint = main_verdict(results.verdicts)
-        if joint.figures >= FEWEST_VALUES:
+        if joint.n_values >= FEWEST_VALUES:
             yield (
                 results,
                 joint,

@@ -191,7 +191,7 @@ def check_command(
         check_baselines,
         check_published,
         published_record,
-        require_figures,
+        require_compared_values,
     )
     from elmbench.specs.catalogue import find_experiment
 
@@ -220,7 +220,7 @@ def check_command(
         verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
         compared = sum(verdicts[name] for name in COMPARED)
         differs = strict and verdicts["differs"] > 0
-    require_figures(compared, tables, profile, state.results_dir)
+    require_compared_values(compared, tables, profile, state.results_dir)
     if differs:
         raise typer.Exit(1)
 

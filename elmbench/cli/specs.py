@@ -109,7 +109,8 @@ def show_command(experiment: Annotated[str, TABLE]) -> None:
     file = find_experiment(experiment)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit(
-        content | {"figures": [asdict(figure) for figure in file.figures]}, experiment_text(file)
+        content | {"figures": [asdict(value) for value in file.published_values]},
+        experiment_text(file),
     )
 
 

@@ -53,7 +53,7 @@ class ClaimOutcome:
     """The result of testing a claim on a table.
 
     `rivals` are the columns that each comparison of the claim compares with. `in_print` is True if
-    the paper's own figures bear the claim out; None if it prints too few of them. `finding` is the
+    the published values bear the claim out; None if it prints too few of them. `finding` is the
     decisive test; None if nothing was tested. `p` is the p-value of the verdict; for a claim that
     is not decided, that of the claim. `subject` is the data set, model, column and metric of the
     decisive test, as far as the tests differ in them.
@@ -96,7 +96,7 @@ class ClaimOutcome:
 
     @property
     def evidence(self) -> str:
-        """The comparisons, the decisive test, the paper's own figures and the remark."""
+        """The comparisons, the decisive test, the published values and the remark."""
         slip = f": {self.claim.slip}" if self.claim.slip else ""
         in_print = (
             f"the paper's own figures do not bear it out{slip}" if self.in_print is False else ""
@@ -127,13 +127,13 @@ class ClaimOutcome:
         words = f"{self.subject}: " if self.subject else ""
         if finding.means:
             words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
-        figure = "median difference" if finding.unit == "data sets" else "difference"
+        quantity = "median difference" if finding.unit == "data sets" else "difference"
         if finding.test == "sign test":
-            figure = f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+            quantity = f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
         elif is_of_ratios(self.claim):
-            figure = "ratio"
+            quantity = "ratio"
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        estimate = f"{words}{figure} {finding.estimate:.3g}{interval}"
+        estimate = f"{words}{quantity} {finding.estimate:.3g}{interval}"
         return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.unit}"
 
     def record(self) -> dict[str, Any]:

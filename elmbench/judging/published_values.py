@@ -83,7 +83,7 @@ def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[Co
 
 def _measure_of(line: Mapping[Any, Any], measured: MeasuredCells) -> Measure:
     """Return the measure of a line of `summary.csv`."""
-    measures = measured.layout.measures(measured.resolved, line["dataset"], line["model"])
+    measures = measured.layout.measures(line["dataset"], line["model"])
     return next(measure for measure in measures if measure.column == line["metric"])
 
 
@@ -142,7 +142,7 @@ class Agreement:
 
     metric: str
     #: The number of published values.
-    figures: int
+    n_values: int
     #: The median distance of our mean and the published value; None for times.
     median_difference: float | None = None
     #: For times, the median factor between the measured and the published ratio to the first model.
@@ -163,6 +163,23 @@ class Agreement:
     left_out: int = 0
     #: The number of these inside the interval.
     left_out_reproduced: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """Return the agreement for JSON."""
+        return {
+            "metric": self.metric,
+            "figures": self.n_values,
+            "median_difference": self.median_difference,
+            "median_factor": self.median_factor,
+            "rank_correlation": self.rank_correlation,
+            "rows": self.rows,
+            "same_best": self.same_best,
+            "pairings": self.pairings,
+            "pairings_reproduced": self.pairings_reproduced,
+            "pairings_untold": self.pairings_untold,
+            "left_out": self.left_out,
+            "left_out_reproduced": self.left_out_reproduced,
+        }
 
     @property
     def texts(self) -> list[str]:
@@ -235,7 +252,7 @@ def _agreement(metric: str, compared: Sequence[ComparedValue]) -> Agreement:
     ]
     return Agreement(
         metric=metric,
-        figures=len(compared),
+        n_values=len(compared),
         median_difference=float(np.median(differences)),
         rank_correlation=mean_rank_correlation(map(means_and_prints, rows)),
         rows=len(ranked_rows),
@@ -284,7 +301,7 @@ def _agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Ag
             pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
             yield Agreement(
                 metric=metric,
-                figures=len(times),
+                n_values=len(times),
                 median_factor=float(np.median(np.exp(distances))),
                 rank_correlation=mean_rank_correlation(pairs),
             )

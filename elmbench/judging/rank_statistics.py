@@ -4,7 +4,7 @@ differences.
 Demsar, "Statistical comparisons of classifiers over multiple data sets" (2006): Friedman's test of
 the average ranks, then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test with
 Holm's correction. The models are compared on the data sets that have all of them. Measured and
-published figures are compared separately.
+published values are compared separately.
 """
 
 import math
@@ -207,7 +207,7 @@ class Statistics:
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
-    """Return the comparison of the measured figures of a table and, if there are enough, of the
+    """Return the comparison of the measured values of a table and, if there are enough, of the
     published ones.
 
     It uses the first metric of each data set, the default readings and the table's first selection.
@@ -222,29 +222,29 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     lines = drop_stand_ins(lines, resolved)
     pairs = resolved.published.items()
     printed = (
-        (key, figure.value)
-        for key, figure in pairs
-        if not figure.cited and key[0] not in resolved.stand_ins
+        (key, value.value)
+        for key, value in pairs
+        if not value.cited and key[0] not in resolved.stand_ins
     )
-    figures: dict[str, dict[Any, float]] = {
+    values_by_source: dict[str, dict[Any, float]] = {
         "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
         "published": {key: float(value) for key, value in printed if value is not None},
     }
     comparisons = [
         rank_statistics(_first_metric_scores(values, resolved), source)
-        for source, values in figures.items()
+        for source, values in values_by_source.items()
     ]
     valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
     return valid if comparisons[0] in valid else []
 
 
-def _first_metric_scores(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+def _first_metric_scores(means: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model,
     more is better.
     """
     values = {
         (dataset, model): -value if less_is_better(metric) else value
-        for (dataset, model, metric), value in figures.items()
+        for (dataset, model, metric), value in means.items()
         if dataset != ALL and metric == resolved.metric_of(dataset)
     }
     return (

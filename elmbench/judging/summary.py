@@ -25,7 +25,7 @@ from elmbench.tables.base import TableKind
 
 ENTRY = ["dataset", "model", "select", "reading"]
 #: Columns of `summary.csv` that identify a published value.
-FIGURE = ["dataset", "model", "metric"]
+PUBLISHED_KEY = ["dataset", "model", "metric"]
 #: Columns of `summary.csv`.
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
@@ -61,7 +61,7 @@ class MeasuredCells:
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
         self.resolved = resolved
         self.layout = kind_of_table(resolved)
-        cells = self.layout.entries_of(cells, resolved)
+        cells = self.layout.entries_of(cells)
         self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
         self.all_cells = cells[[*ENTRY, "status"]]
         # Selecting lines of a frame takes many times as long.
@@ -113,7 +113,7 @@ def _common_ending(entry: Key, endings: set[str], measured: MeasuredCells) -> st
     if ending != COMPLETE:
         return ending
     runs = measured.columns(entry)["run"]
-    is_complete = measured.layout.is_complete(entry[0], runs, measured.resolved)
+    is_complete = measured.layout.is_complete(entry[0], runs)
     return COMPLETE if is_complete else "incomplete"
 
 
@@ -125,7 +125,7 @@ def _entry_lines(entry: Key, ending: str, measured: MeasuredCells) -> Iterator[d
     dataset, model, select, reading = entry
     runs = measured.columns(entry)["run"]
     of_run_means = resolved.spec.protocol.std == "of-run-means"
-    for i, measure in enumerate(measured.layout.measures(resolved, dataset, model)):
+    for i, measure in enumerate(measured.layout.measures(dataset, model)):
         paper = resolved.published.get((dataset, model, measure.column))
         values = measured.values(entry, measure)
         valid = values[~np.isnan(values)]
@@ -165,7 +165,7 @@ def _published_lines(measured: MeasuredCells) -> list[dict[str, Any]]:
     if not len(default):
         return []
     datasets = set(default["dataset"])
-    models = {*measured.layout.models(resolved), *default["model"]}
+    models = {*measured.layout.models(), *default["model"]}
     lines = []
     for (dataset, model, metric), published in resolved.published.items():
         if dataset not in datasets or model in models:

@@ -52,7 +52,7 @@ class JointVerdict:
 
     metric: str = ""
     #: The number of published values that are compared.
-    figures: int = 0
+    n_values: int = 0
     #: The number of their data sets.
     datasets: int = 0
     #: The number of published values inside the interval.
@@ -89,7 +89,7 @@ class JointVerdict:
         """Return the verdict for JSON."""
         return {
             "metric": self.metric,
-            "figures": self.figures,
+            "figures": self.n_values,
             "datasets": self.datasets,
             "inside": self.inside,
             "of": self.judged,
@@ -112,7 +112,7 @@ def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
     """Return the verdict on the metric of a table with the most published values; without any, it
     is `too small to judge`.
     """
-    return max(verdicts, key=lambda verdict: verdict.figures, default=JointVerdict())
+    return max(verdicts, key=lambda verdict: verdict.n_values, default=JointVerdict())
 
 
 def judge_table(compared: Iterable[ComparedValue], *key: str) -> list[JointVerdict]:
@@ -143,7 +143,7 @@ def judge_metric(compared: Sequence[ComparedValue], *key: str) -> JointVerdict:
     )
     return JointVerdict(
         metric=metric,
-        figures=len(compared),
+        n_values=len(compared),
         datasets=datasets,
         inside=inside,
         judged=len(judged),

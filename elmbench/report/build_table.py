@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.summary import ENTRY, FIGURE
+from elmbench.judging.summary import ENTRY, PUBLISHED_KEY
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
@@ -51,21 +51,19 @@ def build_table(
 ) -> ResultTable:
     """Return the table of a summary, the default readings and the table's first selection first."""
     layout = kind_of_table(resolved)
-    columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
+    columns = layout.columns(list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
         gains = gains.iloc[:0]
     sections = []
     criterion = resolved.spec.protocol.criterion
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         rule = criterion if select == "nested" and criterion in _HOW else str(select)
-        how = layout.heading(resolved) or f"{select}: {_HOW[rule]}"
+        how = layout.heading() or f"{select}: {_HOW[rule]}"
         readings = resolved.file.paper.read_label(str(reading))
         lines = gains[(gains["reading"] == reading) & (select == "oracle")]
         optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
         entries = tuple(_entries(group, cells, optimism, layout, resolved))
-        sections.append(
-            Section(how, readings, tuple(layout.lines(entries, resolved)), str(select), entries)
-        )
+        sections.append(Section(how, readings, tuple(layout.lines(entries)), str(select), entries))
     spec = resolved.file.spec
     paper = resolved.file.paper
     if paper.authors:
@@ -167,10 +165,10 @@ def _measures_of(summary: pd.DataFrame, layout: TableKind, resolved: Resolved) -
 
     @cache
     def by_column(dataset: str, model: str) -> dict[str, Measure]:
-        measures = layout.measures(resolved, dataset, model)
+        measures = layout.measures(dataset, model)
         return {measure.column: measure for measure in measures}
 
-    lines = summary[[*FIGURE, "ended"]].itertuples(index=False, name=None)
+    lines = summary[[*PUBLISHED_KEY, "ended"]].itertuples(index=False, name=None)
     return [
         Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
         for dataset, model, column, ended in lines

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,7 @@ def check_baselines(
         resolved = resolve(file, "ci")
         cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(
-            cells, _baseline(file), kind_of_table(resolved).values(resolved)
+            cells, _baseline(file), kind_of_table(resolved).values()
         )
     return outcomes
 
@@ -104,7 +103,7 @@ def _require_results(
         )
 
 
-def require_figures(
+def require_compared_values(
     compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path
 ) -> None:
     """Raise NothingToCompareError if no figure of these tables was compared."""
@@ -208,9 +207,7 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
     first = table.results[0]
     id = table.file.id
     joint = joint_record(table.joints)
-    compared = [
-        figure for figure in table.compared_values if figure.measure.metric == joint["metric"]
-    ]
+    compared = [value for value in table.compared_values if value.measure.metric == joint["metric"]]
     verdicts, facts = (
         {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
     )
@@ -221,12 +218,12 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "verdicts": verdicts,
         "facts": facts,
         "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
-        "figures": records(table.figures),
+        "figures": records(table.published_values),
         "claims": [
             claim.record() | {"profile": claim.resolved.profile}
             for claim in claims
             if claim.table == id
         ],
         "missing_runs": records(table.missing_runs),
-        "metrics": [asdict(agreement) for agreement in first.agreements],
+        "metrics": [agreement.record() for agreement in first.agreements],
     }

@@ -1,5 +1,5 @@
 """Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on
-published figures.
+published values.
 """
 
 import re
@@ -39,7 +39,7 @@ def table_notes(
     yield from (
         Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items()
     )
-    yield from kind_of_table(resolved).notes(cells, resolved)
+    yield from kind_of_table(resolved).notes(cells)
     yield from added_notes(cells, resolved)
     yield from (Note("claim", claim.text) for claim in claims)
     if any(claim.is_decided for claim in claims):
@@ -210,7 +210,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the meaning of the published values, the remarks on those of these data sets, and
     misnamed metrics.
     """
-    if any(figure.std is not None for figure in resolved.file.figures):
+    if any(value.std is not None for value in resolved.file.published_values):
         draws = (
             f"a mean over {resolved.mean_of} runs"
             if resolved.mean_of > 1

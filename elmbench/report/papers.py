@@ -1,4 +1,4 @@
-"""The results of tables and papers under all profiles, with the evidence on published figures and
+"""The results of tables and papers under all profiles, with the evidence on published values and
 claims.
 """
 
@@ -21,7 +21,7 @@ from elmbench.judging.published_values import (
     verdict_counts,
 )
 from elmbench.judging.readings import TableCells, compare_readings
-from elmbench.judging.summary import COLUMNS, FIGURE, drop_stand_ins
+from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
@@ -31,7 +31,7 @@ from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper, PaperFinding
 from elmbench.specs.profiles import resolve
-from elmbench.specs.published import ALL
+from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables import kind_of_table
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
@@ -48,7 +48,7 @@ _PLURALS = {
     "fn": "false negatives",
     "tp": "true positives",
 }  # fmt: skip
-_NO_FIGURES = pd.DataFrame(columns=[*COLUMNS, "profile"])
+_NO_VALUES = pd.DataFrame(columns=[*COLUMNS, "profile"])
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TableResults:
     """A table of a paper and its results under each profile, the most faithful one first; empty if
     it has not been run.
 
-    Each published figure counts under one profile that has enough runs of it; if several have,
+    Each published value counts under one profile that has enough runs of it; if several have,
     under the one nearest to the printed protocol.
     """
 
@@ -80,13 +80,13 @@ class TableResults:
         )
 
     @cached_property
-    def figures(self) -> pd.DataFrame:
-        """The line of each published figure in `summary.csv` of the profile that it counts under,
+    def published_values(self) -> pd.DataFrame:
+        """The line of each published value in `summary.csv` of the profile that it counts under,
         and the profile.
         """
         lines = pd.concat(
-            [one.figures.assign(profile=one.resolved.profile) for one in self.results]
-            or [_NO_FIGURES]
+            [one.published_values.assign(profile=one.resolved.profile) for one in self.results]
+            or [_NO_VALUES]
         )
         if self.results:
             lines = drop_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
@@ -94,7 +94,9 @@ class TableResults:
             "verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable"
         )
         return (
-            lines[FIGURE].drop_duplicates().merge(best.drop_duplicates(FIGURE), on=FIGURE)[[*lines]]
+            lines[PUBLISHED_KEY]
+            .drop_duplicates()
+            .merge(best.drop_duplicates(PUBLISHED_KEY), on=PUBLISHED_KEY)[[*lines]]
         )
 
     @cached_property
@@ -102,9 +104,9 @@ class TableResults:
         """The models that have too few runs for an interval, with the runs and minutes that they
         lack.
         """
-        profile = self.figures["profile"]
+        profile = self.published_values["profile"]
         lacking = [
-            missing_runs(self.figures[profile == one.resolved.profile], one.cells)
+            missing_runs(self.published_values[profile == one.resolved.profile], one.cells)
             for one in self.results
         ]
         return pd.concat(lacking)
@@ -112,13 +114,15 @@ class TableResults:
     @cached_property
     def compared_values(self) -> list[ComparedValue]:
         """The figures that are compared with our runs."""
-        counted = {*self.figures[[*FIGURE, "profile"]].itertuples(index=False, name=None)}
+        counted = {
+            *self.published_values[[*PUBLISHED_KEY, "profile"]].itertuples(index=False, name=None)
+        }
         compared = (figure for one in self.results for figure in one.compared_values)
         return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
 
     @property
     def profiles(self) -> list[str]:
-        """The names of the profiles of the compared figures, which are part of the seed of
+        """The names of the profiles of the compared values, which are part of the seed of
         permutations.
         """
         return sorted({figure.profile for figure in self.compared_values})
@@ -130,32 +134,39 @@ class TableResults:
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
-        """The numbers of figures and of facts of data sets with each verdict."""
-        return verdict_counts(self.figures)
+        """The numbers of published values and of facts of data sets with each verdict."""
+        return verdict_counts(self.published_values)
 
     @cached_property
     def verdicts(self) -> dict[str, int]:
-        """The number of figures with each verdict, without facts of data sets, and of those `not
-        run`.
+        """The number of published values with each verdict, without facts of data sets, and of
+        those `not run`.
         """
-        figures, facts = self.counts
+        values, facts = self.counts
+        not_run = 0 if facts else max(0, self._n_to_judge() - values.total())
+        return {verdict: values[verdict] for verdict in VERDICTS} | {"not run": not_run}
+
+    def _n_to_judge(self) -> int:
+        """Return the number of published values that get a verdict once the table has been run."""
         printed = resolve(self.file, self.file.profiles[-1])
-        layout = kind_of_table(printed)
-        models = {*kind_of_table(printed).models(printed)}
-        judged = sum(
-            figure.cited
-            or (
-                figure.value is not None
-                and layout.is_judged(Measure(figure.metric.partition("@")[0]))
-            )
-            for (dataset, model, _), figure in printed.published.items()
-            # A table may show some of the figures of a file.
-            if dataset in (ALL, *printed.datasets)
-            and dataset not in printed.stand_ins
-            and (model in models or figure.cited or model not in self.file.all_columns)
+        table = kind_of_table(printed)
+        models = set(table.models())
+        datasets = {ALL, *printed.datasets} - set(printed.stand_ins)
+
+        def is_shown(dataset: str, model: str, published: PublishedValue) -> bool:
+            """Return True if the table shows a value: it may show some of those in a file."""
+            is_in_file_alone = model in self.file.all_columns and model not in models
+            return dataset in datasets and (published.cited or not is_in_file_alone)
+
+        def is_judged(published: PublishedValue) -> bool:
+            metric, _, _ = published.metric.partition("@")
+            has_value = published.value is not None
+            return published.cited or (has_value and table.is_judged(Measure(metric)))
+
+        return sum(
+            is_shown(dataset, model, published) and is_judged(published)
+            for (dataset, model, _), published in printed.published.items()
         )
-        not_run = 0 if facts else max(0, judged - figures.total())
-        return {verdict: figures[verdict] for verdict in VERDICTS} | {"not run": not_run}
 
 
 @dataclass(frozen=True)
@@ -210,7 +221,7 @@ class PaperResults:
         """The answer on the paper, then sentences on each table and metric, and on the counts of
         figures and facts.
 
-        There are none without published figures.
+        There are none without published values.
         """
         figures, facts = self.counts
         sentences = []
@@ -252,7 +263,7 @@ class PaperResults:
         best: dict[tuple[Any, ...], str] = {}
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
-            for line in table.figures.to_dict("records"):
+            for line in table.published_values.to_dict("records"):
                 resolved = experiments[line["profile"]]
                 model = line["model"]
                 metric = line["metric"]
@@ -374,10 +385,10 @@ def table_sentence(label: str, joint: JointVerdict) -> str:
     where = label + f" ({names})" * (names != "profile paper")
     text = f"{metric[0].upper()}{metric[1:]} of {where}: "
     if not joint.judged:
-        text += f"none of {joint.figures} has the {FEWEST_RUNS} runs that an interval needs"
+        text += f"none of {joint.n_values} has the {FEWEST_RUNS} runs that an interval needs"
     else:
-        text += f"{joint.judged} of {joint.figures} have an interval; " * (
-            joint.judged < joint.figures
+        text += f"{joint.judged} of {joint.n_values} have an interval; " * (
+            joint.judged < joint.n_values
         )
         inside = (
             "is inside its interval"

@@ -17,7 +17,13 @@ from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.judging import published_values as published
 from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
-from elmbench.judging.summary import FIGURE, MeasuredCells, drop_stand_ins, optimism, summarise
+from elmbench.judging.summary import (
+    PUBLISHED_KEY,
+    MeasuredCells,
+    drop_stand_ins,
+    optimism,
+    summarise,
+)
 from elmbench.judging.table_verdicts import JointVerdict, judge_table
 from elmbench.metrics import find_metric
 from elmbench.report.build_table import build_table
@@ -110,29 +116,29 @@ class Results:
         )
 
     @cached_property
-    def figures(self) -> pd.DataFrame:
-        """The line of each published figure in the summary, under the default readings and the
+    def published_values(self) -> pd.DataFrame:
+        """The line of each published value in the summary, under the default readings and the
         first selection.
 
         A data set that stands in for another one counts only without it.
         """
         lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return drop_stand_ins(lines.drop_duplicates(FIGURE), self.resolved)
+        return drop_stand_ins(lines.drop_duplicates(PUBLISHED_KEY), self.resolved)
 
     @cached_property
     def compared_values(self) -> list[published.ComparedValue]:
-        """The published figures that are compared with our runs."""
-        return list(published.compared_values(self.figures, self.measured))
+        """The published values that are compared with our runs."""
+        return list(published.compared_values(self.published_values, self.measured))
 
     @cached_property
     def verdicts(self) -> list[JointVerdict]:
-        """The verdicts on the table, one for each metric with published figures."""
+        """The verdicts on the table, one for each metric with published values."""
         return judge_table(self.compared_values, self.resolved.file.id, self.resolved.profile)
 
     @cached_property
     def agreements(self) -> list[published.Agreement]:
         """The agreement of each metric with the print."""
-        return published.agreements(self.compared_values, self.figures, self.resolved)
+        return published.agreements(self.compared_values, self.published_values, self.resolved)
 
     @cached_property
     def environment(self) -> dict[str, Any]:
@@ -158,9 +164,9 @@ class Results:
         table = table_text(self.table, self.resolved, width, hidden)
         if self.resolved.file.spec.published is None:
             return table
-        marks = [Text(MARKS, style="dim")] if len(self.figures) else []
-        missing = published.missing_runs(self.figures, self.cells)
-        counts = published.counts_text(*published.verdict_counts(self.figures), missing)
+        marks = [Text(MARKS, style="dim")] if len(self.published_values) else []
+        missing = published.missing_runs(self.published_values, self.cells)
+        counts = published.counts_text(*published.verdict_counts(self.published_values), missing)
         return Group(table, Text(""), *marks, Text(counts))
 
     @property
@@ -208,7 +214,7 @@ def write_results(
     ]  # those of another --spec-dir stay in the store
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
     layout = kind_of_table(resolved)
-    values = [measure.column for measure in layout.values(resolved, extra)]
+    values = [measure.column for measure in layout.values(extra)]
     cells = cells_frame(planned, store, values, resolved)
     results = Results(folder, cells, resolved)
     is_same = has_cells(folder, cells)
@@ -260,7 +266,7 @@ def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[st
         missing = [name for name in metrics if name not in cells]
         cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
-    names = [*(measure.column for measure in kind_of_table(resolved).values(resolved)), *TIMES]
+    names = [*(measure.column for measure in kind_of_table(resolved).values()), *TIMES]
     cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
     return Results(folder, cells, resolved, left_out=left_out)
 
@@ -332,7 +338,7 @@ def _write_table(
         write_frame(results.claims, folder / "claims.csv")
     if outputs is not None or not layout.draws_from_store:
         picture = folder / PICTURE
-        figure = layout.figure(results.cells, outputs or (), results.resolved)
+        figure = layout.figure(results.cells, outputs or ())
         if figure is None:
             # An earlier run may have had one.
             picture.unlink(missing_ok=True)

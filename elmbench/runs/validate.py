@@ -1,6 +1,6 @@
 """Checks of all YAML files."""
 
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
@@ -61,9 +61,9 @@ def _check_experiment(file: ExperimentFile) -> None:
 def _check_published(experiment: Resolved) -> None:
     """Check that each published value has a model and a metric of its table."""
     layout = kind_of_table(experiment)
-    in_table = layout.models(experiment)
+    in_table = layout.models()
     columns = list(dict.fromkeys((*in_table, *experiment.file.all_columns)))
-    measures = cache(partial(layout.measures, experiment))
+    measures = cache(layout.measures)
     for (dataset, column, metric), published in experiment.published.items():
         if column not in columns and not (published.cited or published.note):
             error = unknown_name("published model", column, columns, "elmbench validate")

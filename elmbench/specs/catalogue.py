@@ -57,7 +57,7 @@ class ExperimentFile:
         return {column for table in self.tables for column in raw_names(table.content, "models")}
 
     @cached_property
-    def figures(self) -> tuple[PublishedValue, ...]:
+    def published_values(self) -> tuple[PublishedValue, ...]:
         """The published values of this table; a metric that the paper misnames has the name that
         the spec gives it.
         """

@@ -82,7 +82,7 @@ class Resolved:
         """The paper's values of this table by data set (the suite's name), column and measure."""
         return {
             (name, value.model, value.metric): value
-            for name, value in self._by_suite_name(self.file.figures)
+            for name, value in self._by_suite_name(self.file.published_values)
         }
 
     @cached_property
@@ -92,7 +92,7 @@ class Resolved:
         """
         printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         for table in self.file.tables or [self.file]:
-            for name, published in self._by_suite_name(table.figures):
+            for name, published in self._by_suite_name(table.published_values):
                 if published.value is None or published.cited or name == ALL:
                     continue
                 model_and_value = (published.model, float(published.value))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The kind of table that compares models on a user's data.
 SIDE_BY_SIDE = "comparison"
 #: The module and class of each kind of table, imported when it is needed.
-LAYOUTS = {
+KINDS = {
     "metrics": "elmbench.tables.metrics:MetricsTable",
     SIDE_BY_SIDE: "elmbench.tables.comparison:ComparisonTable",
     "times": "elmbench.tables.times:TimesTable",
@@ -49,21 +49,21 @@ def kind_of_table(resolved: Resolved) -> TableKind:
 
     spec = resolved.spec
     source = resolved.file.path
-    layouts: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
-    if spec.layout not in layouts:
+    kinds: dict[str, Any] = KINDS | plugin_objects("LAYOUTS")
+    if spec.layout not in kinds:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
         step = f"correct it, or load its plug-in: {plugin}"
-        raise unknown_name("kind of table", spec.layout, list(layouts), step).add_source(source)
-    kind = layouts[spec.layout]
-    layout: TableKind = (load(kind) if isinstance(kind, str) else kind)()
-    layout.options(spec, source)
+        raise unknown_name("kind of table", spec.layout, list(kinds), step).add_source(source)
+    kind = kinds[spec.layout]
+    table_class: type[TableKind] = load(kind) if isinstance(kind, str) else kind
+    table = table_class(resolved)
     try:
-        layout.check(spec)
+        table.check()
     except ValueError as error:
         raise ElmbenchError(
             f"{source}: {error}", next_step="correct it, then: elmbench validate"
         ) from error
-    return layout
+    return table
 
 
 def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
@@ -74,11 +74,11 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
 
     if not names:
         return resolved
-    layout = kind_of_table(resolved)
+    table = kind_of_table(resolved)
     tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
     for name in names:
         metric = find_metric(name)
-        if not layout.shows_metrics or metric.counts_rows:
+        if not table.shows_metrics or metric.counts_rows:
             problem = (
                 f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show "
                 f"{name}"
@@ -94,6 +94,6 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
             expected = f"one of {allowed}, or a scorer of scikit-learn"
             raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
     protocol = resolved.spec.protocol
-    metrics = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
+    metrics = (*names, *protocol.metrics) if table.ranks else (*protocol.metrics, *names)
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})
     return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))

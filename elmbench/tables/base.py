@@ -67,7 +67,7 @@ class TableKind(ABC):
     has_folds: ClassVar[bool] = True
     #: True if an entry has a value for each run, which gives the spread of a draw.
     has_runs: ClassVar[bool] = True
-    #: True if published figures get a verdict.
+    #: True if published values get a verdict.
     judges: ClassVar[bool] = True
     #: True if the figure shows stored results, and not only `cells.csv`.
     draws_from_store: ClassVar[bool] = False
@@ -82,27 +82,33 @@ class TableKind(ABC):
     #: The columns of the table, if they do not depend on the experiment.
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
-    def check(self, spec: Experiment) -> None:
-        """Raise ValueError, with the wrong and the expected value, if this kind cannot show an
+    def __init__(self, experiment: Resolved) -> None:
+        self.experiment = experiment
+        self.options: Any = self._read_options()
+
+    @property
+    def spec(self) -> Experiment:
+        """The experiment as this profile and these readings run it."""
+        return self.experiment.spec
+
+    def check(self) -> None:
+        """Raise ValueError, with the wrong and the expected value, if this kind cannot show its
         experiment.
         """
-        if not spec.models:
+        if not self.spec.models:
             raise ValueError("models is empty; expected at least one column")
 
-    def options(self, spec: Experiment, source: object = "options") -> Any:
-        """Return the options that an experiment gives to its kind of table, without those of its
-        choice.
+    def _read_options(self) -> Any:
+        """Return the options that the experiment gives to its kind of table, without those of its
+        choice of hyperparameters.
 
-        Raises ElmbenchError, which names the file `source`, if an option is unknown or has a wrong
-        value.
+        Raises ElmbenchError, which names the experiment file, if an option is unknown or has a
+        wrong value.
         """
-        of_choice = (
-            set()
-            if spec.protocol.criterion == "score"
-            else {"dcs"} - set(self.Options.model_fields)
-        )
-        options = {name: value for name, value in spec.options.items() if name not in of_choice}
-        return parse_spec(self.Options, options, str(source), "options")
+        options = dict(self.spec.options)
+        if self.spec.protocol.criterion != "score" and "dcs" not in self.Options.model_fields:
+            options.pop("dcs", None)
+        return parse_spec(self.Options, options, str(self.experiment.file.path), "options")
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the cells of one data set: a fit on every outer fold for each column under each
@@ -110,26 +116,24 @@ class TableKind(ABC):
         """
         planner.add_fits()
 
-    def models(self, resolved: Resolved) -> list[str]:
+    def models(self) -> list[str]:
         """Return the columns of the printed table that the suite measures."""
-        return list(resolved.file.spec.models)
+        return list(self.experiment.file.spec.models)
 
-    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+    def values(self, extra: Iterable[str] = ()) -> list[Measure]:
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the
         table's own columns.
         """
-        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+        tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
         always = [name for task in tasks for name in columns(task)]
-        table_metrics = [
-            name for task in tasks for name in resolved.spec.protocol.metrics_for(task)
-        ]
+        table_metrics = [name for task in tasks for name in self.spec.protocol.metrics_for(task)]
         return [
             Measure(name)
             for name in dict.fromkeys((*always, *table_metrics))
             if name != PREQUENTIAL
         ]
 
-    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
+    def entries_of(self, cells: DataFrame) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
         The lines have the data set, model, run, fold, selection, reading and status of a cell, and
@@ -138,7 +142,7 @@ class TableKind(ABC):
         return cells
 
     @abstractmethod
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the measures for which an entry has a line in `summary.csv`, the table's own
         first.
         """
@@ -153,79 +157,73 @@ class TableKind(ABC):
         """
         return self.judges and measure.metric not in UNJUDGED
 
-    def is_complete(self, dataset: str, runs: Iterable[int], resolved: Resolved) -> bool:
+    def is_complete(self, dataset: str, runs: Iterable[int]) -> bool:
         """Return True if an entry, by the runs of its cells, has all the folds of each of its runs.
 
         A comparison over all data sets leaves out the incomplete ones, so it is complete itself.
         """
         if dataset == ALL or not self.has_folds:
             return True
-        return set(Counter(list(runs)).values()) == {resolved.spec.protocol.outer.folds_of(dataset)}
+        return set(Counter(list(runs)).values()) == {self.spec.protocol.outer.folds_of(dataset)}
 
-    def complete(
-        self, cells: DataFrame, resolved: Resolved
-    ) -> Iterator[tuple[str, str, DataFrame]]:
+    def complete(self, cells: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
         """Yield each data set and model with its cells, if all of them ended ok and no fold is
         missing.
         """
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             if (group["status"] == "ok").all() and self.is_complete(
-                str(dataset), group["run"].tolist(), resolved
+                str(dataset), group["run"].tolist()
             ):
                 yield str(dataset), str(model), group
 
-    def last_place(self, figure: PublishedValue) -> float:
-        """Return the weight of the last printed digit of a published figure."""
-        return figure.last_place
+    def last_place(self, published: PublishedValue) -> float:
+        """Return the weight of the last printed digit of a published value."""
+        return published.last_place
 
-    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+    def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         """Return the decimals to show of a mean; None for three significant figures.
 
         That is one more than the paper prints, three if it prints none, and none for a count. A
         time or a size that is not printed has three significant figures.
         """
-        if figure is None and measure.metric in UNJUDGED:
+        if published is None and measure.metric in UNJUDGED:
             return None
         if counts_rows(measure.metric) or measure.metric in FACTS:
             return 0
-        if figure is not None and figure.value is not None:
-            return max(0, -math.floor(math.log10(self.last_place(figure)))) + 1
+        if published is not None and published.value is not None:
+            return max(0, -math.floor(math.log10(self.last_place(published)))) + 1
         return 3
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of the table, for the data sets that it shows."""
         return self.own_columns
 
-    def heading(self, resolved: Resolved) -> str:
+    def heading(self) -> str:
         """Return the heading of a section if hyperparameters are not chosen."""
         return self.caption
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of a section: one for each entry."""
         for entry in entries:
             names = {
-                "dataset": resolved.spelling(entry.dataset),
+                "dataset": self.experiment.spelling(entry.dataset),
                 "model": entry.model,
                 "measure": entry.measure.column,
             }
             yield names | entry.texts()
 
-    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame) -> Iterator[Note]:
         """Yield the notes of this kind of table."""
         yield from ()
 
-    def figure(
-        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
-    ) -> Figure | None:
+    def figure(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
         """Draw the figure of the table; None if it has none or there is nothing to draw."""
         import pandas as pd
 
-        points = pd.DataFrame(self.points_of(cells, outputs, resolved))
-        return Figure(points, figure_bytes(self.draw(points, resolved))) if len(points) else None
+        points = pd.DataFrame(self.points_of(cells, outputs))
+        return Figure(points, figure_bytes(self.draw(points))) if len(points) else None
 
-    def points_of(
-        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
-    ) -> Points | DataFrame:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default
         readings, read in turn.
 
@@ -233,17 +231,15 @@ class TableKind(ABC):
         table has no figure.
         """
         return (
-            {"dataset": resolved.spelling(dataset), "model": model} | point
+            {"dataset": self.experiment.spelling(dataset), "model": model} | point
             for dataset, model, group in entries_in(cells)
-            for point in self.points_of_entry(group, dataset, model, resolved)
+            for point in self.points_of_entry(group, dataset, model)
         )
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Return the data of the figure from the cells of one model on one data set."""
         return ()
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Return the figure of these points as a matplotlib figure."""
         raise NotImplementedError

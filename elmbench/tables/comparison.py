@@ -58,27 +58,27 @@ class ComparisonTable(TableKind):
     ranks = True
     judges = False
 
-    def heading(self, resolved: Resolved) -> str:
-        tasks = dict.fromkeys(spec.task for spec in resolved.datasets.values())
+    def heading(self) -> str:
+        tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first, chooses = (
             " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
-            for spec in (resolved.spec, resolved.file.spec)
+            for spec in (self.spec, self.experiment.file.spec)
         )
         order = (
             "best first"
             if first == chooses
             else f"best {first} first, hyperparameters chosen by {chooses}"
         )
-        official = resolved.spec.protocol.outer.kind == "official"
+        official = self.spec.protocol.outer.kind == "official"
         return order if official else f"{order}; p: p-value of the difference from the best model"
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         if dataset == ALL:
             return [Measure(RANK)]
-        metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+        metrics = self.spec.protocol.metrics_for(self.experiment.dataset(dataset).task)
         return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
-    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
+    def entries_of(self, cells: DataFrame) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over
         data sets.
         """
@@ -86,10 +86,12 @@ class ComparisonTable(TableKind):
 
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
-            scores = self._scores(group, resolved.metric_of(str(dataset)), resolved)
-            scores = rivals_of(scores, resolved)
-            best = next(iter(_order_in_cells(group, scores, resolved).models), "")
-            p = p_values(scores, share_of_test_rows(str(dataset), resolved, group), best=best)
+            scores = self._scores(group, self.experiment.metric_of(str(dataset)))
+            scores = rivals_of(scores, self.experiment)
+            best = next(iter(_order_in_cells(group, scores, self.experiment).models), "")
+            p = p_values(
+                scores, share_of_test_rows(str(dataset), self.experiment, group), best=best
+            )
             ranks = without_round_off(-scores.mean()).rank()
             parts.append(
                 group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)})
@@ -106,25 +108,27 @@ class ComparisonTable(TableKind):
         over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
         return pd.concat([table, over_all], ignore_index=True)
 
-    def _scores(self, cells: DataFrame, metric: str, resolved: Resolved) -> DataFrame:
+    def _scores(self, cells: DataFrame, metric: str) -> DataFrame:
         """Return the score of each test part (more is better), a column for each model that has
         them all.
         """
         import pandas as pd
 
-        complete = self.complete(cells, resolved)
+        complete = self.complete(cells)
         scores = {
             model: group.set_index(["run", "fold"])[metric].astype(float)
             for _, model, group in complete
         }
         table = pd.DataFrame(scores).dropna(axis="columns")
-        if resolved.spec.protocol.outer.kind in REPEATED:
+        if self.spec.protocol.outer.kind in REPEATED:
             table = table.groupby("fold").mean()
         return -table if less_is_better(metric) else table
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        protocol = resolved.spec.protocol
-        metrics_by_data = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
+        protocol = self.spec.protocol
+        metrics_by_data = [
+            protocol.metrics_for(self.experiment.dataset(name).task) for name in datasets
+        ]
         # The first metric of each task comes first; metrics of another task are empty.
         first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
         further = dict.fromkeys(
@@ -139,7 +143,7 @@ class ComparisonTable(TableKind):
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
         return (DATASET, MODEL, *main, *rank, *times, *rest, Column("chosen", "chosen"), test)
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come
         last.
         """
@@ -153,33 +157,33 @@ class ComparisonTable(TableKind):
                 }
                 for model, part in models.items()
             }
-            ranked = order_of_means(means, dataset, resolved)
+            ranked = order_of_means(means, dataset, self.experiment)
             ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
             weak_models: list[str] = []
             if dataset != ALL:
-                metric = resolved.metric_of(dataset)
+                metric = self.experiment.metric_of(dataset)
                 scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
-                weak_models = _not_above_dummy(scores, metric, resolved)
-                for dummy in set(dummies(resolved)) & set(models):
+                weak_models = _not_above_dummy(scores, metric, self.experiment)
+                for dummy in set(dummies(self.experiment)) & set(models):
                     ranks[dummy] = min(
                         (ranks[model] - 0.5 for model in weak_models), default=len(models)
                     )
             positions = {model: i for i, model in enumerate(ranked.models)}
-            title = "all data sets" if dataset == ALL else resolved.dataset(dataset).title
+            title = "all data sets" if dataset == ALL else self.experiment.dataset(dataset).title
             for model in sorted(
                 models, key=lambda model: (ranks[model], positions.get(model, 0), model)
             ):
                 names = {"dataset": title, "model": model + MARK * (model in weak_models)}
                 yield names | _texts(models[model], means[model], _p_of(model, means, ranked))
 
-    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds
         cannot separate.
         """
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
-            spec = resolved.dataset(str(dataset))
-            metric = resolved.metric_of(spec.name)
-            ok = group[(group["status"] == "ok") & ~group["model"].isin(dummies(resolved))]
+            spec = self.experiment.dataset(str(dataset))
+            metric = self.experiment.metric_of(spec.name)
+            ok = group[(group["status"] == "ok") & ~group["model"].isin(dummies(self.experiment))]
             missing = ok[metric].isna().groupby(ok["model"], sort=False).mean()
             if partly := [str(model) for model in missing.index[(missing > 0) & (missing < 1)]]:
                 why = f"{metric} is not defined for a test part, such as one that lacks a class"
@@ -187,13 +191,13 @@ class ComparisonTable(TableKind):
                     "metric",
                     f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer folds",
                 )
-            scores = self._scores(group, metric, resolved)
-            order = _order_in_cells(group, rivals_of(scores, resolved), resolved)
+            scores = self._scores(group, metric)
+            order = _order_in_cells(group, rivals_of(scores, self.experiment), self.experiment)
             if order.ties:
                 groups = "; ".join(", ".join(models) for models in order.ties)
                 text = f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}"
                 yield Note("tie", text)
-            weak_models = _not_above_dummy(scores.mean().to_dict(), "", resolved)
+            weak_models = _not_above_dummy(scores.mean().to_dict(), "", self.experiment)
             if weak_models:
                 predicts = (
                     "the most frequent class" if spec.task == "classification" else "the mean"
@@ -203,10 +207,10 @@ class ComparisonTable(TableKind):
                     f"{', '.join(weak_models)}"
                 )
                 yield Note("dummy", text)
-            rivals = rivals_of(scores, resolved)
-            outer = resolved.spec.protocol.outer
+            rivals = rivals_of(scores, self.experiment)
+            outer = self.spec.protocol.outer
             most = 1 if outer.kind in REPEATED else MOST_RUNS
-            share = share_of_test_rows(spec.name, resolved, group)
+            share = share_of_test_rows(spec.name, self.experiment, group)
             best = next(iter(order.models), "")
             counts = needed_runs(rivals, share, outer.folds_of(spec.name), most, best=best)
             if counts:
@@ -215,7 +219,7 @@ class ComparisonTable(TableKind):
                     "power",
                     f"{dataset}: these folds cannot separate {best} from {_group_by_runs(close)}",
                 )
-        yield from missing_metrics(cells, resolved)
+        yield from missing_metrics(cells, self.experiment)
 
 
 def _order_in_cells(cells: DataFrame, scores: DataFrame, resolved: Resolved) -> ModelOrder:

@@ -2,12 +2,11 @@
 
 from elmbench.metrics import COUNTS
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import TableKind
 
 
 class ConfusionTable(TableKind):
     """A line for each count of each model: true and false negatives, false and true positives."""
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         return [Measure(count) for count in COUNTS]

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import registry
-from elmbench.specs.experiments import Experiment, ModelColumn
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Points, TableKind, Work
 from elmbench.tables.drawing import (
     exponents_of,
@@ -38,11 +37,11 @@ class CurvesTable(TableKind):
     #: False if the table can only show its own columns.
     takes_models: ClassVar[bool] = True
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        for column, model in spec.models.items():
+    def check(self) -> None:
+        super().check()
+        for column, model in self.spec.models.items():
             self._check_column(column, model)
-            for name, values in spec.grid_of(model).items():
+            for name, values in self.spec.grid_of(model).items():
                 if words := [value for value in values if isinstance(value, str | list)]:
                     raise ValueError(
                         f"models.{column} searches {name} over {words[0]!r}; expected numbers"
@@ -66,16 +65,16 @@ class CurvesTable(TableKind):
         """
         if planner.request.grids:
             raise ElmbenchError(
-                f"{planner.resolved.file.id} shows curves, and the grid of "
+                f"{self.experiment.file.id} shows curves, and the grid of "
                 f"{', '.join(planner.request.grids)} is given",
                 expected="added models with their default grids",
                 next_step=f"leave {wording('--grid', 'grids')} out",
             )
         folds = planner.folds if self.has_folds else 1
         outer = list(product(range(planner.runs), range(folds)))
-        select = planner.resolved.spec.protocol.selections[0]
+        select = self.spec.protocol.selections[0]
         for column in planner.columns:
-            is_shown = column in planner.resolved.spec.models or (
+            is_shown = column in self.spec.models or (
                 self.takes_models and len(planner.grid(column)) == 1
             )
             if is_shown and planner.does_task(column):
@@ -87,56 +86,51 @@ class CurvesTable(TableKind):
 
         return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)
 
-    def metric(self, resolved: Resolved, task: str) -> str:
+    def metric(self, task: str) -> str:
         """Return the metric that is measured at each value."""
-        return resolved.spec.protocol.metric_for(task)
+        return self.spec.protocol.metric_for(task)
 
-    def points(self, resolved: Resolved, column: str, task: str) -> list[Measure]:
+    def points(self, column: str, task: str) -> list[Measure]:
         """Return the measures of a column, one for each value of its hyperparameter."""
-        if model := resolved.spec.models.get(column):
-            values: Mapping[str, Any] = resolved.spec.grid_of(model)
+        if model := self.spec.models.get(column):
+            values: Mapping[str, Any] = self.spec.grid_of(model)
         else:
             # The name is that of a results file: no module is imported by its address.
             values = registry()[column].grid if column in registry() else {}
-        metric = self.metric(resolved, task)
+        metric = self.metric(task)
         return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
 
-    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
-        columns = (*resolved.spec.models, *extra)
+    def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
+        columns = (*self.spec.models, *extra)
         points = (
-            point
-            for task in tasks
-            for column in columns
-            for point in self.points(resolved, column, task)
+            point for task in tasks for column in columns for point in self.points(column, task)
         )
         return list(dict.fromkeys(points))
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        return self.points(resolved, model, resolved.dataset(dataset).task)
+    def measures(self, dataset: str, model: str) -> list[Measure]:
+        return self.points(model, self.experiment.dataset(dataset).task)
 
-    def heading(self, resolved: Resolved) -> str:
-        names = [_NAMES.get(name, name) for name in self.varied_params(resolved.spec)]
+    def heading(self) -> str:
+        names = [_NAMES.get(name, name) for name in self.varied_params()]
         return self.caption or f"each {' or '.join(names)} on the outer test folds; none is chosen"
 
-    def varied_params(self, spec: Experiment) -> list[str]:
+    def varied_params(self) -> list[str]:
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""
-        return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
+        return list(
+            dict.fromkeys(name for model in self.spec.models.values() for name in model.search)
+        )
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power
         of two.
         """
         points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
-        yield from super().lines(
-            [entry for entry in entries if number_of(entry.measure) in points], resolved
-        )
+        yield from super().lines([entry for entry in entries if number_of(entry.measure) in points])
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the points of a curve: the mean over the cells that ended ok."""
-        for measure in self.measures(resolved, dataset, model):
+        for measure in self.measures(dataset, model):
             values = self.values_of(cells[cells["status"] == "ok"], measure).dropna()
             if len(values):
                 point = {
@@ -146,7 +140,7 @@ class CurvesTable(TableKind):
                 }
                 yield point | mean_of(values)
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the
         RKELM paper.
         """
@@ -174,7 +168,7 @@ class CurvesTable(TableKind):
                 _add_ridges(axes)
         else:
             axes.set_xlim(0, values.max())
-        title = title_of(resolved)
+        title = title_of(self.experiment)
         axes.set_title(title if "dataset" in keys else f"{title}: {points['dataset'].iloc[0]}")
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", fontsize="small")

@@ -4,9 +4,7 @@ them.
 
 from collections.abc import Iterable
 
-from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
 from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind
 
@@ -19,7 +17,7 @@ class DataFactsTable(TableKind):
     caption = "the data that were loaded"
     own_columns = WITHOUT_MODELS
 
-    def check(self, spec: Experiment) -> None:
+    def check(self) -> None:
         """Accept a table without models."""
 
     def plan(self, planner: DatasetPlanner) -> None:
@@ -28,28 +26,27 @@ class DataFactsTable(TableKind):
 
         task = planner.dataset.task
         data = planner.dataset_ref
-        split = planner.split if _prints_parts(planner.resolved) else None
+        split = planner.split if self._prints_parts() else None
         planner.add_works(
             DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published"
         )
 
-    def models(self, resolved: Resolved) -> list[str]:
+    def models(self) -> list[str]:
         return [DATA]
 
-    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        return [Measure(fact) for fact in FACTS if fact not in PARTS or _prints_parts(resolved)]
+    def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        return [Measure(fact) for fact in FACTS if fact not in PARTS or self._prints_parts()]
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from printed ones."""
-        printed = {figure.metric for figure in resolved.file.figures}
+        printed = {value.metric for value in self.experiment.file.published_values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
         redundant = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         absent = redundant - printed
-        if resolved.dataset(dataset).task != "classification":
+        if self.experiment.dataset(dataset).task != "classification":
             absent |= {"classes", "negatives", "positives"}
-        return [measure for measure in self.values(resolved) if measure.metric not in absent]
+        return [measure for measure in self.values() if measure.metric not in absent]
 
-
-def _prints_parts(resolved: Resolved) -> bool:
-    """Return True if the paper prints the sizes of training and test parts."""
-    return any(figure.metric in PARTS for figure in resolved.file.figures)
+    def _prints_parts(self) -> bool:
+        """Return True if the paper prints the sizes of training and test parts."""
+        return any(value.metric in PARTS for value in self.experiment.file.published_values)

@@ -50,18 +50,18 @@ class MetricsTable(TableKind):
     #: The columns of each metric.
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return every metric of the task but the counts, and the time and the size of the
         model.
         """
-        task = resolved.dataset(dataset).task
-        protocol = resolved.spec.protocol
+        task = self.experiment.dataset(dataset).task
+        protocol = self.spec.protocol
         always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
         task_metrics = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
         first = [name for name in protocol.metrics if name in task_metrics]
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table
         leaves out.
         """
@@ -69,21 +69,21 @@ class MetricsTable(TableKind):
         return (
             DATASET,
             MODEL,
-            *self._metric_columns(resolved, datasets),
+            *self._metric_columns(datasets),
             _OPTIMISM,
             *TIMES,
             *TEST_TIMES,
             *ratios,
         )
 
-    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
-        yield from missing_metrics(cells, resolved)
+    def notes(self, cells: DataFrame) -> Iterator[Note]:
+        yield from missing_metrics(cells, self.experiment)
 
-    def _metric_columns(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
-        protocol = resolved.spec.protocol
+    def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
+        protocol = self.spec.protocol
         metrics_by_task = [
             protocol.metrics_for(task)
-            for task in {resolved.dataset(name).task for name in datasets}
+            for task in {self.experiment.dataset(name).task for name in datasets}
         ]
         columns = []
         # Data sets of several tasks share a column: its heading names the metric of each task.
@@ -94,18 +94,18 @@ class MetricsTable(TableKind):
                 columns.append(replace(column, name=column.name + suffix, heading=title))
         return columns
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each model on each data set; ratios are over the first model of the data
         set.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+            metrics = self.spec.protocol.metrics_for(self.experiment.dataset(dataset).task)
             base: dict[str, float] | None = None
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
                 optimism = next(iter(by_metric.values())).optimism
                 line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
-                line |= {"dataset": resolved.spelling(dataset), "model": model}
+                line |= {"dataset": self.experiment.spelling(dataset), "model": model}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
                     line |= by_metric[metric].texts(suffix) if metric in by_metric else {}
                 if optimism is not None:

@@ -4,8 +4,6 @@ from collections.abc import Collection
 from typing import Any
 
 from elmbench.specs.datasets import split_name
-from elmbench.specs.experiments import Experiment
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
 from elmbench.tables.drawing import finish, line_styles, mean_of, panels, plot_with_band, title_of
 from elmbench.tables.metrics import RATIOS, TIMES
@@ -25,32 +23,30 @@ class OptionCurvesTable(TimesTable):
     the option.
     """
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        options = {name: list(split_name(name)[1]) for name in spec.datasets}
+    def check(self) -> None:
+        super().check()
+        options = {name: list(split_name(name)[1]) for name in self.spec.datasets}
         for name, names in options.items():
-            if len(names) != 1 or names != options[spec.datasets[0]]:
+            if len(names) != 1 or names != options[self.spec.datasets[0]]:
                 raise ValueError(
                     f"datasets names {name!r}; expected names with one option, the same for all"
                 )
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the mean time of a fit at a value of the option, and the first ending but ok, by
         generator.
         """
-        spec = resolved.dataset(dataset)
+        spec = self.experiment.dataset(dataset)
         ((option, value),) = split_name(spec.name)[1].items()
         ok = cells["status"] == "ok"
         seconds = cells.loc[ok, "fit_seconds"].dropna().astype(float)
         point = {"dataset": spec.base, "option": option, "value": value, **mean_of(seconds)}
         yield point | {"ending": "" if ok.all() else cells.loc[~ok, "status"].iloc[0]}
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end
         ok have marks.
         """
@@ -60,7 +56,7 @@ class OptionCurvesTable(TimesTable):
         endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
         crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
         figure, parts = panels(
-            points, titles={spec.base: spec.title for spec in resolved.datasets.values()}
+            points, titles={spec.base: spec.title for spec in self.experiment.datasets.values()}
         )
         for axes, group in parts:
             values = group["value"]
@@ -93,6 +89,6 @@ class OptionCurvesTable(TimesTable):
         return finish(
             figure,
             styles,
-            title_of(resolved),
+            title_of(self.experiment),
             {ending(name): cross for name, cross in crosses.items()},
         )

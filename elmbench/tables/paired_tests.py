@@ -5,9 +5,7 @@ import warnings
 
 from pydantic import Field
 
-from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables.base import WITHOUT_MODELS, DataFrame, TableKind, TableOptions
 from elmbench.tables.result_table import Column
@@ -39,41 +37,43 @@ class PairedTestsTable(TableKind):
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        for name, pair in self.options(spec).pairs.items():
+    def check(self) -> None:
+        super().check()
+        for name, pair in self.options.pairs.items():
             for column in pair:
-                if column not in spec.models:
-                    columns = ", ".join(spec.models)
+                if column not in self.spec.models:
+                    columns = ", ".join(self.spec.models)
                     raise ValueError(
                         f"options.pairs.{name} names {column!r}; expected two of {columns}"
                     )
 
-    def models(self, resolved: Resolved) -> list[str]:
-        return list(self.options(resolved.spec).pairs)
+    def models(self) -> list[str]:
+        return list(self.options.pairs)
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         return [Measure(name) for name in MEASURES]
 
-    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+    def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         if measure.metric == "data_sets":
             return 0
-        return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
+        return None if measure.metric in ("p", "paired_p") else super().places(measure, published)
 
-    def entries_of(self, cells: DataFrame, resolved: Resolved) -> DataFrame:
+    def entries_of(self, cells: DataFrame) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
         import pandas as pd
 
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
             values = {
-                (dataset, model): float(part[resolved.metric_of(dataset)].astype(float).mean())
-                for dataset, model, part in self.complete(group, resolved)
+                (dataset, model): float(
+                    part[self.experiment.metric_of(dataset)].astype(float).mean()
+                )
+                for dataset, model, part in self.complete(group)
             }
             means = (
                 pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
             )
-            for name, (first, second) in self.options(resolved.spec).pairs.items():
+            for name, (first, second) in self.options.pairs.items():
                 figures = paired_t_test(means, first, second)
                 line = {
                     "dataset": ALL,

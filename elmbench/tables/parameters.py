@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from elmbench.registry import registry
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import DataFrame, DatasetPlanner, Series, TableKind
 from elmbench.tables.result_table import Note
@@ -27,24 +26,29 @@ class ParametersTable(TableKind):
         """Add the searches as cells; nothing is fitted with the chosen hyperparameters."""
         planner.add_fits(choices_only=True)
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        if column := resolved.file.spec.models.get(model):
+    def measures(self, dataset: str, model: str) -> list[Measure]:
+        if column := self.experiment.file.spec.models.get(model):
             return [Measure(name) for name in column.search]
         # The name is that of a results file: no module is imported by its address.
         return [Measure(name) for name in registry()[model].grid] if model in registry() else []
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
-        import pandas as pd
+        return chosen_values(cells, measure.metric)
 
-        values = [json.loads(text).get(measure.metric) for text in cells["params"]]
-        return pd.Series(values, index=cells.index, dtype=float)
-
-    def notes(self, cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
+    def notes(self, cells: DataFrame) -> Iterator[Note]:
         """Yield the hyperparameters that the paper prints as their inverse."""
-        for model, column in resolved.spec.models.items():
+        for model, column in self.spec.models.items():
             for name in column.search:
                 if (printed := column.printed.get(name, "")).startswith("1/"):
                     yield Note("published", f"{model}: the {name} of the paper is {printed} here")
 
-    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+    def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         return None
+
+
+def chosen_values(cells: DataFrame, parameter: str) -> Series[float]:
+    """Return the value of a hyperparameter in each cell, NaN if it has none."""
+    import pandas as pd
+
+    values = [json.loads(text).get(parameter) for text in cells["params"]]
+    return pd.Series(values, index=cells.index, dtype=float)

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from itertools import cycle
 from typing import Any
 
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Outputs
 from elmbench.tables.drawing import new_figure, title_of
 from elmbench.tables.metrics import MetricsTable
@@ -18,9 +17,7 @@ class PrecisionRecallTable(MetricsTable):
 
     draws_from_store = True
 
-    def points_of(
-        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
-    ) -> DataFrame:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
         """Return the curve of each model over the rows of all folds and runs, for the table's first
         selection.
         """
@@ -51,7 +48,7 @@ class PrecisionRecallTable(MetricsTable):
             curves.append(pd.DataFrame(curve))
         return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
         figure, axes = new_figure(6, 4.2)
         curves = points.groupby("model", sort=False)
@@ -61,7 +58,7 @@ class PrecisionRecallTable(MetricsTable):
         axes.set(
             xlabel="recall",
             ylabel="precision",
-            title=title_of(resolved),
+            title=title_of(self.experiment),
             xlim=(0, 1.01),
             ylim=(0, 1.02),
         )

@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import Field
 
 from elmbench.specs.experiments import ModelColumn
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind, TableOptions, Work
 from elmbench.tables.curves import CurvesTable
@@ -46,7 +45,7 @@ class RankCorrelationTable(CurvesTable):
         from elmbench.tasks.correlation import Correlation, Scaling
 
         scale = planner.protocol.scale_of(planner.dataset.name)
-        options = self.options(planner.resolved.spec)
+        options = self.options
         return Correlation(
             task=planner.dataset.task,
             dataset=planner.dataset_ref(run),
@@ -59,11 +58,11 @@ class RankCorrelationTable(CurvesTable):
             dcs=options.dcs,
         )
 
-    def metric(self, resolved: Resolved, task: str) -> str:
+    def metric(self, task: str) -> str:
         return "spearman"
 
-    def last_place(self, figure: PublishedValue) -> float:
+    def last_place(self, published: PublishedValue) -> float:
         """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is
         1.000.
         """
-        return min(figure.last_place, 1e-3)
+        return min(published.last_place, 1e-3)

@@ -48,7 +48,7 @@ class Entry:
     `shown` is the mean with its digits, or the ending of the cells. Of the model on the data set,
     `optimism` is that of the selection, and `chosen` are the hyperparameters in words; None and
     empty unless the kind of table shows them. `best` and `best_printed` are True if our mean, or
-    the printed figure, is the best of the models on the data set; never for times and sizes.
+    the printed value_, is the best of the models on the data set; never for times and sizes.
     """
 
     dataset: str
@@ -65,16 +65,17 @@ class Entry:
 
     @property
     def printed(self) -> str:
-        """The figure as the paper prints it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank;
+        """The value as the paper prints it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank;
         empty without one.
         """
-        figure = self.published
-        if figure is None:
+        published = self.published
+        if published is None:
             return ""
-        if figure.value is None:
-            return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
-        value = figure.text if "^" in figure.text else figure.value
-        return f"{value}" + (f" ± {figure.std}" if figure.std is not None else "")
+        if published.value is None:
+            limit = published.over_seconds
+            return "-" if limit is None else f"> {limit:g} s"
+        mean = published.text if "^" in published.text else str(published.value)
+        return mean if published.std is None else f"{mean} ± {published.std}"
 
     def texts(self, suffix: str = "") -> dict[str, str]:
         """Return our value, the published one and the verdict, by column, as far as there are

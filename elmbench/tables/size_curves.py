@@ -3,8 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from elmbench.specs.profiles import Resolved
-from elmbench.tables import drawing as figures
+from elmbench.tables import drawing
 from elmbench.tables.base import DataFrame, Points
 from elmbench.tables.metrics import MetricsTable
 
@@ -16,15 +15,13 @@ class SizeCurvesTable(MetricsTable):
     rows or nodes of the model. A model with one column is a horizontal line.
     """
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the point of a column: its mean size, and its model if other columns have it
         too.
         """
-        columns = {name: column.model for name, column in resolved.spec.models.items()}
+        columns = {name: column.model for name, column in self.spec.models.items()}
         ok = cells[cells["status"] == "ok"]
-        metric = resolved.metric_of(dataset)
+        metric = self.experiment.metric_of(dataset)
         values = ok[metric].astype(float).dropna()
         if len(values) and model in columns:
             line = model if Counter(columns.values())[columns[model]] == 1 else columns[model]
@@ -34,24 +31,24 @@ class SizeCurvesTable(MetricsTable):
                 "column": model,
                 "size": size,
                 "metric": metric,
-                **figures.mean_of(values),
+                **drawing.mean_of(values),
             }
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both
         sides.
         """
-        styles = figures.line_styles(points["model"])
-        figure, parts = figures.panels(points)
+        styles = drawing.line_styles(points["model"])
+        figure, parts = drawing.panels(points)
         for axes, group in parts:
             for model, curve in group.sort_values("size").groupby("model", sort=False):
                 style = styles[str(model)]
                 if len(curve) > 1:
-                    figures.plot_with_band(axes, "size", curve, style)
+                    drawing.plot_with_band(axes, "size", curve, style)
                     continue
                 mean = curve["mean"].iloc[0]
                 std = curve["std"].fillna(0).iloc[0]
                 axes.axhline(mean, **style | {"marker": ""})
                 axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)
-            axes.set(xlabel="rows kept", ylabel=figures.words_for(group["metric"].iloc[0]))
-        return figures.finish(figure, styles, figures.title_of(resolved))
+            axes.set(xlabel="rows kept", ylabel=drawing.words_for(group["metric"].iloc[0]))
+        return drawing.finish(figure, styles, drawing.title_of(self.experiment))

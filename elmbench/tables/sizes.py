@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Series, TableKind
-from elmbench.tables.parameters import ParametersTable
+from elmbench.tables.parameters import chosen_values
 
 #: The parameter of a model that projects its rows before it is fitted.
 _DIMENSIONS = "n_components"
@@ -19,9 +18,9 @@ class SizesTable(TableKind):
 
     judges = False
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         names = ["n_units"]
-        if column := resolved.file.spec.models.get(model):
+        if column := self.experiment.file.spec.models.get(model):
             variant = column.adapt(dataset)
             names += ["target_dimensions"] * (
                 _DIMENSIONS in (*variant.params, *variant.printed, *column.search)
@@ -30,5 +29,5 @@ class SizesTable(TableKind):
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         if measure.metric == "target_dimensions":
-            return ParametersTable().values_of(cells, Measure(_DIMENSIONS))
+            return chosen_values(cells, _DIMENSIONS)
         return super().values_of(cells, measure)

@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from elmbench.metrics import PREQUENTIAL
-from elmbench.specs.experiments import Experiment, ModelColumn
+from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, TableOptions, Work
 from elmbench.tables.curves import CurvesTable, number_of
@@ -49,14 +48,14 @@ class StreamCurvesTable(CurvesTable):
     takes_models = False
     caption = "after each chunk of the training rows"
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        if spec.protocol.outer.kind not in SIZED:
+    def check(self) -> None:
+        super().check()
+        if self.spec.protocol.outer.kind not in SIZED:
             raise ValueError(
-                f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of "
+                f"protocol.outer.kind is {self.spec.protocol.outer.kind}; expected one of "
                 f"{', '.join(SIZED)}"
             )
-        if not self._metrics(spec):
+        if not self._metrics():
             raise ValueError(
                 f"protocol.metrics has none of {', '.join(_METRICS)}; expected one of them or "
                 "several"
@@ -68,59 +67,54 @@ class StreamCurvesTable(CurvesTable):
                 f"models.{column} searches {', '.join(model.search)}; expected fixed parameters"
             )
 
-    def _metrics(self, spec: Experiment) -> list[str]:
+    def _metrics(self) -> list[str]:
         """Return the metrics of the protocol that a stream measures."""
-        return [metric for metric in spec.protocol.metrics if metric in _METRICS]
+        return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.tasks.stream import Stream
 
-        spec = planner.resolved.spec
         learner = (
             planner.outer_fold(run, fold),
             planner.model_ref(column),
             planner.models[column].params,
         )
-        return Stream(*learner, self.options(spec).chunk, PREQUENTIAL in self._metrics(spec))
+        return Stream(*learner, self.options.chunk, PREQUENTIAL in self._metrics())
 
-    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        points = (
-            point for name in resolved.spec.datasets for point in self.measures(resolved, name, "")
-        )
+    def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        points = (point for name in self.spec.datasets for point in self.measures(name, ""))
         return sorted(
             dict.fromkeys(points),
             key=lambda point: (_METRICS.index(point.metric), number_of(point)),
         )
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        spec = resolved.dataset(dataset)
-        split = resolved.spec.protocol.outer.split(dataset, spec.task)
+    def measures(self, dataset: str, model: str) -> list[Measure]:
+        spec = self.experiment.dataset(dataset)
+        split = self.spec.protocol.outer.split(dataset, spec.task)
         n_train = (
             split.train if split.train is not None else spec.shape.instances - (split.test or 0)
         )
-        sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
-        metrics = [
-            metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]
-        ]
+        sizes = rows_after_chunks(n_train, self.options.chunk)
+        metrics = [metric for metric in self._metrics() if metric in OF_CHUNKS[spec.task]]
         return [
             Measure(metric, "rows", size)
             for metric in metrics
             for size in sizes[metric == PREQUENTIAL :]
         ]
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return a column for each measure of each model, named after the model; with several
         measures, after both.
         """
-        metrics = self._metrics(resolved.spec)
+        metrics = self._metrics()
         columns = [
             Column(f"value {model} {metric}", model if len(metrics) == 1 else f"{model} {metric}")
-            for model in resolved.spec.models
+            for model in self.spec.models
             for metric in metrics
         ]
         return (DATASET, _ROWS, *columns)
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each chunk; a data set without measurements has one line."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
@@ -129,14 +123,14 @@ class StreamCurvesTable(CurvesTable):
                 points, key=lambda entry: number_of(entry.measure) if has_values else 0.0
             ):
                 names = {
-                    "dataset": resolved.spelling(dataset),
+                    "dataset": self.experiment.spelling(dataset),
                     "rows": f"{value:g}" if has_values else "",
                 }
                 yield names | {
                     f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown
                 }
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         models = points["model"].unique()
         words = points["metric"].map(_WORDS)
@@ -152,4 +146,6 @@ class StreamCurvesTable(CurvesTable):
             metrics = group["metric"].unique()
             label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
             axes.set(xlabel="training rows learnt", ylabel=label)
-        return finish(figure, styles, title_of(resolved) + f": {models[0]}" * (len(models) == 1))
+        return finish(
+            figure, styles, title_of(self.experiment) + f": {models[0]}" * (len(models) == 1)
+        )

@@ -3,9 +3,7 @@
 from typing import Any
 
 from elmbench.metrics import less_is_better
-from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Points, TableOptions
 from elmbench.tables.curves import CurvesTable
 from elmbench.tables.drawing import exponents_of, panels, title_of, words_for
@@ -27,16 +25,16 @@ class SurfaceTable(CurvesTable):
     Options = SurfaceOptions
     takes_models = False
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        if len(self.varied_params(spec)) != 1:
-            names = ", ".join(self.varied_params(spec))
+    def check(self) -> None:
+        super().check()
+        if len(self.varied_params()) != 1:
+            names = ", ".join(self.varied_params())
             raise ValueError(
                 f"models search {names}; expected the same hyperparameter of each column"
             )
-        rows = self.options(spec).rows
-        values = [model.params.get(rows) for model in spec.models.values()]
-        for column, value in zip(spec.models, values, strict=True):
+        rows = self.options.rows
+        values = [model.params.get(rows) for model in self.spec.models.values()]
+        for column, value in zip(self.spec.models, values, strict=True):
             if (
                 isinstance(value, bool)
                 or not isinstance(value, int | float)
@@ -46,19 +44,18 @@ class SurfaceTable(CurvesTable):
                     f"models.{column}.params.{rows} is {value!r}; expected a number of its own"
                 )
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the points of the curves with the name and the value of the second
         hyperparameter.
         """
-        rows = self.options(resolved.spec).rows
-        row = {"row": symbol_of(rows), "row_value": resolved.file.spec.models[model].params[rows]}
-        yield from (
-            point | row for point in super().points_of_entry(cells, dataset, model, resolved)
-        )
+        rows = self.options.rows
+        row = {
+            "row": symbol_of(rows),
+            "row_value": self.experiment.file.spec.models[model].params[rows],
+        }
+        yield from (point | row for point in super().points_of_entry(cells, dataset, model))
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of
         the same size.
         """
@@ -70,7 +67,7 @@ class SurfaceTable(CurvesTable):
                 .sort_index(axis=1)
             )
             _draw_panel(figure, axes, surface, group.iloc[0])
-        figure.suptitle(title_of(resolved))
+        figure.suptitle(title_of(self.experiment))
         return figure
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DATASET, MODEL, VALUE, Entry
 from elmbench.tables.metrics import RATIOS, TEST_TIMES, TIMES, MetricsTable
 from elmbench.tables.result_table import Column, Line
@@ -15,21 +14,21 @@ class TimesTable(MetricsTable):
 
     per_metric = (VALUE,)
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         return (
             DATASET,
             MODEL,
             *TIMES,
             *RATIOS,
             *TEST_TIMES,
-            *self._metric_columns(resolved, datasets),
+            *self._metric_columns(datasets),
         )
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of metrics. If a fit has no time, its line shows the ending of its
         cells.
         """
-        for line in super().lines(entries, resolved):
+        for line in super().lines(entries):
             if "fit" in line or "value" not in line:
                 yield line
             else:

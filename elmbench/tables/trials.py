@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from elmbench.specs.profiles import Resolved
 from elmbench.tables.base import DataFrame, Points
 from elmbench.tables.drawing import finish, line_styles, panels, title_of
 from elmbench.tables.metrics import MetricsTable
@@ -16,20 +15,18 @@ class TrialsTable(MetricsTable):
     there are several.
     """
 
-    def points_of_entry(
-        self, cells: DataFrame, dataset: str, model: str, resolved: Resolved
-    ) -> Points:
+    def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Return the value of each trial, counted from 1; None if one of its cells did not end
         ok.
         """
-        metric = resolved.metric_of(dataset)
+        metric = self.experiment.metric_of(dataset)
         trials: list[dict[str, Any]] = []
         for run, group in cells.groupby("run", sort=False):
             value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
             trials.append({"metric": metric, "trial": int(str(run)) + 1, "value": value})
         return trials if any(trial["value"] is not None for trial in trials) else []
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
         from matplotlib.ticker import MaxNLocator
 
@@ -41,4 +38,4 @@ class TrialsTable(MetricsTable):
                 axes.plot(line["trial"], line["value"], markersize=4, **style)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
             axes.set(xlabel="trial", ylabel=group["metric"].iloc[0])
-        return finish(figure, styles, title_of(resolved))
+        return finish(figure, styles, title_of(self.experiment))

@@ -8,9 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import COUNTED, Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import DataFrame, DatasetPlanner, Outputs, TableOptions
 from elmbench.tables.drawing import default_cells, drawing, line_styles, title_of
@@ -40,10 +38,10 @@ class WeightPathsTable(MetricsTable):
     Options = WeightPathsOptions
     draws_from_store = True
 
-    def check(self, spec: Experiment) -> None:
-        super().check(spec)
-        for dataset, names in self.options(spec).kernels.items():
-            for column, model in spec.models.items():
+    def check(self) -> None:
+        super().check()
+        for dataset, names in self.options.kernels.items():
+            for column, model in self.spec.models.items():
                 kernels = model.adapt(dataset).params.get("kernels")
                 if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
                     counts = (
@@ -57,23 +55,21 @@ class WeightPathsTable(MetricsTable):
 
         planner.add_fits(kind=KernelWeights)
 
-    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        return [*super().values(resolved, extra), *map(Measure, COUNTED)]
+    def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        return [*super().values(extra), *map(Measure, COUNTED)]
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        return [*super().measures(resolved, dataset, model), *map(Measure, COUNTED)]
+    def measures(self, dataset: str, model: str) -> list[Measure]:
+        return [*super().measures(dataset, model), *map(Measure, COUNTED)]
 
-    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
-        return 1 if measure.metric in COUNTED else super().places(measure, figure)
+    def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
+        return 1 if measure.metric in COUNTED else super().places(measure, published)
 
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        columns = list(super().columns(resolved, datasets))
+    def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
+        columns = list(super().columns(datasets))
         i = [column.name for column in columns].index("optimism")
         return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
 
-    def points_of(
-        self, cells: DataFrame, outputs: Iterable[Outputs], resolved: Resolved
-    ) -> DataFrame:
+    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
         """Return the weights of the kernels and the objective by iteration; 0 is the start."""
         import pandas as pd
 
@@ -85,7 +81,7 @@ class WeightPathsTable(MetricsTable):
             # A single kernel has nothing to learn, and a path of one step has no iteration.
             if cell.run == cell.fold == 0 and min(weights.shape) > 1:
                 lines = {
-                    "dataset": resolved.spelling(cell.dataset),
+                    "dataset": self.experiment.spelling(cell.dataset),
                     "model": cell.model,
                     "run": 1,
                     "fold": 1,
@@ -100,7 +96,7 @@ class WeightPathsTable(MetricsTable):
         ]
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
-    def draw(self, points: DataFrame, resolved: Resolved) -> Any:
+    def draw(self, points: DataFrame) -> Any:
         """Draw a row for each data set, with a panel for the objective and one for the weights of
         each model.
         """
@@ -108,7 +104,7 @@ class WeightPathsTable(MetricsTable):
         from matplotlib import colormaps
 
         models = points["model"].unique()
-        datasets = {resolved.spelling(name): name for name in resolved.datasets}
+        datasets = {self.experiment.spelling(name): name for name in self.experiment.datasets}
         groups = points.groupby("dataset", sort=False)
         figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(groups) + 0.6)
         grid: Any = figure.subplots(len(groups), len(models) + 1, squeeze=False)
@@ -133,7 +129,7 @@ class WeightPathsTable(MetricsTable):
             for axes in row[1:]:
                 axes.set_ylim(0, top)
             names = self._kernel_names(
-                datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns), resolved
+                datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns)
             )
             row[-1].legend(
                 lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
@@ -147,18 +143,18 @@ class WeightPathsTable(MetricsTable):
             axes.tick_params(which="both", labelsize="x-small")
         for axes in grid[-1]:
             axes.set_xlabel("iteration", fontsize="small")
-        figure.suptitle(f"{title_of(resolved)}: kernel weights in the first fold of the first run")
+        figure.suptitle(
+            f"{title_of(self.experiment)}: kernel weights in the first fold of the first run"
+        )
         return figure
 
-    def _kernel_names(
-        self, dataset: str, model: str, count: int, resolved: Resolved
-    ) -> Sequence[str]:
+    def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
         """Return the names of kernels, by default with parameters that tell them apart; matrices
         are numbered.
         """
-        if names := self.options(resolved.spec).kernels.get(dataset):
+        if names := self.options.kernels.get(dataset):
             return names
-        column = resolved.spec.models.get(model)
+        column = self.spec.models.get(model)
         kernels: Any = column.adapt(dataset).params.get("kernels") if column else None
         if not isinstance(kernels, list):
             return [f"kernel {p + 1}" for p in range(count)]

@@ -53,7 +53,7 @@ def feed_cells(content: bytes, folder: Path) -> None:
         whole.write_text(baselines()[name])
         # The same as the other side of a comparison.
         resolved = resolved_table(name)
-        compare_with_baseline(read_cells(whole), path, kind_of_table(resolved).values(resolved))
+        compare_with_baseline(read_cells(whole), path, kind_of_table(resolved).values())
 
 
 def show(results: Results) -> None:

@@ -39,7 +39,7 @@ def both(toy: Toy, tmp_path: Path) -> Both:
     ) -> dict[str, Any]:
         update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, new), tmp_path / "cells.csv")
-        measures = kind_of_table(resolved).values(resolved)
+        measures = kind_of_table(resolved).values()
         return compare_with_baseline(
             read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures
         )

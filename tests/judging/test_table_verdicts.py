@@ -142,7 +142,7 @@ def test_the_five_verdicts() -> None:
         figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value) for one in right
     ]
     result = judge_metric(single)
-    assert (result.figures, result.inside, result.judged, result.coverage_p) == (8, 0, 0, None)
+    assert (result.n_values, result.inside, result.judged, result.coverage_p) == (8, 0, 0, None)
     assert result.verdict == "pattern only"
 
 
@@ -150,7 +150,7 @@ def test_a_table_is_judged_by_each_of_its_metrics() -> None:
     rng = np.random.default_rng(5)
     more = [figure("set 0", "model 0", [0.1, 0.2, 0.3], 0.2, "gmean")]
     verdicts = judge_table([*more, *table(rng, TRUTH)], "toy/one")
-    assert [(one.metric, one.figures, one.datasets) for one in verdicts] == [
+    assert [(one.metric, one.n_values, one.datasets) for one in verdicts] == [
         ("gmean", 1, 1),
         ("mcc", 8, 2),
     ]
@@ -170,7 +170,7 @@ def test_a_stand_in_counts_only_without_its_original() -> None:
     alone = replace(both, cells=both.cells[both.cells["dataset"] != "waveform"])
     for results, dataset in ((both, "waveform"), (alone, "waveform-drawn")):
         sources = [{*one.datasets} for one in compare_models(results.summary, results.resolved)]
-        counted = {*results.figures["dataset"]}
+        counted = {*results.published_values["dataset"]}
         assert (
             counted
             == sources[0]
@@ -178,8 +178,8 @@ def test_a_stand_in_counts_only_without_its_original() -> None:
         )
         assert len(sources[1]) == results.agreements[0].rows == results.verdicts[0].datasets == 7
         # Another profile has the data set itself.
-        assert {*TableResults(both.resolved.file, (results, both)).figures["dataset"]} == {
-            *both.figures["dataset"]
+        assert {*TableResults(both.resolved.file, (results, both)).published_values["dataset"]} == {
+            *both.published_values["dataset"]
         }
 
 
@@ -237,8 +237,9 @@ def test_committed_tables_by_other_code(name: str) -> None:
     """
     results = committed(f"paper/{name}")
     (joint,) = results.verdicts
-    lines = results.figures[
-        results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()
+    lines = results.published_values[
+        results.published_values["metric"].eq(joint.metric)
+        & results.published_values["mean"].notna()
     ]
     assert joint.inside == lines["verdict"].isin(["reproduced", "consistent"]).sum()
     assert joint.judged == lines["low"].notna().sum()
@@ -277,7 +278,11 @@ def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
     for name in ("fast/eem/table3", "paper/ospvm/table3"):
         results = committed(name)
         assert (
-            list(compared_values(results.figures, MeasuredCells(results.cells, results.resolved)))
+            list(
+                compared_values(
+                    results.published_values, MeasuredCells(results.cells, results.resolved)
+                )
+            )
             == []
         )
         assert results.verdicts == []

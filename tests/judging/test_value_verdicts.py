@@ -157,7 +157,7 @@ def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
 def test_differences_and_the_order_of_the_models(toy: Toy) -> None:
     resolved = toy(FIGURES, protocol=HOLDOUT)
     one = result(resolved, lines_of(MEANS))["mcc"]
-    assert one.figures == 3
+    assert one.n_values == 3
     distances = [
         abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)
     ]
@@ -233,7 +233,7 @@ def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     # Twice the first model's time where four times are printed, once where half is printed.
     assert (fit.median_factor, fit.median_difference, fit.pairings) == (pytest.approx(2.0), None, 0)
     assert fit.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
-    assert (predict.figures, predict.median_factor, ours) == (2, pytest.approx(8.0), {})
+    assert (predict.n_values, predict.median_factor, ours) == (2, pytest.approx(8.0), {})
     assert (
         result(toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast"), lines)
         == {}

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from made_cells import RESULTS, committed
 
-from elmbench.judging.summary import FIGURE
+from elmbench.judging.summary import PUBLISHED_KEY
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.registry import registry
 from elmbench.report.build_site import gather
@@ -76,7 +76,9 @@ def test_the_dictionary_that_leaks() -> None:
 def test_the_choice_on_the_test_folds() -> None:
     finding, evidence = finding_about("chosen on the test folds")
     lines = comparable("paper/eem/table4")
-    means = lines[lines["reading"] == ""].pivot_table("mean", [*FIGURE, "published"], "select")
+    means = lines[lines["reading"] == ""].pivot_table(
+        "mean", [*PUBLISHED_KEY, "published"], "select"
+    )
     means = means[["oracle", "nested"]].dropna().reset_index()
     distances = means[["oracle", "nested"]].sub(means["published"], axis=0).abs()
     nearer = distances["nested"] - distances["oracle"]
@@ -93,7 +95,7 @@ def test_the_choice_on_the_test_folds() -> None:
     printed = {
         number: {
             (value.model, value.dataset, value.metric): value.value
-            for value in find_experiment(f"eem/table{number}").figures
+            for value in find_experiment(f"eem/table{number}").published_values
         }
         for number in (4, 9, 10)
     }
@@ -116,7 +118,7 @@ def test_the_table_that_no_reading_reproduces() -> None:
     lines = lines[lines["low"].notna()]
     outside = (lines["published"] < lines["low"]) | (lines["published"] > lines["high"])
     is_opposite = lines["mean"] * lines["published"] < 0
-    values = lines.assign(outside=outside, opposite=is_opposite).groupby(FIGURE)
+    values = lines.assign(outside=outside, opposite=is_opposite).groupby(PUBLISHED_KEY)
     assert (
         f"Under each of {lines['reading'].nunique()} readings, with {lines['runs'].min()} runs or "
         f"more, {values['outside'].all().sum()} of its {len(values)} published values"

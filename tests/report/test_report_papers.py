@@ -57,7 +57,7 @@ def test_the_sentences_on_a_table() -> None:
         "G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8"
     )
     alone = table_sentence(
-        "Table 4", replace(first, figures=1, judged=1, inside=1, profiles=("fast",))
+        "Table 4", replace(first, n_values=1, judged=1, inside=1, profiles=("fast",))
     )
     assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
     assert result.sentences[2] == (
@@ -137,7 +137,7 @@ def test_a_figure_of_several_tables_counts_once() -> None:
     entries = [
         (line.dataset, line.model, line.metric, line.published)
         for one in map(committed, names)
-        for line in one.figures[one.figures["verdict"] != ""].itertuples()
+        for line in one.published_values[one.published_values["verdict"] != ""].itertuples()
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
@@ -162,7 +162,7 @@ def test_facts_of_the_data_are_counted_apart() -> None:
 
 def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     names = ("paper/rkelm/table3", "fast/rkelm/table3")
-    paper, fast = (committed(name).verdicts[0].figures for name in names)
+    paper, fast = (committed(name).verdicts[0].n_values for name in names)
     # The other data sets are those of profile fast alone.
     assert (
         answer(*names)

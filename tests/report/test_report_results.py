@@ -37,7 +37,7 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
 @pytest.fixture(autouse=True)
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
-    monkeypatch.setattr(PrecisionRecallTable, "draw", lambda self, points, resolved: points)
+    monkeypatch.setattr(PrecisionRecallTable, "draw", lambda self, points: points)
     monkeypatch.setattr(base, "figure_bytes", lambda points: points.to_csv().encode())
 
 

@@ -411,7 +411,7 @@ SHARED = [
 def test_every_figure_has_a_column(table: str) -> None:
     resolved = resolve(find_experiment(table), "paper")
     layout = kind_of_table(resolved)
-    shown = set(layout.models(resolved))
+    shown = set(layout.models())
     for dataset, model, _ in resolved.published:
         assert dataset in (*resolved.datasets, "all")
         assert model in shown, model

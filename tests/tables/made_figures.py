@@ -18,7 +18,7 @@ def figure_of(
     resolved: Resolved, lines: list[dict[str, Any]], outputs: Iterable[Outputs] = ()
 ) -> Figure | None:
     """Return the figure of some cells."""
-    return kind_of_table(resolved).figure(frame(resolved, lines), outputs, resolved)
+    return kind_of_table(resolved).figure(frame(resolved, lines), outputs)
 
 
 def data_of(
@@ -33,4 +33,4 @@ def data_of(
 
 def draw(resolved: Resolved, points: pd.DataFrame) -> Any:
     """Return these points as a matplotlib figure."""
-    return kind_of_table(resolved).draw(points, resolved)
+    return kind_of_table(resolved).draw(points)

@@ -42,7 +42,7 @@ def test_powers_are_shown_as_printed_and_inverses_are_named() -> None:
     resolved = resolve(find_experiment("rkelm/table2"), "fast")
     figure = resolved.published["auto-mpg", "RKELM", "C"]
     assert Entry("auto-mpg", "RKELM", Measure("C"), published=figure).printed == "2^-20"
-    (note,) = kind_of_table(resolved).notes(frame(resolved, []), resolved)
+    (note,) = kind_of_table(resolved).notes(frame(resolved, []))
     assert note.text == "RKELM: the C of the paper is 1/C here"
 
 
@@ -335,8 +335,8 @@ def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_th
         "too few runs",
     )
     assert (line["predict"], line["published_predict"]) == ("0.25", "0.5")
-    assert Measure("train_accuracy") in kind_of_table(resolved).values(resolved)
+    assert Measure("train_accuracy") in kind_of_table(resolved).values()
     assert not kind_of_table(resolved).is_judged(Measure("predict_seconds"))
     resolved, names, line = shown()
     assert not {"value2", "predict"} & set(names)
-    assert Measure("train_accuracy") not in kind_of_table(resolved).values(resolved)
+    assert Measure("train_accuracy") not in kind_of_table(resolved).values()

@@ -234,8 +234,8 @@ POINTS = ["accuracy@rows=60", "accuracy@rows=100", "n_units@rows=60", "n_units@r
 def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     resolved = toy(**STREAM)
     layout = kind_of_table(resolved)
-    assert [measure.column for measure in layout.measures(resolved, "wdbc", "on")] == POINTS
-    assert [measure.column for measure in layout.values(resolved)] == POINTS
+    assert [measure.column for measure in layout.measures("wdbc", "on")] == POINTS
+    assert [measure.column for measure in layout.values()] == POINTS
     lines = [
         cell("on", run=run, **dict(zip(POINTS, (0.5 + run, 0.75, 10, 20), strict=True)))
         for run in (0, 1)
@@ -258,19 +258,19 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     entries = [
         Entry("wdbc", model, measure, 0.5, f"{model} {measure.column}")
         for model in ("on", "off")
-        for measure in layout.measures(resolved, "wdbc", model)
+        for measure in layout.measures("wdbc", model)
     ]
-    columns = layout.columns(resolved, ["wdbc"])
+    columns = layout.columns(["wdbc"])
     names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
     assert [column.heading for column in columns] == ["data set", "rows", *names]
-    result = [dict(line) for line in layout.lines(entries, resolved)]
+    result = [dict(line) for line in layout.lines(entries)]
     assert result == [
         {"dataset": "wdbc", "rows": rows}
         | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
     missing = [replace(entry, mean=None, shown=ending("unavailable")) for entry in entries]
-    (line,) = layout.lines(missing, resolved)
+    (line,) = layout.lines(missing)
     assert {text for name, text in line.items() if name.startswith("value")} == {"-"}
     assert line["rows"] == ""
 

@@ -26,10 +26,9 @@ from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import csv
 from elmbench.specs import catalogue
 from elmbench.specs.catalogue import find_experiment
-from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.tables import LAYOUTS, kind_of_table
+from elmbench.tables import KINDS, kind_of_table
 from elmbench.tables.base import DATASET, VALUE, Entry, Outputs, TableKind, TableOptions
 from elmbench.tables.drawing import Figure
 from elmbench.tables.result_table import Column, Line
@@ -49,7 +48,7 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     assert (
         first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
     )
-    assert expected == "Expected: one of " + ", ".join(sorted(LAYOUTS))
+    assert expected == "Expected: one of " + ", ".join(sorted(KINDS))
     assert following == "Next: correct it, or load its plug-in: --plugin FILE"
 
 
@@ -86,7 +85,7 @@ def test_an_experiment_that_does_not_fit_its_kind(
 
 def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     resolved = toy(**CORRELATION | {"options": {"operators": 5}})
-    outcome = kind_of_table(resolved).options(resolved.spec)
+    outcome = kind_of_table(resolved).options
     assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
     # An option of the choice is not one of the table, whether or not the table has options.
     for layout in ("metrics", "weight-paths"):
@@ -111,27 +110,25 @@ class Sizes(TableKind):
     Options = SizesOptions
     draws_from_store = True
 
-    def check(self, spec: Experiment) -> None:
-        if "SVM" in spec.models:
+    def check(self) -> None:
+        if "SVM" in self.spec.models:
             raise ValueError("models has SVM; expected models with hidden nodes")
 
-    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+    def measures(self, dataset: str, model: str) -> list[Measure]:
         return [Measure("n_units")]
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         return cells["n_units"].astype(float) / 1000
 
-    def columns(self, resolved: Resolved, datasets: Iterable[str]) -> tuple[Column, ...]:
+    def columns(self, datasets: Iterable[str]) -> tuple[Column, ...]:
         return (DATASET, Column("model", "network"), VALUE)
 
-    def lines(self, entries: Sequence[Entry], resolved: Resolved) -> Iterator[Line]:
-        for line in super().lines(entries, resolved):
+    def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
+        for line in super().lines(entries):
             yield {**line, "model": f"<{line['model']}>"}
 
-    def figure(
-        self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved
-    ) -> Figure | None:
-        shown = kind_of_table(resolved).options(resolved.spec).shown
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
+        shown = self.options.shown
         return Figure(
             pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}),
             b"a picture",

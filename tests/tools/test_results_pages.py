@@ -122,7 +122,7 @@ def test_the_choice_on_the_test_folds() -> None:
 
 def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
     figures = pd.concat(
-        [committed(f"fast/rkelm/table{number}").figures for number in (3, 5, 6, 7, 11, 12)]
+        [committed(f"fast/rkelm/table{number}").published_values for number in (3, 5, 6, 7, 11, 12)]
     )
     judged = figures[figures["low"].notna()]
     # A printed figure at an end of an interval lies in it, in any binary form.
@@ -131,7 +131,7 @@ def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
 
 
 def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
-    figures = committed("paper/eem/table5").figures
+    figures = committed("paper/eem/table5").published_values
     figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]

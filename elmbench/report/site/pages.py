@@ -35,7 +35,7 @@ def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
-        texts[address(results, "figures.csv")] = csv(results.figures)
+        texts[address(results, "figures.csv")] = csv(results.published_values)
         if (picture := results.picture) is not None:
             copies[address(results, picture.name)] = picture
             # Four significant digits suffice for a figure.
