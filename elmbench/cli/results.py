@@ -1,10 +1,12 @@
 """`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from rich.table import Table
 
 from elmbench.cli import options
 from elmbench.cli.app import app
@@ -22,9 +24,7 @@ app.add_typer(baseline_app, name="baseline")
 @app.command("status")
 def status_command(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
-    from elmbench.cli.progress import duration
     from elmbench.execution.store import Store
-    from elmbench.report.writers.text import lines_text
     from elmbench.runs.status import table_status
 
     store = Store(state.results_dir)
@@ -32,38 +32,53 @@ def status_command(experiment: options.Table = None) -> None:
         line | {"command": state.complete(line["command"])}
         for line in table_status(store, experiment)
     ]
-    rows = [
-        [line[name] for name in ("experiment", "profile", "planned")]
-        + [", ".join(f"{n} {status}" for status, n in line["ended"].items())]
-        for line in lines
-    ]
-    text = (
-        lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",))
-        if rows
-        else None
-    )
-    state.emit(lines, text)
-    if store.n_damaged and (not lines or any("missing" in line["ended"] for line in lines)):
-        state.say(
-            f"{store.root} has {amount(store.n_damaged, 'damaged record')}; a run computes what is "
-            "missing"
-        )
-    if not rows:
-        committed = state.results_dirs.committed
-        tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
-        hint = f"{committed} holds {tables} committed tables: elmbench table table4"
-        state.say(
-            f"{state.results_dir} holds no runs; {hint if tables else 'next: elmbench run table4'}"
-        )
+    state.emit(lines, _status_text(lines))
+    is_incomplete = not lines or any("missing" in line["ended"] for line in lines)
+    if store.n_damaged and is_incomplete:
+        damaged = amount(store.n_damaged, "damaged record")
+        state.say(f"{store.root} has {damaged}; a run computes what is missing")
+    if not lines:
+        state.say(f"{state.results_dir} holds no runs; {_first_step()}")
     for line in lines:
-        table = "{experiment} ({profile})".format(**line)
-        if missing := line["ended"]["missing"]:
-            seconds = line["seconds_left"]
-            unknown = line["unknown"]
-            estimate = f", about {duration(seconds)} on one worker" if seconds else ""
-            estimate += f"; the duration of {', '.join(unknown)} is unknown" if unknown else ""
-            state.say(f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"])
-        state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
+        _say_what_is_left(line)
+
+
+def _status_text(lines: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Return the table of the numbers of cells by status; None if there are none."""
+    from elmbench.report.writers.text import lines_text
+
+    if not lines:
+        return None
+    rows = []
+    for line in lines:
+        ended = ", ".join(f"{n} {status}" for status, n in line["ended"].items())
+        rows.append([line["experiment"], line["profile"], line["planned"], ended])
+    return lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",))
+
+
+def _first_step() -> str:
+    """Return what a user without runs can do."""
+    committed = state.results_dirs.committed
+    n_tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
+    if not n_tables:
+        return "next: elmbench run table4"
+    return f"{committed} holds {n_tables} committed tables: elmbench table table4"
+
+
+def _say_what_is_left(line: Mapping[str, Any]) -> None:
+    """Print how long the missing cells of a table take, and why cells did not end ok."""
+    from elmbench.cli.progress import duration
+
+    table = f"{line['experiment']} ({line['profile']})"
+    missing = line["ended"]["missing"]
+    if missing:
+        estimate = ""
+        if line["seconds_left"]:
+            estimate += f", about {duration(line['seconds_left'])} on one worker"
+        if line["unknown"]:
+            estimate += f"; the duration of {', '.join(line['unknown'])} is unknown"
+        state.say(f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"])
+    state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
 
 
 @app.command("merge")
@@ -184,45 +199,51 @@ def check_command(
     ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
-    from elmbench.cli.checks import baseline_text, published_text
-    from elmbench.cli.progress import show_progress
-    from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.checks import (
-        check_baselines,
-        check_published,
-        published_record,
-        require_compared_values,
-    )
     from elmbench.specs.catalogue import find_experiment
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        outcomes = check_baselines(names, state.results_dir, profile or "ci")
-        state.emit(
-            [{"experiment": name, **check} for name, check in outcomes.items()],
-            baseline_text(outcomes),
-        )
-        compared = sum(check["compared"] for check in outcomes.values())
-        tables = []
-        differs = any(check["differences"] for check in outcomes.values())
+        differs = _check_against_baseline(names, profile)
     else:
-        dirs = state.results_dirs
-        papers = check_published(names, profile, dirs, show_progress)
-        tables = [table for paper in papers for table in paper.tables]
-        if state.as_json:
-            state.emit(published_record(papers))
-        elif papers:
-            state.emit(None, published_text(papers))
-        if dirs.committed is not None:
-            state.remark(
-                dirs.origins((table.results[0].resolved.profile, table.file.id) for table in tables)
-            )
-        verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
-        compared = sum(verdicts[name] for name in COMPARED)
-        differs = strict and verdicts["differs"] > 0
-    require_compared_values(compared, tables, profile, state.results_dir)
+        differs = _check_against_papers(names, profile) and strict
     if differs:
         raise typer.Exit(1)
+
+
+def _check_against_baseline(names: list[str], profile: str | None) -> bool:
+    """Print the comparison of tables with their baselines; return True if a cell differs."""
+    from elmbench.cli.checks import baseline_text
+    from elmbench.report.checks import check_baselines, require_compared_values
+
+    outcomes = check_baselines(names, state.results_dir, profile or "ci")
+    records = [{"experiment": name, **check} for name, check in outcomes.items()]
+    state.emit(records, baseline_text(outcomes))
+    compared = sum(check["compared"] for check in outcomes.values())
+    require_compared_values(compared, [], profile, state.results_dir)
+    return any(check["differences"] for check in outcomes.values())
+
+
+def _check_against_papers(names: list[str], profile: str | None) -> bool:
+    """Print the comparison of tables with their papers; return True if a value differs."""
+    from elmbench.cli.checks import published_text
+    from elmbench.cli.progress import show_progress
+    from elmbench.judging.verdict_words import COMPARED
+    from elmbench.report.checks import check_published, published_record, require_compared_values
+
+    dirs = state.results_dirs
+    papers = check_published(names, profile, dirs, show_progress)
+    tables = [table for paper in papers for table in paper.tables]
+    if state.as_json:
+        state.emit(published_record(papers))
+    elif papers:
+        state.emit(None, published_text(papers))
+    if dirs.committed is not None:
+        shown = ((table.results[0].resolved.profile, table.file.id) for table in tables)
+        state.remark(dirs.origins(shown))
+    verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
+    compared = sum(verdicts[name] for name in COMPARED)
+    require_compared_values(compared, tables, profile, state.results_dir)
+    return verdicts["differs"] > 0
 
 
 @baseline_app.command("update")

@@ -72,7 +72,7 @@ class ComparisonResults(Results):
 
 
 @dataclass(frozen=True)
-class Choice:
+class BestModel:
     """The best model of a comparison.
 
     `reason`: why it is before the models that are tied with it; empty if there are none.
@@ -82,7 +82,7 @@ class Choice:
     reason: str
 
 
-def choose_best(results: Results) -> Choice:
+def choose_best(results: Results) -> BestModel:
     """Return the best model of a comparison on one data set, or the only one.
 
     Raises ElmbenchError if no model has a rank.
@@ -91,10 +91,10 @@ def choose_best(results: Results) -> Choice:
     (spec,) = resolved.datasets.values()
     order = ranking(results.summary, spec.name, resolved)
     if order.models:
-        return Choice(order.models[0], order.advantages_of_best())
+        return BestModel(order.models[0], order.advantages_of_best())
     columns = [*resolved.spec.models]
     if len(columns) == 1:
-        return Choice(columns[0], "")
+        return BestModel(columns[0], "")
     problem = f"no model but the dummy has ended on all folds of {spec.title}"
     raise ElmbenchError(
         problem,

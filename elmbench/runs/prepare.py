@@ -1,7 +1,7 @@
 """The plan of a run, from a user's request. Nothing is computed or written here."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -223,12 +223,8 @@ def _check_one_choice(options: RunOptions) -> None:
         )
 
 
-def find_experiments(options: RunOptions) -> list[ExperimentFile]:
-    """Return the requested experiments; raise ElmbenchError if none is named, or one does not
-    exist.
-    """
-    catalogue = load_catalogue()
-    _check_one_choice(options)
+def _check_names(options: RunOptions, catalogue: Mapping[str, ExperimentFile]) -> None:
+    """Raise ElmbenchError if the profile, a selection or the paper does not exist."""
     choices = {
         "profile": (PROFILES, (options.profile,)),
         "selection": (get_args(Selection), options.request.select),
@@ -239,6 +235,15 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     papers = sorted({file.spec.paper for file in catalogue.values()})
     if options.paper is not None and options.paper not in papers:
         raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+
+
+def find_experiments(options: RunOptions) -> list[ExperimentFile]:
+    """Return the requested experiments; raise ElmbenchError if none is named, or one does not
+    exist.
+    """
+    catalogue = load_catalogue()
+    _check_one_choice(options)
+    _check_names(options, catalogue)
     if options.many_tables:
         return [
             file
@@ -262,6 +267,24 @@ def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is
     bad.
     """
+    requests = _requests_of_tables(options)
+    if not requests:
+        problem = "no table has these data sets under this profile"
+        raise ElmbenchError(
+            problem, expected="data sets of the tables", next_step="elmbench list experiments"
+        )
+    _check_readings(options, [resolved.file for resolved, _ in requests])
+    run = prepare_tables(options, requests, results_dir)
+    for (resolved, plan), (_, request) in zip(run.tables, requests, strict=True):
+        _check_requested_data(resolved, request, plan)
+        _check_published_parameters(resolved, request, plan)
+    return run
+
+
+def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]]:
+    """Return each requested table with the part of the request that concerns it; without the tables
+    that have none of the requested data sets.
+    """
     requests = []
     for file in find_experiments(options):
         readings = {
@@ -270,48 +293,51 @@ def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
         resolved = resolve(file, options.profile, readings)
         request = options.request
         if options.many_tables and request.datasets:
-            # Each table has its own ones of the requested data sets.
-            datasets = {*file.spec.datasets, *resolved.spec.datasets}
-            names = (resolved.dataset(name).name for name in request.datasets)
-            request = replace(request, datasets=tuple(name for name in names if name in datasets))
+            request = replace(request, datasets=_datasets_of_table(resolved, request.datasets))
             if not request.datasets:
                 continue
         requests.append((add_metrics(resolved, options.metrics), request))
-    if not requests:
-        problem = "no table has these data sets under this profile"
-        raise ElmbenchError(
-            problem, expected="data sets of the tables", next_step="elmbench list experiments"
-        )
+    return requests
+
+
+def _datasets_of_table(resolved: Resolved, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the requested data sets that a table uses, by the suite's names."""
+    used = {*resolved.file.spec.datasets, *resolved.spec.datasets}
+    suite_names = (resolved.dataset(name).name for name in names)
+    return tuple(name for name in suite_names if name in used)
+
+
+def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> None:
+    """Raise ElmbenchError if no requested table has one of the requested readings."""
     for name, value in options.readings.items():
-        if not any(name in resolved.file.spec.readings for resolved, _ in requests):
-            resolve(
-                requests[0][0].file, options.profile, {name: value}
-            )  # says which readings it has
-    run = prepare_tables(options, requests, results_dir)
-    for (resolved, plan), (_, request) in zip(run.tables, requests, strict=True):
-        datasets = {resolved.dataset(name).name for name in request.datasets}
-        for cell in plan.cells:
-            if cell.unavailable and cell.dataset in datasets:
-                problem, _, step = cell.unavailable.partition("; ")
-                expected = "a file for each data set that is named"
-                raise DataUnavailableError(problem, expected=expected, next_step=step or None)
-        if (
-            request.select == ("published",)
-            and plan.cells
-            and all(cell.select != "published" for cell in plan.cells)
-        ):
-            problem = (
-                f"{resolved.file.id} has no printed hyperparameters of these models on these data "
-                "sets"
-            )
-            step = wording(
-                "leave --select out, or give --select nested",
-                'leave select out, or give ["nested"]',
-            )
-            raise ElmbenchError(
-                problem, expected="columns that the paper prints them for", next_step=step
-            )
-    return run
+        if not any(name in file.spec.readings for file in files):
+            resolve(files[0], options.profile, {name: value})  # says which readings it has
+
+
+def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -> None:
+    """Raise DataUnavailableError if a data set that the user names has no file."""
+    names = {resolved.dataset(name).name for name in request.datasets}
+    for cell in plan.cells:
+        if cell.unavailable and cell.dataset in names:
+            problem, _, step = cell.unavailable.partition("; ")
+            expected = "a file for each data set that is named"
+            raise DataUnavailableError(problem, expected=expected, next_step=step or None)
+
+
+def _check_published_parameters(resolved: Resolved, request: RunRequest, plan: Plan) -> None:
+    """Raise ElmbenchError if the user only wants published hyperparameters, and there are none."""
+    if request.select != ("published",) or not plan.cells:
+        return
+    if any(cell.select == "published" for cell in plan.cells):
+        return
+    raise ElmbenchError(
+        f"{resolved.file.id} has no printed hyperparameters of these models on these data sets",
+        expected="columns that the paper prints them for",
+        next_step=wording(
+            "leave --select out, or give --select nested",
+            'leave select out, or give ["nested"]',
+        ),
+    )
 
 
 def prepare_tables(

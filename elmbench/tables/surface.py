@@ -1,5 +1,6 @@
 """A metric over two hyperparameters, as a table of points and as a surface."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from elmbench.metrics import less_is_better
@@ -74,50 +75,93 @@ class SurfaceTable(CurvesTable):
 def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     """Draw a surface, with rows from the bottom up, contour lines and a star at the best point."""
     import numpy as np
-    from matplotlib.ticker import MaxNLocator
 
-    smaller = less_is_better(point["metric"])
+    metric = point["metric"]
     heights = np.ma.masked_invalid(surface.to_numpy(dtype=float))
     axes.grid(visible=False)
     axes.set_facecolor("lightgrey")  # where there is no value
-    image = axes.pcolormesh(heights, cmap="viridis_r" if smaller else "viridis")
-    figure.colorbar(image, ax=axes, label=f"{words_for(point['metric'])}, mean over test folds")
-    x, y = (np.arange(n) + 0.5 for n in surface.shape[::-1])
+    image = axes.pcolormesh(heights, cmap="viridis_r" if less_is_better(metric) else "viridis")
+    figure.colorbar(image, ax=axes, label=f"{words_for(metric)}, mean over test folds")
+    n_rows, n_columns = surface.shape
+    tiles = TileCentres(x=np.arange(n_columns) + 0.5, y=np.arange(n_rows) + 0.5)
+    _add_contours(axes, tiles, heights, metric)
+    _mark_best(axes, tiles, heights, metric)
+    axes.set_yticks(tiles.y, [f"{value:g}" for value in surface.index])
+    axes.set(xlabel=words_for(point["parameter"]), ylabel=words_for(point["row"]))
+    _label_values(axes, tiles.x, surface.columns.to_list(), has_ridges=point["parameter"] == "C")
+
+
+@dataclass(frozen=True)
+class TileCentres:
+    """The centres of the tiles of a surface on both axes."""
+
+    x: Any
+    y: Any
+
+
+def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
+    """Add labelled contour lines, white where the tiles are dark, unless the surface is flat or a
+    line.
+    """
+    from matplotlib.ticker import MaxNLocator
+
     low = float(heights.min())
     high = float(heights.max())
-    if min(surface.shape) > 1 and high > low:
-        levels = [level for level in MaxNLocator(6).tick_values(low, high) if low < level < high]
-        dark = [
-            level > (low + high) / 2 if smaller else level < (low + high) / 2 for level in levels
-        ]
-        colours = ["white" if is_dark else "black" for is_dark in dark]
-        axes.clabel(
-            axes.contour(x, y, heights, levels, colors=colours, linewidths=0.8), fontsize="x-small"
-        )
-    row, column = np.unravel_index((heights.argmin if smaller else heights.argmax)(), heights.shape)
-    best = {
-        "marker": "*",
-        "markersize": 13,
-        "color": "white",
-        "markeredgecolor": "black",
-        "clip_on": False,
-    }
-    axes.plot(x[column], y[row], **best)
-    axes.set_yticks(y, [f"{value:g}" for value in surface.index])
-    axes.set(xlabel=words_for(point["parameter"]), ylabel=words_for(point["row"]))
-    values: list[Any] = surface.columns.to_list()
+    if min(heights.shape) == 1 or high <= low:
+        return
+    levels = [level for level in MaxNLocator(6).tick_values(low, high) if low < level < high]
+    middle = (low + high) / 2
+
+    def colour(level: float) -> str:
+        is_dark = level > middle if less_is_better(metric) else level < middle
+        return "white" if is_dark else "black"
+
+    colours = list(map(colour, levels))
+    contours = axes.contour(
+        tiles.x, tiles.y, heights, levels=levels, colors=colours, linewidths=0.8
+    )
+    axes.clabel(contours, fontsize="x-small")
+
+
+def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
+    """Mark the best point with a star."""
+    import numpy as np
+
+    best = heights.argmin() if less_is_better(metric) else heights.argmax()
+    row, column = np.unravel_index(best, heights.shape)
+    axes.plot(
+        tiles.x[column],
+        tiles.y[row],
+        marker="*",
+        markersize=13,
+        color="white",
+        markeredgecolor="black",
+        clip_on=False,
+    )
+
+
+def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> None:
+    """Label the values of the hyperparameter, as powers of two if they are; with `has_ridges`, also
+    their inverses above the panel.
+    """
     exponents = exponents_of(values)
     if exponents is None:
-        thin = slice(None, None, max(1, len(values) // 6))
-        axes.set_xticks(x[thin], [f"{value:.3g}" for value in values[thin]])
+        step = max(1, len(values) // 6)
+        axes.set_xticks(x[::step], [f"{value:.3g}" for value in values[::step]])
         return
-    ticks = {
-        tick: e for tick, e in zip(x, exponents, strict=True) if len(values) <= 8 or e % 5 == 0
-    }
-    axes.set_xticks(list(ticks), [f"$2^{{{e}}}$" for e in ticks.values()])
-    if point["parameter"] == "C":
+    shown = [
+        (tick, exponent)
+        for tick, exponent in zip(x, exponents, strict=True)
+        if len(values) <= 8 or exponent % 5 == 0
+    ]
+    ticks = [tick for tick, _ in shown]
+    axes.set_xticks(ticks, [_power_of_two(exponent) for _, exponent in shown])
+    if has_ridges:
         top_axis = axes.secondary_xaxis("top")
-        top_axis.set_xticks(
-            list(ticks), [f"$2^{{{-e}}}$" for e in ticks.values()], fontsize="small"
-        )
+        ridges = [_power_of_two(-exponent) for _, exponent in shown]
+        top_axis.set_xticks(ticks, ridges, fontsize="small")
         top_axis.set_xlabel("ridge 1/C")
+
+
+def _power_of_two(exponent: int) -> str:
+    return f"$2^{{{exponent}}}$"
