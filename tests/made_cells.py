@@ -16,7 +16,8 @@ import elmbench
 from elmbench.evaluation.stored_predictions import _pack
 from elmbench.execution.store import Store
 from elmbench.judging.claims import check_claims
-from elmbench.judging.summary import MeasuredCells, optimism, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import optimism, summarise
 from elmbench.report.build_table import build_table
 from elmbench.report.results import Results, results_of_table
 from elmbench.results.cells import CELL_NAMES, LIMITS, TIMES, write_frame

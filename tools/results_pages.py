@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
-from elmbench.judging.published_values import ComparedValue, error_and_power
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.published_values import error_and_power
 from elmbench.judging.table_verdicts import (
     ALPHA,
     FEWEST_VALUES,

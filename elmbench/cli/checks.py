@@ -54,12 +54,12 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     resolved = results.resolved
     comparisons = compare_models(results.summary, resolved)
     spec = resolved.file.spec
-    layout = kind_of_table(resolved)
-    several = layout.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
+    table_kind = kind_of_table(resolved)
+    several = table_kind.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
     if not comparisons:
         lacking = "no models to be compared over data sets"
         next_step = "elmbench list experiments"
-        if several or layout.ranks:
+        if several or table_kind.ranks:
             lacking = "no two models on the same two data sets to be compared"
             next_step = command_for(
                 "fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id

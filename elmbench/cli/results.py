@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Table
 
 from elmbench.cli import options
 from elmbench.cli.app import app
@@ -14,6 +13,9 @@ from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_outputs
 from elmbench.report.writers import FORMATS
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -43,7 +45,7 @@ def status_command(experiment: options.Table = None) -> None:
         _say_what_is_left(line)
 
 
-def _status_text(lines: Sequence[Mapping[str, Any]]) -> Table | None:
+def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
     """Return the table of the numbers of cells by status; None if there are none."""
     from elmbench.report.writers.text import lines_text
 

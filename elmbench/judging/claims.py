@@ -13,7 +13,7 @@ import pandas as pd
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
-from elmbench.judging.summary import MeasuredCells, is_other_data
+from elmbench.judging.measured_cells import MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
@@ -82,11 +82,11 @@ class _Results:
 
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
-        entries = [
+        groups = [
             key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")
         ]
         return self.resolved.compares(dataset) and not any(
-            is_other_data(self._cells.columns(key)) for key in entries
+            is_other_data(self._cells.columns(key)) for key in groups
         )
 
     def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
@@ -97,9 +97,9 @@ class _Results:
         """
         if (dataset, model, measure.column) not in self._complete:
             return pd.Series(dtype=float), 0.0
-        entry = (dataset, model, self._select, "")
-        cells = self._cells.columns(entry)
-        values = self._cells.values(entry, measure)
+        group = (dataset, model, self._select, "")
+        cells = self._cells.columns(group)
+        values = self._cells.values(group, measure)
         index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
         least_half_width = draws_of(values, cells, measure).least_half_width
         return pd.Series(values, index).dropna(), least_half_width

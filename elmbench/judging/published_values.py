@@ -6,66 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from elmbench.judging.summary import ENTRY, MeasuredCells, printed_of
-from elmbench.judging.value_verdicts import (
-    FEWEST_RUNS,
-    Draws,
-    Printed,
-    draws_of,
-    draws_of_means,
-    judge,
-    run_means,
-)
+from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
+from elmbench.judging.value_verdicts import FEWEST_RUNS, judge
 from elmbench.judging.verdict_words import COMPARED, verdict_list
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
 from elmbench.results import group_by
 from elmbench.results.cells import TIMES
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 from elmbench.tables.number_texts import three_figures
-
-
-@dataclass(frozen=True)
-class ComparedValue:
-    """A published value and our runs of the same model on the same data set."""
-
-    profile: str
-    #: The suite's name.
-    dataset: str
-    model: str
-    measure: Measure
-    #: The numbers of our runs.
-    runs: NDArray[np.int64]
-    #: The mean of each of them.
-    means: NDArray[np.float64]
-    draws: Draws
-    printed: Printed
-
-    @cached_property
-    def runs_inside(self) -> dict[int, bool]:
-        """For each run, True if its mean lies in the interval of the other runs, as if it were the
-        published value.
-        """
-        if len(self.runs) < FEWEST_RUNS:
-            return {}
-        hits = {}
-        for i, run in enumerate(self.runs.tolist()):
-            rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
-            distance = abs(self.means[i] - rest.mean)
-            # A mean at an end is inside even if its binary approximation is not.
-            half_width = rest.half_width() * (1 + 1e-9)
-            hits[run] = bool(distance <= half_width)
-        return hits
 
 
 def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
@@ -73,41 +30,14 @@ def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[Co
 
     `lines` are those of `summary.csv` that have a published value.
     """
-    if not measured.layout.has_runs:
+    if not measured.table.has_runs:
         return
     for line in lines[lines["verdict"].isin(COMPARED)].to_dict("records"):
-        measure = _measure_of(line, measured)
+        measures = measured.table.measures(line["dataset"], line["model"])
+        measure = next(measure for measure in measures if measure.column == line["metric"])
         if measure.metric not in FACTS:
-            yield _compared_value(line, measure, measured)
-
-
-def _measure_of(line: Mapping[Any, Any], measured: MeasuredCells) -> Measure:
-    """Return the measure of a line of `summary.csv`."""
-    measures = measured.layout.measures(line["dataset"], line["model"])
-    return next(measure for measure in measures if measure.column == line["metric"])
-
-
-def _compared_value(
-    line: Mapping[Any, Any], measure: Measure, measured: MeasuredCells
-) -> ComparedValue:
-    """Return the published value of a line of `summary.csv` beside our runs."""
-    resolved = measured.resolved
-    dataset = line["dataset"]
-    model = line["model"]
-    entry = tuple(line[name] for name in ENTRY)
-    columns = measured.columns(entry)
-    values = measured.values(entry, measure)
-    published = resolved.published[dataset, model, measure.column]
-    return ComparedValue(
-        profile=resolved.profile,
-        dataset=dataset,
-        model=model,
-        measure=measure,
-        runs=np.unique(columns["run"][~np.isnan(values)]),
-        means=run_means(values, columns["run"]),
-        draws=draws_of(values, columns, measure),
-        printed=printed_of(dataset, published, measured.layout, resolved),
-    )
+            group = tuple(line[name] for name in GROUP)
+            yield measured.compared_value(group, measure)
 
 
 @dataclass(frozen=True)
@@ -116,7 +46,7 @@ class Agreement:
 
     The pairings and the runs that are left out test the rule of the verdicts (docs/trust.md). A
     pairing compares a published value with the runs of *another* model of its row; a run that is
-    left out is compared with the other runs of its entry.
+    left out is compared with the other runs of its group of cells.
     """
 
     #: The columns of `texts`, and what they mean.
@@ -159,7 +89,7 @@ class Agreement:
     pairings_reproduced: int = 0
     #: The number of pairings that the rule does not decide.
     pairings_untold: int = 0
-    #: The number of our runs that were compared with the other runs of their entry.
+    #: The number of our runs that were compared with the other runs of their group.
     left_out: int = 0
     #: The number of these inside the interval.
     left_out_reproduced: int = 0

@@ -1,40 +1,31 @@
-"""`summary.csv`: the mean of each entry, the published value and the verdict; and the optimism of
+"""`summary.csv`: the mean of each group, the published value and the verdict; and the optimism of
 the selection.
 """
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, SupportsFloat
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
-from elmbench.judging.value_verdicts import Printed, draws_of, judge, run_means
+from elmbench.judging.measured_cells import GROUP, Key, MeasuredCells, is_other_data
+from elmbench.judging.value_verdicts import Judgement, judge, run_means
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.results.cells import REMARKS, order_of
-from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
+from elmbench.results.cells import order_of
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.tables import kind_of_table
-from elmbench.tables.base import TableKind
 
-ENTRY = ["dataset", "model", "select", "reading"]
 #: Columns of `summary.csv` that identify a published value.
 PUBLISHED_KEY = ["dataset", "model", "metric"]
-#: Columns of `summary.csv`.
-COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
-COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
-#: Columns of the cells that a verdict depends on, beside the measured values.
-_NEEDED = ["run", "fold", "n_test", REMARKS]
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
-GAINS = [
+OPTIMISM = [
     "dataset",
     "model",
     "metric",
@@ -48,103 +39,108 @@ GAINS = [
     "high",
 ]
 
-Key = tuple[str, ...]
 
-
-class MeasuredCells:
-    """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
-
-    `all_cells` has the entry and status of all cells. `lines` has, by the values of `ENTRY`, the
-    numbers of an entry's lines among the cells that ended ok.
+@dataclass(frozen=True, kw_only=True)
+class SummaryLine:
+    """A line of `summary.csv`: the value of a group of cells, the published value and the
+    verdict.
     """
 
-    def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
-        self.resolved = resolved
-        self.layout = kind_of_table(resolved)
-        cells = self.layout.entries_of(cells)
-        self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
-        self.all_cells = cells[[*ENTRY, "status"]]
-        # Selecting lines of a frame takes many times as long.
-        self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
-        groups: Any = self._cells.groupby(ENTRY, sort=False).indices
-        self.lines: dict[Key, NDArray[np.int64]] = groups
-        self._values: dict[Measure, NDArray[np.float64]] = {}
+    dataset: str
+    model: str
+    metric: str
+    select: str
+    reading: str
+    #: The mean and the deviation of the cells that ended ok.
+    mean: float | None = None
+    std: float | None = None
+    #: The number of cells that ended ok.
+    n: int
+    published: float | None = None
+    published_std: float | None = None
+    #: The comparison of the mean with the published value (`elmbench.judging.value_verdicts`).
+    verdict: str = ""
+    #: `ok`, or the ending that all cells share, or `incomplete` if some of them did not end ok or a
+    #: run lacks folds, or `not measured` for a model that the suite does not run.
+    ended: str
+    #: The number of runs behind the verdict.
+    runs: int | None = None
+    #: The ends of the interval.
+    low: float | None = None
+    high: float | None = None
+    #: The number of runs that an interval needs, or that would separate the models.
+    runs_to_tell: int | None = None
 
-    def columns(self, entry: Key) -> dict[str, NDArray[Any]]:
-        """Return the columns of an entry that a verdict needs."""
-        return {name: column[self.lines.get(entry, [])] for name, column in self._needed.items()}
+    def record(self) -> dict[str, Any]:
+        """Return the columns that have a value."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
-    def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell of an entry, NaN if it has none."""
-        if measure not in self._values:
-            self._values[measure] = np.asarray(
-                self.layout.values_of(self._cells, measure), dtype=np.float64
-            )
-        return self._values[measure][self.lines.get(entry, [])]
+
+#: Columns of `summary.csv`.
+COLUMNS = [field.name for field in fields(SummaryLine)]
 
 
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
-    """Return one line for each entry and metric, with the columns of `summary.csv`.
-
-    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the
-    ending that all cells of an entry share, or `incomplete` if some of its cells did not end ok or
-    a run lacks folds, or `not measured` for a model that the suite does not run. `verdict` compares
-    the mean with the published value (`elmbench.judging.value_verdicts`). It is based on `runs`
-    runs; `low` and `high` are the ends of the interval. `runs_to_tell` is the number of runs that
-    an interval needs, or that would separate the models.
-    """
+    """Return one line for each group of cells and metric (see `SummaryLine`)."""
     status = measured.all_cells["status"].to_numpy()
-    lines: list[dict[str, Any]] = []
-    groups: Any = measured.all_cells.groupby(ENTRY, sort=False).indices
+    lines: list[SummaryLine] = []
+    groups: Any = measured.all_cells.groupby(GROUP, sort=False).indices
     for key, numbers in groups.items():
-        entry = tuple(map(str, key))
-        ending = _common_ending(entry, set(status[numbers]), measured)
-        lines += _entry_lines(entry, ending, measured)
+        group = tuple(map(str, key))
+        ending = _common_ending(group, set(status[numbers]), measured)
+        lines += _group_lines(group, ending, measured)
     lines += _published_lines(measured)
-    summary = pd.DataFrame(sorted(lines, key=order_of(measured.resolved)), columns=COLUMNS)
+    records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
+    summary = pd.DataFrame(records, columns=COLUMNS)
     return summary.astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
-def _common_ending(entry: Key, endings: set[str], measured: MeasuredCells) -> str:
-    """Return the ending of all cells of an entry, or `incomplete`."""
+def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
+    """Return the ending of all cells of a group, or `incomplete`."""
     if len(endings) > 1:
         return "incomplete"
     (ending,) = endings
     if ending != COMPLETE:
         return ending
-    runs = measured.columns(entry)["run"]
-    is_complete = measured.layout.is_complete(entry[0], runs)
+    runs = measured.columns(group)["run"]
+    is_complete = measured.table.is_complete(group[0], runs)
     return COMPLETE if is_complete else "incomplete"
 
 
-def _entry_lines(entry: Key, ending: str, measured: MeasuredCells) -> Iterator[dict[str, Any]]:
-    """Yield the lines of an entry, one for each measure that has a value or a published value; at
+def _group_lines(group: Key, ending: str, measured: MeasuredCells) -> Iterator[SummaryLine]:
+    """Yield the lines of a group, one for each measure that has a value or a published value; at
     least the first one, and all if some cells did not end ok.
     """
     resolved = measured.resolved
-    dataset, model, select, reading = entry
-    runs = measured.columns(entry)["run"]
+    dataset, model, select, reading = group
+    runs = measured.columns(group)["run"]
     of_run_means = resolved.spec.protocol.std == "of-run-means"
-    for i, measure in enumerate(measured.layout.measures(dataset, model)):
+    for i, measure in enumerate(measured.table.measures(dataset, model)):
         paper = resolved.published.get((dataset, model, measure.column))
-        values = measured.values(entry, measure)
+        values = measured.values(group, measure)
         valid = values[~np.isnan(values)]
         if i > 0 and not len(valid) and paper is None and ending == COMPLETE:
             continue
         spread = run_means(values, runs) if of_run_means else valid
-        yield {
-            "dataset": dataset,
-            "model": model,
-            "select": select,
-            "reading": reading,
-            "metric": measure.column,
-            "n": len(values),
-            "ended": ending,
-            "mean": valid.mean() if len(valid) else None,
-            "std": spread.std(ddof=1) if len(spread) > 1 else None,
-            **_printed_columns(paper),
-            **_judge_entry(entry, measure, measured, ending, paper),
-        }
+        judgement = _judge(group, measure, measured, ending=ending, paper=paper)
+        yield SummaryLine(
+            dataset=dataset,
+            model=model,
+            metric=measure.column,
+            select=select,
+            reading=reading,
+            mean=valid.mean() if len(valid) else None,
+            std=spread.std(ddof=1) if len(spread) > 1 else None,
+            n=len(values),
+            published=None if paper is None else _number(paper.value),
+            published_std=None if paper is None else _number(paper.std),
+            verdict=judgement.verdict,
+            ended=ending,
+            runs=judgement.runs,
+            low=judgement.low,
+            high=judgement.high,
+            runs_to_tell=judgement.runs_to_tell,
+        )
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -156,7 +152,7 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     return lines[~stands_in_for.isin(measured)]
 
 
-def _published_lines(measured: MeasuredCells) -> list[dict[str, Any]]:
+def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
     """Return a line for each cited value and each of a model that is never measured, on the data
     sets shown.
     """
@@ -165,101 +161,84 @@ def _published_lines(measured: MeasuredCells) -> list[dict[str, Any]]:
     if not len(default):
         return []
     datasets = set(default["dataset"])
-    models = {*measured.layout.models(), *default["model"]}
+    models = {*measured.table.models(), *default["model"]}
     lines = []
     for (dataset, model, metric), published in resolved.published.items():
         if dataset not in datasets or model in models:
             continue
-        is_judged = published.value is not None and measured.layout.is_judged(
-            Measure(published.metric)
-        )
-        if published.cited:
-            verdict = "cited"
-        elif model in resolved.file.all_columns:
+        if model in resolved.file.all_columns and not published.cited:
             continue
-        else:
-            verdict = "no data" if is_judged else ""
         lines.append(
-            {
-                "dataset": dataset,
-                "model": model,
-                "metric": metric,
-                "select": default["select"].iloc[0],
-                "reading": "",
-                "n": 0,
-                "ended": NOT_MEASURED,
-                "verdict": verdict,
-                **_printed_columns(published),
-            }
+            SummaryLine(
+                dataset=dataset,
+                model=model,
+                metric=metric,
+                select=default["select"].iloc[0],
+                reading="",
+                n=0,
+                published=_number(published.value),
+                published_std=_number(published.std),
+                verdict=_verdict_without_cells(published, measured),
+                ended=NOT_MEASURED,
+            )
         )
     return lines
 
 
-def _printed_columns(published: PublishedValue | None) -> dict[str, float | None]:
-    """Return the published value and its deviation, by column; empty without one."""
-    if published is None:
-        return {}
-    return {
-        "published": None if published.value is None else float(published.value),
-        "published_std": None if published.std is None else float(published.std),
-    }
+def _verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
+    """Return the verdict on a published value of a model that is never measured."""
+    if published.cited:
+        return "cited"
+    is_judged = measured.table.is_judged(Measure(published.metric))
+    return "no data" if is_judged and published.value is not None else ""
 
 
-def _judge_entry(
-    entry: Key, measure: Measure, measured: MeasuredCells, ending: str, paper: PublishedValue | None
-) -> dict[str, Any]:
+def _number(value: SupportsFloat | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _judge(
+    group: Key,
+    measure: Measure,
+    measured: MeasuredCells,
+    *,
+    ending: str,
+    paper: PublishedValue | None,
+) -> Judgement:
     """Return the verdict on a published value and its evidence; an empty verdict if there is
     nothing to judge.
     """
-    layout = measured.layout
+    table = measured.table
     resolved = measured.resolved
-    if paper is None or paper.value is None or not layout.is_judged(measure):
-        return {"verdict": ""}
+    if paper is None or paper.value is None or not table.is_judged(measure):
+        return Judgement("")
     if paper.cited:
-        return {"verdict": "cited"}
-    values = measured.values(entry, measure)
+        return Judgement("cited")
+    values = measured.values(group, measure)
     if ending != COMPLETE or np.isnan(values).all():
-        return {"verdict": "no data"}
-    columns = measured.columns(entry)
+        return Judgement("no data")
+    columns = measured.columns(group)
     runs = len(set(columns["run"].tolist()))
-    dataset, _, _, reading = entry
-    leaks = any(choice.leaks for choice in resolved.file.paper.read_label(reading))
-    if leaks or resolved.cuts(dataset):
-        return {"verdict": "not comparable", "runs": runs}
+    if not _is_comparable(group, measured):
+        return Judgement("not comparable", runs=runs)
     if measure.metric in FACTS:
         # No random draw changes a fact.
         is_equal = values.mean() == float(paper.value)
-        return {"verdict": "reproduced" if is_equal else "differs", "runs": runs}
-    if not layout.has_runs or not resolved.compares(dataset) or is_other_data(columns):
-        return {"verdict": "not comparable", "runs": runs}
-    draws = draws_of(values, columns, measure)
-    judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
-    return {"runs": runs, **judgement._asdict()}
+        return Judgement("reproduced" if is_equal else "differs", runs=runs)
+    dataset = group[0]
+    has_draws = table.has_runs and resolved.compares(dataset)
+    if not has_draws or is_other_data(columns):
+        return Judgement("not comparable", runs=runs)
+    value = measured.compared_value(group, measure)
+    return judge(value.draws, value.printed)._replace(runs=runs)
 
 
-def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Return True if the rows are known to be others, or fewer, than those of the public file."""
-    remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
-    return any(words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY))
-
-
-def printed_of(
-    dataset: str, paper: PublishedValue, layout: TableKind, resolved: Resolved
-) -> Printed:
-    """Return a published value and its distance to the paper's values of other models.
-
-    These are all that any table of the paper prints for the same data set (by the suite's name) and
-    metric, so that a value has the same verdict in every table that prints it.
-    """
-    value = math.nan if paper.value is None else float(paper.value)
-    in_paper = resolved.printed_in_paper.get((dataset, paper.metric), set())
-    distances = [abs(another - value) for model, another in in_paper if model != paper.model]
-    return Printed(
-        value=value,
-        rounding=layout.last_place(paper) / 2,
-        mean_of=resolved.mean_of,
-        gap=float(np.median(distances)) if distances else None,
-    )
+def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
+    """Return True if cells use all rows of the paper and no reading that leaks."""
+    dataset, _, _, reading = group
+    choices = measured.resolved.file.paper.read_label(reading)
+    leaks = any(choice.leaks for choice in choices)
+    return not leaks and not measured.resolved.cuts(dataset)
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -270,7 +249,7 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     `nested` are means over the same folds. `optimism` is the first minus the second, for an error
     the second minus the first, so that a positive value always favours the oracle. `std` is its
     deviation from fold to fold, `n` the number of folds, `low` and `high` the ends of its interval
-    of 95 % by the corrected resampled t-test, as folds share training rows. An entry is left out if
+    of 95 % by the corrected resampled t-test, as folds share training rows. A model is left out if
     one of its cells did not end ok or if it was run under one selection only: the remaining folds
     may be the easier ones.
     """
@@ -282,7 +261,7 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         gain = _optimism_of(str(dataset), group, resolved)
         if gain:
             lines.append({"dataset": dataset, "model": model, "reading": reading, **gain})
-    return pd.DataFrame(lines, columns=GAINS)
+    return pd.DataFrame(lines, columns=OPTIMISM)
 
 
 def _optimism_of(dataset: str, cells: pd.DataFrame, resolved: Resolved) -> dict[str, Any]:

@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.judging.published_values import (
-    ComparedValue,
-    mean_rank_correlation,
-    means_and_prints,
-)
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.published_values import mean_rank_correlation, means_and_prints
 from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
 from elmbench.numerics.seeds import generator
 from elmbench.results import group_by

@@ -29,7 +29,7 @@ ROUND_OFF = 1e-6
 
 @dataclass(frozen=True)
 class Draws:
-    """The mean and the deviation of the means of our runs of an entry."""
+    """The mean and the deviation of the means of our runs of a group of cells."""
 
     mean: float
     #: NaN for a single run.
@@ -68,18 +68,19 @@ class Printed:
 
 
 class Judgement(NamedTuple):
-    """The verdict on a published value: `reproduced`, `consistent`, `close`, `differs` or `too few
-    runs`.
-
-    `low` and `high` are the ends of the interval with the rounding; None if there are too few runs.
-    `runs_to_tell` is the fewest runs that an interval needs (`too few runs`) or that would separate
-    the models (`consistent`); None if no number of runs would.
+    """The verdict on a published value, such as `reproduced` or `too few runs`, with its
+    evidence.
     """
 
     verdict: str
+    #: The ends of the interval with the rounding; None if there are too few runs.
     low: float | None = None
     high: float | None = None
+    #: The fewest runs that an interval needs (`too few runs`) or that would separate the models
+    #: (`consistent`); None if no number of runs would.
     runs_to_tell: int | None = None
+    #: The number of our runs behind the verdict.
+    runs: int | None = None
 
 
 def judge(draws: Draws, printed: Printed) -> Judgement:
@@ -90,12 +91,12 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     # not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
     distance = abs(printed.value - draws.mean)
-    ends = (draws.mean - half_width, draws.mean + half_width)
+    inside = Judgement("reproduced", low=draws.mean - half_width, high=draws.mean + half_width)
     if distance > half_width:
-        return Judgement("close" if distance <= 2 * half_width else "differs", *ends)
+        return inside._replace(verdict="close" if distance <= 2 * half_width else "differs")
     if printed.gap is not None and 2 * half_width >= printed.gap:
-        return Judgement("consistent", *ends, runs_to_tell(draws, printed))
-    return Judgement("reproduced", *ends)
+        return inside._replace(verdict="consistent", runs_to_tell=runs_to_tell(draws, printed))
+    return inside
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
@@ -127,7 +128,7 @@ def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
 
 
 def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
-    """Return the mean and the deviation of the runs of an entry.
+    """Return the mean and the deviation of the runs of a group of cells.
 
     `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """

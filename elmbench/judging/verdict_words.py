@@ -1,4 +1,4 @@
-"""The words of verdicts on published values, their signs, and the endings of entries."""
+"""The words of verdicts on published values, their signs, and the endings of groups of cells."""
 
 from collections.abc import Mapping
 
@@ -10,9 +10,9 @@ COMPARED = (*JUDGED, "too few runs")
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
 #: The sign of each verdict, so that a reader does not depend on colours.
 SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
-#: The ending of an entry without missing or failed cells.
+#: The ending of a group of cells without missing or failed cells.
 COMPLETE = "ok"
-#: The ending of an entry without a model in the suite.
+#: The ending of a group of cells without a model in the suite.
 NOT_MEASURED = "not measured"
 
 

@@ -4,7 +4,7 @@ the printed table.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.summary import ENTRY, PUBLISHED_KEY
+from elmbench.judging.measured_cells import GROUP
+from elmbench.judging.summary import PUBLISHED_KEY
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
@@ -45,37 +47,38 @@ _HOW = {
 def build_table(
     summary: pd.DataFrame,
     cells: pd.DataFrame,
-    gains: pd.DataFrame,
+    optimism: pd.DataFrame,
     claims: Sequence[ClaimOutcome],
     resolved: Resolved,
 ) -> ResultTable:
     """Return the table of a summary, the default readings and the table's first selection first."""
-    layout = kind_of_table(resolved)
-    columns = layout.columns(list(dict.fromkeys(cells["dataset"])))
+    kind = kind_of_table(resolved)
+    columns = kind.columns(list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
-        gains = gains.iloc[:0]
-    sections = []
-    criterion = resolved.spec.protocol.criterion
-    for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
-        rule = criterion if select == "nested" and criterion in _HOW else str(select)
-        how = layout.heading() or f"{select}: {_HOW[rule]}"
-        readings = resolved.file.paper.read_label(str(reading))
-        lines = gains[(gains["reading"] == reading) & (select == "oracle")]
-        optimism = lines.set_index(["dataset", "model"])["optimism"].to_dict()
-        entries = tuple(_entries(group, cells, optimism, layout, resolved))
-        sections.append(Section(how, readings, tuple(layout.lines(entries)), str(select), entries))
+        optimism = optimism.iloc[:0]
+    sections = _Sections(cells, optimism, kind)
     spec = resolved.file.spec
-    paper = resolved.file.paper
-    if paper.authors:
-        profile = (
-            _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
-        )
-        subtitle = f"{paper.citation}. {profile}"
-    else:  # a user's data
-        subtitle = _protocol(resolved)
     datasets = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
-    notes = tuple(table_notes(cells, gains, claims, datasets, resolved))
-    return ResultTable(f"{spec.label}: {spec.title}", subtitle, columns, tuple(sections), notes)
+    return ResultTable(
+        title=f"{spec.label}: {spec.title}",
+        subtitle=_subtitle(kind, cells),
+        columns=columns,
+        sections=tuple(
+            sections.section(str(reading), str(select), group)
+            for (reading, select), group in summary.groupby(["reading", "select"], sort=False)
+        ),
+        notes=tuple(table_notes(cells, optimism, claims, datasets, resolved)),
+    )
+
+
+def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
+    """Return the paper and the profile of a table, or the protocol of a comparison."""
+    resolved = kind.experiment
+    paper = resolved.file.paper
+    if not paper.authors:  # a user's data
+        return _protocol(resolved)
+    profile = _coverage(resolved, cells) if kind.shows_profile else f"Profile {resolved.profile}."
+    return f"{paper.citation}. {profile}"
 
 
 def _protocol(resolved: Resolved) -> str:
@@ -104,16 +107,12 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
         return f"Profile {resolved.profile}: no cell has ended yet."
     smallest = int(runs.min())
     largest = int(runs.max())
-    ran = (
-        f"{smallest} run{'s' * (smallest != 1)}"
-        if smallest == largest
-        else f"{smallest} to {largest} runs"
-    )
+    ran = amount(largest, "run") if smallest == largest else f"{smallest} to {largest} runs"
     if resolved.profile == "paper":
         planned = resolved.spec.protocol.outer.runs
-        return f"Profile paper: the protocol as printed, {ran}" + (
-            "." if smallest >= planned else f" of {planned}."
-        )
+        if smallest < planned:
+            ran += f" of {planned}"
+        return f"Profile paper: the protocol as printed, {ran}."
     settings = resolved.settings
     departures = {
         f"{', '.join(settings.stand_ins)} in place of the paper's data": settings.stand_ins,
@@ -125,54 +124,120 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
 
 
-def _entries(
-    summary: pd.DataFrame,
-    cells: pd.DataFrame,
-    optimism: dict[Any, float],
-    layout: TableKind,
-    resolved: Resolved,
-) -> Iterator[Entry]:
-    """Yield the entries of a table: our value beside the published one, a line of the summary each.
+class _Sections:
+    """The sections of one table, built from its cells."""
 
-    The best of two models or more on a data set is marked, of our complete means and of the
-    published values.
-    """
-    params = _common_params(cells) if layout.ranks else {}
-    measures = _measures_of(summary, layout, resolved)
-    is_best = _best_of_rows(summary, measures, resolved)
-    for line, measure, (best, best_printed) in zip(
-        summary.to_dict("records"), measures, is_best, strict=True
-    ):
-        dataset = line["dataset"]
-        model = line["model"]
-        yield Entry(
-            dataset=dataset,
-            model=model,
-            measure=measure,
-            mean=None if pd.isna(line["mean"]) else float(line["mean"]),
-            shown=_mean_or_ending(line, measure, cells, layout, resolved),
-            published=resolved.published.get((dataset, model, line["metric"])),
-            verdict=line["verdict"],
-            optimism=optimism.get((dataset, model)),
-            chosen=params.get((dataset, model), ""),
-            best=best,
-            best_printed=best_printed,
+    def __init__(self, cells: pd.DataFrame, optimism: pd.DataFrame, kind: TableKind) -> None:
+        self._cells = cells
+        self._optimism = optimism
+        self._kind = kind
+        self._experiment = kind.experiment
+
+    def section(self, reading: str, select: str, summary: pd.DataFrame) -> Section:
+        """Return the section of one selection under one choice of readings."""
+        entries = tuple(self._entries(reading, select, summary))
+        return Section(
+            explanation=self._explanation(select),
+            readings=self._experiment.file.paper.read_label(reading),
+            lines=tuple(self._kind.lines(entries)),
+            select=select,
+            entries=entries,
         )
 
+    def _explanation(self, select: str) -> str:
+        """Return how hyperparameters are chosen, or what the table shows if they are not."""
+        criterion = self._experiment.spec.protocol.criterion
+        rule = criterion if select == "nested" and criterion in _HOW else select
+        return self._kind.heading() or f"{select}: {_HOW[rule]}"
 
-def _measures_of(summary: pd.DataFrame, layout: TableKind, resolved: Resolved) -> list[Measure]:
-    """Return the measure of each line of a summary."""
+    def _entries(self, reading: str, select: str, summary: pd.DataFrame) -> Iterator[Entry]:
+        """Yield the entries of a section: our value beside the published one, a line of the summary
+        each.
 
-    @cache
-    def by_column(dataset: str, model: str) -> dict[str, Measure]:
-        measures = layout.measures(dataset, model)
-        return {measure.column: measure for measure in measures}
+        The best of two models or more on a data set is marked, of our complete means and of the
+        published values.
+        """
+        optimism = self._optimism_under(reading, select)
+        params = _common_params(self._cells) if self._kind.ranks else {}
+        measures = self._measures_of(summary)
+        is_best = _best_of_rows(summary, measures, self._experiment)
+        for line, measure, (best, best_printed) in zip(
+            summary.to_dict("records"), measures, is_best, strict=True
+        ):
+            dataset = line["dataset"]
+            model = line["model"]
+            published = self._experiment.published.get((dataset, model, line["metric"]))
+            yield Entry(
+                dataset=dataset,
+                model=model,
+                measure=measure,
+                mean=None if pd.isna(line["mean"]) else float(line["mean"]),
+                shown=self._mean_or_ending(line, self._kind.places(measure, published)),
+                published=published,
+                verdict=line["verdict"],
+                optimism=optimism.get((dataset, model)),
+                chosen=params.get((dataset, model), ""),
+                best=best,
+                best_printed=best_printed,
+            )
 
-    lines = summary[[*PUBLISHED_KEY, "ended"]].itertuples(index=False, name=None)
-    return [
-        Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
-        for dataset, model, column, ended in lines
-    ]
+    def _optimism_under(self, reading: str, select: str) -> dict[Any, float]:
+        """Return the optimism of each model on each data set, which the section of the oracle
+        shows.
+        """
+        lines = self._optimism[(self._optimism["reading"] == reading) & (select == "oracle")]
+        optimism: dict[Any, float] = lines.set_index(["dataset", "model"])["optimism"].to_dict()
+        return optimism
+
+    def _measures_of(self, summary: pd.DataFrame) -> list[Measure]:
+        """Return the measure of each line of a summary."""
+
+        @cache
+        def by_column(dataset: str, model: str) -> dict[str, Measure]:
+            measures = self._kind.measures(dataset, model)
+            return {measure.column: measure for measure in measures}
+
+        lines = summary[[*PUBLISHED_KEY, "ended"]].itertuples(index=False, name=None)
+        return [
+            Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
+            for dataset, model, column, ended in lines
+        ]
+
+    def _mean_or_ending(self, line: Mapping[Any, Any], places: int | None) -> str:
+        """Return the mean of a line with its digits, or the ending of its cells, if there is
+        either.
+        """
+        status = line["ended"]
+        if not pd.isna(line["mean"]):
+            return quantity(
+                float(line["mean"]),
+                std=None if pd.isna(line["std"]) else float(line["std"]),
+                places=places,
+                ok=None if status == COMPLETE else int(line["n"]),
+            )
+        if status in (COMPLETE, NOT_MEASURED):
+            return ""
+        return self._timeout_text(line) if status == "timeout" else ending(status)
+
+    def _timeout_text(self, line: Mapping[Any, Any]) -> str:
+        """Return the limit that the searches or fits of a line have reached; "timeout" if it is not
+        known.
+        """
+        names = [*GROUP, "status"]
+        is_of_line = self._cells[names] == [line[name] for name in (*GROUP, "ended")]
+        cells = self._cells[is_of_line.all(axis=1)]
+        limits = {
+            name: cells[name].dropna().iloc[0]
+            for name in LIMITS
+            if name in cells and cells[name].notna().any()
+        }
+        if not limits:
+            return "timeout"
+        seconds = next(iter(limits.values()))
+        # A search that was stopped counts as a fit, unless searches may take longer than fits.
+        has_search_limit = bool(self._experiment.spec.search_limit)
+        is_of_search = "fit_limit" not in limits and has_search_limit
+        return f"search > {seconds:g} s" if is_of_search else f"> {seconds:g} s"
 
 
 def _best_of_rows(
@@ -206,59 +271,19 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     """
     texts = {}
     complete = cells[cells["status"] == COMPLETE]
-    for entry, params in complete.groupby(["dataset", "model"])["params"]:
-        ((text, count),) = Counter(params).most_common(1)
-        words = " ".join(f"{name}={_param_text(value)}" for name, value in json.loads(text).items())
-        texts[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
+    for key, choices in complete.groupby(["dataset", "model"])["params"]:
+        ((most_common, count),) = Counter(choices).most_common(1)
+        params = json.loads(most_common)
+        text = " ".join(f"{name}={_param_text(value)}" for name, value in params.items())
+        if count < len(choices):
+            text += f" ({count} of {len(choices)})"
+        texts[key] = text
     return texts
 
 
 def _param_text(value: Any) -> str:
     """Return the value of a hyperparameter, with three digits of a positive decimal number."""
     return three_figures(value) if isinstance(value, float) and value > 0 else str(value)
-
-
-def _mean_or_ending(
-    line: dict[Any, Any],
-    measure: Measure,
-    cells: pd.DataFrame,
-    layout: TableKind,
-    resolved: Resolved,
-) -> str:
-    """Return the mean of an entry with its digits, or the ending of its cells, if there is
-    either.
-    """
-    status = line["ended"]
-    if pd.isna(line["mean"]):
-        if status in (COMPLETE, NOT_MEASURED):
-            return ""
-        return _timeout_text(line, cells, resolved) if status == "timeout" else ending(status)
-    published = resolved.published.get((line["dataset"], line["model"], line["metric"]))
-    return quantity(
-        float(line["mean"]),
-        std=None if pd.isna(line["std"]) else float(line["std"]),
-        places=layout.places(measure, published),
-        ok=None if status == COMPLETE else int(line["n"]),
-    )
-
-
-def _timeout_text(line: dict[Any, Any], cells: pd.DataFrame, resolved: Resolved) -> str:
-    """Return the limit that the searches or fits of an entry have reached; "timeout" if it is not
-    known.
-    """
-    is_of_entry = cells[[*ENTRY, "status"]] == [line[name] for name in (*ENTRY, "ended")]
-    entry = cells[is_of_entry.all(axis=1)]
-    limits = {
-        name: entry[name].dropna().iloc[0]
-        for name in LIMITS
-        if name in entry and entry[name].notna().any()
-    }
-    if not limits:
-        return "timeout"
-    seconds = next(iter(limits.values()))
-    # A search that was stopped counts as a fit, unless searches may take longer than fits.
-    is_of_search = "fit_limit" not in limits and bool(resolved.spec.search_limit)
-    return f"search > {seconds:g} s" if is_of_search else f"> {seconds:g} s"
 
 
 @dataclass(frozen=True)

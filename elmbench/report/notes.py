@@ -9,7 +9,7 @@ import pandas as pd
 
 from elmbench.evaluation.score_comparison import p_values, share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.summary import ENTRY
+from elmbench.judging.measured_cells import GROUP
 from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
@@ -183,8 +183,8 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     bad = cells[cells["status"] != "ok"]
     is_unavailable = bad["status"] == "unavailable"
     yield from _unavailable_notes(bad[is_unavailable])
-    totals = cells.groupby(ENTRY).size()
-    for entry, group in bad[~is_unavailable].groupby([*ENTRY, "status"], sort=False):
+    totals = cells.groupby(GROUP).size()
+    for entry, group in bad[~is_unavailable].groupby([*GROUP, "status"], sort=False):
         dataset, model, select, reading, status = map(str, entry)
         label = f"{dataset} {model}, {select}"
         if reading:

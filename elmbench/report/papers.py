@@ -14,12 +14,8 @@ import pandas as pd
 
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
-from elmbench.judging.published_values import (
-    ComparedValue,
-    facts_sentence,
-    missing_runs,
-    verdict_counts,
-)
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.published_values import facts_sentence, missing_runs, verdict_counts
 from elmbench.judging.readings import TableCells, compare_readings
 from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict

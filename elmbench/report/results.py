@@ -17,13 +17,8 @@ from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.judging import published_values as published
 from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
-from elmbench.judging.summary import (
-    PUBLISHED_KEY,
-    MeasuredCells,
-    drop_stand_ins,
-    optimism,
-    summarise,
-)
+from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
+from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins, optimism, summarise
 from elmbench.judging.table_verdicts import JointVerdict, judge_table
 from elmbench.metrics import find_metric
 from elmbench.report.build_table import build_table
@@ -126,7 +121,7 @@ class Results:
         return drop_stand_ins(lines.drop_duplicates(PUBLISHED_KEY), self.resolved)
 
     @cached_property
-    def compared_values(self) -> list[published.ComparedValue]:
+    def compared_values(self) -> list[ComparedValue]:
         """The published values that are compared with our runs."""
         return list(published.compared_values(self.published_values, self.measured))
 
@@ -213,8 +208,8 @@ def write_results(
         cell for cell in planned if cell.dataset in known
     ]  # those of another --spec-dir stay in the store
     extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
-    layout = kind_of_table(resolved)
-    values = [measure.column for measure in layout.values(extra)]
+    table = kind_of_table(resolved)
+    values = [measure.column for measure in table.values(extra)]
     cells = cells_frame(planned, store, values, resolved)
     results = Results(folder, cells, resolved)
     is_same = has_cells(folder, cells)
@@ -330,15 +325,15 @@ def _write_table(
     these.
     """
     folder = results.folder
-    layout = kind_of_table(results.resolved)
+    table = kind_of_table(results.resolved)
     write_frame(results.summary, folder / "summary.csv")
     if len(results.optimism):
         write_frame(results.optimism, folder / "optimism.csv")
     if results.claim_outcomes:
         write_frame(results.claims, folder / "claims.csv")
-    if outputs is not None or not layout.draws_from_store:
+    if outputs is not None or not table.draws_from_store:
         picture = folder / PICTURE
-        figure = layout.figure(results.cells, outputs or ())
+        figure = table.figure(results.cells, outputs or ())
         if figure is None:
             # An earlier run may have had one.
             picture.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from elmbench.tasks.planner import DatasetPlanner
 
 def make_plan(resolved: Resolved, request: RunRequest, data_dir: str | None = None) -> Plan:
     """Return the plan of one experiment on the data files of a folder."""
-    layout = kind_of_table(resolved)
+    table = kind_of_table(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
     for dataset in _datasets(resolved, request):
@@ -27,7 +27,7 @@ def make_plan(resolved: Resolved, request: RunRequest, data_dir: str | None = No
             columns=columns,
             data_dir=data_dir,
         )
-        layout.plan(planner)
+        table.plan(planner)
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",

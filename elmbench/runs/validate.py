@@ -60,10 +60,10 @@ def _check_experiment(file: ExperimentFile) -> None:
 
 def _check_published(experiment: Resolved) -> None:
     """Check that each published value has a model and a metric of its table."""
-    layout = kind_of_table(experiment)
-    in_table = layout.models()
+    table = kind_of_table(experiment)
+    in_table = table.models()
     columns = list(dict.fromkeys((*in_table, *experiment.file.all_columns)))
-    measures = cache(layout.measures)
+    measures = cache(table.measures)
     for (dataset, column, metric), published in experiment.published.items():
         if column not in columns and not (published.cited or published.note):
             error = unknown_name("published model", column, columns, "elmbench validate")
@@ -71,7 +71,7 @@ def _check_published(experiment: Resolved) -> None:
                 error.found,
                 f"{error.expected}; a figure of a model that the suite lacks needs a note",
             )
-        if layout.judges and published.value is not None and column in in_table:
+        if table.judges and published.value is not None and column in in_table:
             metrics = [measure.column for measure in measures(dataset, column)]
             if metric not in metrics:
                 raise invalid(

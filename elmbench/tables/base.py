@@ -15,7 +15,7 @@ from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
-from elmbench.tables.drawing import Figure, entries_in, figure_bytes
+from elmbench.tables.drawing import Figure, default_cells_by_model, figure_bytes
 from elmbench.tables.result_table import Column, Entry, Line, Note
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class TableKind(ABC):
             if name != PREQUENTIAL
         ]
 
-    def entries_of(self, cells: DataFrame) -> DataFrame:
+    def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
         The lines have the data set, model, run, fold, selection, reading and status of a cell, and
@@ -232,7 +232,7 @@ class TableKind(ABC):
         """
         return (
             {"dataset": self.experiment.spelling(dataset), "model": model} | point
-            for dataset, model, group in entries_in(cells)
+            for dataset, model, group in default_cells_by_model(cells)
             for point in self.points_of_entry(group, dataset, model)
         )
 

@@ -78,7 +78,7 @@ class ComparisonTable(TableKind):
         metrics = self.spec.protocol.metrics_for(self.experiment.dataset(dataset).task)
         return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
-    def entries_of(self, cells: DataFrame) -> DataFrame:
+    def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over
         data sets.
         """

@@ -62,7 +62,7 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def entries_in(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def default_cells_by_model(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield each data set and model with its default cells."""
     for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
         yield str(dataset), str(model), group

@@ -58,7 +58,7 @@ class PairedTestsTable(TableKind):
             return 0
         return None if measure.metric in ("p", "paired_p") else super().places(measure, published)
 
-    def entries_of(self, cells: DataFrame) -> DataFrame:
+    def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
         import pandas as pd
 

@@ -336,7 +336,7 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     cells = cells.assign(dataset="shop", run=0, select="nested", reading="", status="ok")
     ((again, _),) = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2).tables
     p, p_of_two = (
-        kind_of_table(table).entries_of(rows).groupby("model")["p"].first()["ridge"]
+        kind_of_table(table).summarised_cells(rows).groupby("model")["p"].first()["ridge"]
         for table, rows in ((resolved, cells), (again, pd.concat([cells, cells.assign(run=1)])))
     )
     assert p_of_two == pytest.approx(p)

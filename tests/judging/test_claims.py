@@ -11,7 +11,8 @@ from scipy.stats import t, ttest_ind
 
 from elmbench.judging.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
 from elmbench.judging.claims import check_claims, is_borne_out, is_true
-from elmbench.judging.summary import MeasuredCells, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import summarise
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.specs.profiles import Resolved, resolve

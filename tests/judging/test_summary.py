@@ -24,7 +24,8 @@ from made_cells import (
 )
 from scipy.stats import t
 
-from elmbench.judging.summary import MeasuredCells, optimism, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import optimism, summarise
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.tables.number_texts import gain

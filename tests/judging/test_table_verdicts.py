@@ -11,14 +11,9 @@ import pytest
 from made_cells import committed
 from scipy.stats import binom, binomtest, spearmanr
 
-from elmbench.judging.published_values import (
-    ComparedValue,
-    compared_values,
-    mean_rank_correlation,
-    missing_runs,
-)
+from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
+from elmbench.judging.published_values import compared_values, mean_rank_correlation, missing_runs
 from elmbench.judging.rank_statistics import compare_models
-from elmbench.judging.summary import MeasuredCells
 from elmbench.judging.table_verdicts import (
     ALPHA,
     TABLE_VERDICTS,

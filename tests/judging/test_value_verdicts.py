@@ -12,8 +12,9 @@ import pytest
 from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
+from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.published_values import Agreement, agreements, compared_values
-from elmbench.judging.summary import MeasuredCells, summarise
+from elmbench.judging.summary import summarise
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
     Draws,

@@ -19,7 +19,8 @@ from made_cells import (
 )
 from made_figures import Toy
 
-from elmbench.judging.summary import MeasuredCells, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import summarise
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved, resolve

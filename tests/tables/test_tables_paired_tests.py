@@ -15,7 +15,8 @@ from scipy.stats import ttest_rel
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.score_comparison import MOST_RUNS, needed_runs, p_values
-from elmbench.judging.summary import MeasuredCells, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import summarise
 from elmbench.tables import kind_of_table
 from elmbench.tables.paired_tests import paired_t_test
 

@@ -17,7 +17,8 @@ from made_figures import Toy
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
-from elmbench.judging.summary import MeasuredCells, summarise
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import summarise
 from elmbench.registry import plugins
 from elmbench.report.results import results_of_table, write_results
 from elmbench.report.writers.html import html

@@ -1,0 +1,154 @@
+"""The cells of a table that ended ok, and its published values beside our runs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elmbench.judging.value_verdicts import (
+    FEWEST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    run_means,
+)
+from elmbench.judging.verdict_words import COMPLETE
+from elmbench.results.cells import REMARKS
+from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.tables import kind_of_table
+
+#: The columns that identify a group of cells whose mean is a value of the table.
+GROUP = ["dataset", "model", "select", "reading"]
+#: Columns of the cells that a verdict depends on, beside the measured values.
+_NEEDED = ["run", "fold", "n_test", REMARKS]
+
+#: A group of cells, by the values of `GROUP`.
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparedValue:
+    """A published value and our runs of the same model on the same data set."""
+
+    profile: str
+    #: The suite's name.
+    dataset: str
+    model: str
+    measure: Measure
+    #: The numbers of our runs.
+    runs: NDArray[np.int64]
+    #: The mean of each of them.
+    means: NDArray[np.float64]
+    draws: Draws
+    printed: Printed
+
+    @cached_property
+    def runs_inside(self) -> dict[int, bool]:
+        """For each run, True if its mean lies in the interval of the other runs, as if it were the
+        published value.
+        """
+        if len(self.runs) < FEWEST_RUNS:
+            return {}
+        hits = {}
+        for i, run in enumerate(self.runs.tolist()):
+            rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
+            distance = abs(self.means[i] - rest.mean)
+            # A mean at an end is inside even if its binary approximation is not.
+            half_width = rest.half_width() * (1 + 1e-9)
+            hits[run] = bool(distance <= half_width)
+        return hits
+
+
+class MeasuredCells:
+    """The cells of a table that ended ok, by group; each measure is read from the frame only once.
+
+    Attributes
+    ----------
+    resolved : Resolved
+        The experiment.
+    table : TableKind
+        Its kind of table.
+    all_cells : DataFrame
+        The group and the status of all cells.
+    lines : dict of tuple to array
+        The positions of the cells of each group among those that ended ok.
+    """
+
+    def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
+        self.resolved = resolved
+        self.table = kind_of_table(resolved)
+        cells = self.table.summarised_cells(cells)
+        self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
+        self.all_cells = cells[[*GROUP, "status"]]
+        # Selecting lines of a frame takes many times as long.
+        self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
+        groups: Any = self._cells.groupby(GROUP, sort=False).indices
+        self.lines: dict[Key, NDArray[np.int64]] = groups
+        self._values: dict[Measure, NDArray[np.float64]] = {}
+        self._compared: dict[tuple[Key, Measure], ComparedValue] = {}
+
+    def columns(self, group: Key) -> dict[str, NDArray[Any]]:
+        """Return the columns of a group that a verdict needs."""
+        return {name: column[self.lines.get(group, [])] for name, column in self._needed.items()}
+
+    def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
+        """Return the value of each cell of a group, NaN if it has none."""
+        if measure not in self._values:
+            values = self.table.values_of(self._cells, measure)
+            self._values[measure] = np.asarray(values, dtype=np.float64)
+        return self._values[measure][self.lines.get(group, [])]
+
+    def compared_value(self, group: Key, measure: Measure) -> ComparedValue:
+        """Return the published value of a group of cells beside our runs, computed only once."""
+        key = (group, measure)
+        if key not in self._compared:
+            self._compared[key] = self._compare(group, measure)
+        return self._compared[key]
+
+    def _compare(self, group: Key, measure: Measure) -> ComparedValue:
+        dataset, model, _, _ = group
+        columns = self.columns(group)
+        values = self.values(group, measure)
+        has_value = ~np.isnan(values)
+        published = self.resolved.published[dataset, model, measure.column]
+        return ComparedValue(
+            profile=self.resolved.profile,
+            dataset=dataset,
+            model=model,
+            measure=measure,
+            runs=np.unique(columns["run"][has_value]),
+            means=run_means(values, columns["run"]),
+            draws=draws_of(values, columns, measure),
+            printed=self._printed(dataset, published),
+        )
+
+    def _printed(self, dataset: str, published: PublishedValue) -> Printed:
+        """Return a published value and its distance to the paper's values of other models.
+
+        These are all that any table of the paper prints for the same data set (by the suite's name)
+        and metric, so that a value has the same verdict in every table that prints it.
+        """
+        value = math.nan if published.value is None else float(published.value)
+        in_paper = self.resolved.printed_in_paper.get((dataset, published.metric), set())
+        distances = [abs(rival - value) for model, rival in in_paper if model != published.model]
+        return Printed(
+            value=value,
+            rounding=self.table.last_place(published) / 2,
+            mean_of=self.resolved.mean_of,
+            gap=float(np.median(distances)) if distances else None,
+        )
+
+
+def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
+    """Return True if the rows are known to differ from the public file, or to be only a part."""
+    remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
+    return any(words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY))
