@@ -20,7 +20,7 @@ from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism, summarise
 from elmbench.report.build_table import build_table
 from elmbench.report.results import Results, results_of_table
-from elmbench.results.cells import CELL_NAMES, LIMITS, TIMES, write_frame
+from elmbench.results.cells import CELL_NAMES, LIMITS, TIMES, columns_of_cells, write_frame
 from elmbench.results.folders import results_folder
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
@@ -197,17 +197,7 @@ def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
 def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
-    columns = [
-        *CELL_NAMES,
-        "status",
-        "reason",
-        "params",
-        *values,
-        *TIMES,
-        "n_units",
-        "condition",
-        "n_test",
-    ]
+    columns = columns_of_cells(values)
     columns += [name for name in LIMITS if any(name in line for line in lines)]
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ from elmbench.results import group_by
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper, PaperFinding
-from elmbench.specs.profiles import resolve
+from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables import kind_of_table
 
@@ -165,6 +165,36 @@ class TableResults:
         )
 
 
+class _PrintedOnce(NamedTuple):
+    """A published value that counts once, even if several tables print it.
+
+    An equal number for another variant of the model, or by another criterion, is a different value.
+    """
+
+    metric: str
+    dataset: str
+    model: str
+    value: Any
+    params: str
+    criterion: str
+
+
+def _printed_once(line: Mapping[Any, Any], resolved: Resolved) -> _PrintedOnce:
+    """Return the published value of a line of `summary.csv`."""
+    model = line["model"]
+    spec = resolved.spec
+    published = resolved.published[line["dataset"], model, line["metric"]]
+    params = spec.models[model].params if model in spec.models else {}
+    return _PrintedOnce(
+        metric=line["metric"],
+        dataset=published.dataset,
+        model=model,
+        value=published.value,
+        params=json.dumps(params, sort_keys=True, default=str),
+        criterion=spec.protocol.criterion,
+    )
+
+
 @dataclass(frozen=True)
 class PaperResults:
     """Tables of a paper, in its order, and their results."""
@@ -215,24 +245,27 @@ class PaperResults:
     @cached_property
     def sentences(self) -> list[str]:
         """The answer on the paper, then sentences on each table and metric, and on the counts of
-        figures and facts.
+        values and facts.
 
         There are none without published values.
         """
-        figures, facts = self.counts
+        values, facts = self.counts
+        main = [main_verdict(table.joints) for table in self.tables if table.joints]
         sentences = []
-        if main := [main_verdict(table.joints) for table in self.tables if table.joints]:
+        if main:
             few_runs = sum(joint.verdict == "pattern only" and not joint.judged for joint in main)
             sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
-        sentences += [
-            table_sentence(table.file.spec.label, joint)
-            for table in self.tables
-            for joint in table.joints
-        ]
-        if total := figures.total():
-            each = ", each counted once" * (total > 1)
-            sentences.append(f"{amount(total, 'published figure')}{each}: {verdict_list(figures)}.")
-        return [*sentences, *filter(None, [facts_sentence(facts)])]
+        for table in self.tables:
+            sentences += [table_sentence(table.file.spec.label, joint) for joint in table.joints]
+        total = values.total()
+        if total:
+            subject = amount(total, "published figure")
+            if total > 1:
+                subject += ", each counted once"
+            sentences.append(f"{subject}: {verdict_list(values)}.")
+        if any(facts.values()):
+            sentences.append(facts_sentence(facts))
+        return list(filter(None, sentences))
 
     @property
     def answer(self) -> str:
@@ -253,30 +286,19 @@ class PaperResults:
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
-        """The numbers of figures and of facts with each verdict; those that several tables print
-        count once.
+        """The numbers of published values and of facts with each verdict; those that several tables
+        print count once.
         """
-        best: dict[tuple[Any, ...], str] = {}
+        best: dict[_PrintedOnce, str] = {}
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.published_values.to_dict("records"):
-                resolved = experiments[line["profile"]]
-                model = line["model"]
-                metric = line["metric"]
-                spec = resolved.spec
-                paper = resolved.published[line["dataset"], model, metric]
-                # An equal number for another variant of the model, or by another criterion, is
-                # another figure.
-                params = spec.models[model].params if model in spec.models else {}
-                variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
-                figure = metric, paper.dataset, model, paper.value, variant
-                best[figure] = max(
-                    best.get(figure, line["verdict"]), line["verdict"], key=_WORTH.__getitem__
-                )
-        metrics = [metric for metric, *_ in best]
-        return verdict_counts(
-            pd.DataFrame({"metric": metrics, "verdict": [*best.values()]}, dtype=object)
-        )
+                value = _printed_once(line, experiments[line["profile"]])
+                verdicts = [best.get(value, line["verdict"]), line["verdict"]]
+                best[value] = max(verdicts, key=_WORTH.__getitem__)
+        metrics = [value.metric for value in best]
+        lines = {"metric": metrics, "verdict": list(best.values())}
+        return verdict_counts(pd.DataFrame(lines, dtype=object))
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -348,59 +370,76 @@ def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
     judged = tables.total() - small
     if not judged:
         return "No table has enough figures and runs to be judged."
-    alike = tables["reproduced"] + tables["pattern only"]
     if judged > 1:
-        text = f"The models compare as published in {alike or 'none'} of {judged} tables"
-        text += f"; the values agree in {tables['reproduced'] or 'none'} of these" * bool(alike)
-        text += (
-            f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell"
-            * bool(few_runs)
-        )
-        text += f"; in {tables['level only']} only the values agree" * bool(tables["level only"])
+        text = _answer_on_tables(tables, judged, few_runs)
     else:
-        values = bool(tables["reproduced"] + tables["level only"])
-        text = (
-            f"The models {'' if alike else 'do not '}compare as published in the only table that "
-            "can be judged"
-        )
-        if few_runs:
-            text += ", but it has too few runs to judge the values"
-        else:
-            text += (
-                f", {'and' if values == bool(alike) else 'but'} the values "
-                f"{'' if values else 'do not '}agree"
-            )
-    rest = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
-    return f"{text}.{rest * bool(small)}"
+        text = _answer_on_one_table(tables, has_few_runs=bool(few_runs))
+    if not small:
+        return f"{text}."
+    more = "1 more table is" if small == 1 else f"{small} more tables are"
+    return f"{text}. {more} too small to judge."
+
+
+def _answer_on_tables(tables: Counter[str], judged: int, few_runs: int) -> str:
+    """Return the answer on several tables that can be judged."""
+    alike = tables["reproduced"] + tables["pattern only"]
+    text = f"The models compare as published in {alike or 'none'} of {judged} tables"
+    if alike:
+        text += f"; the values agree in {tables['reproduced'] or 'none'} of these"
+    if few_runs:
+        text += f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell"
+    if tables["level only"]:
+        text += f"; in {tables['level only']} only the values agree"
+    return text
+
+
+def _answer_on_one_table(tables: Counter[str], *, has_few_runs: bool) -> str:
+    """Return the answer on the only table that can be judged."""
+    models_agree = bool(tables["reproduced"] + tables["pattern only"])
+    values_agree = bool(tables["reproduced"] + tables["level only"])
+    compare = "compare" if models_agree else "do not compare"
+    text = f"The models {compare} as published in the only table that can be judged"
+    if has_few_runs:
+        return f"{text}, but it has too few runs to judge the values"
+    link = "and" if values_agree == models_agree else "but"
+    agree = "agree" if values_agree else "do not agree"
+    return f"{text}, {link} the values {agree}"
 
 
 def table_sentence(label: str, joint: JointVerdict) -> str:
-    """Return the verdict on one metric of a table in words, with the profiles of its figures."""
+    """Return the verdict on one metric of a table in words, with the profiles of its values."""
     metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
-    names = f"profile{'s' * (len(joint.profiles) > 1)} {' and '.join(joint.profiles)}"
-    where = label + f" ({names})" * (names != "profile paper")
-    text = f"{metric[0].upper()}{metric[1:]} of {where}: "
+    if joint.profiles != ("paper",):
+        profiles = "profiles" if len(joint.profiles) > 1 else "profile"
+        label += f" ({profiles} {' and '.join(joint.profiles)})"
+    subject = f"{metric[0].upper()}{metric[1:]} of {label}"
+    values = _values_clause(joint)
+    return f"{subject}: {values}, {_pattern_clause(joint)}. Verdict: {joint.verdict}."
+
+
+def _values_clause(joint: JointVerdict) -> str:
+    """Return how many values are inside their intervals."""
     if not joint.judged:
-        text += f"none of {joint.n_values} has the {FEWEST_RUNS} runs that an interval needs"
+        return f"none of {joint.n_values} has the {FEWEST_RUNS} runs that an interval needs"
+    text = ""
+    if joint.judged < joint.n_values:
+        text = f"{joint.judged} of {joint.n_values} have an interval; "
+    if joint.inside == 1 or joint.judged == 1:
+        inside = "is inside its interval"
     else:
-        text += f"{joint.judged} of {joint.n_values} have an interval; " * (
-            joint.judged < joint.n_values
-        )
-        inside = (
-            "is inside its interval"
-            if joint.inside == 1 or joint.judged == 1
-            else "are inside their intervals"
-        )
-        text += f"{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
+        inside = "are inside their intervals"
+    return f"{text}{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
+
+
+def _pattern_clause(joint: JointVerdict) -> str:
+    """Return whether the pattern of the models matches the published one."""
     if joint.pattern_p is None:
-        pattern = "and there are too few models to test the pattern"
+        return "and there are too few models to test the pattern"
+    matches = joint.pattern_p <= ALPHA
+    link = "but" if matches and not joint.judged else "and"
+    verb = "matches" if matches else "does not match"
+    if joint.pattern_p < 0.001:
+        p = "(p < .001)"
     else:
-        p = (
-            "(p < .001)"
-            if joint.pattern_p < 0.001
-            else f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
-        )
-        verb = "matches" if joint.pattern_p <= ALPHA else "does not match"
-        link = "and" if joint.judged or joint.pattern_p > ALPHA else "but"
-        pattern = f"{link} the pattern {verb} the printed one {p}"
-    return f"{text}, {pattern}. Verdict: {joint.verdict}."
+        p = f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
+    return f"{link} the pattern {verb} the printed one {p}"

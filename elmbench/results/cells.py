@@ -2,12 +2,14 @@
 from the store.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,21 +95,17 @@ def cells_frame(
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
     optional = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
-    columns = [
-        *CELL_NAMES,
-        "status",
-        "reason",
-        "params",
-        *values,
-        *TIMES,
-        "n_units",
-        "condition",
-        "n_test",
-        *optional,
-        *([KEY] if resolved.profile == COMPARE else []),
-    ]
+    columns = [*columns_of_cells(values), *optional]
+    if resolved.profile == COMPARE:
+        columns.append(KEY)
     frame = pd.DataFrame(lines, columns=columns)
     return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
+
+
+def columns_of_cells(values: Iterable[str]) -> list[str]:
+    """Return the columns that each `cells.csv` has, with these measured values."""
+    description = [*CELL_NAMES, "status", "reason", "params"]
+    return [*description, *values, *TIMES, "n_units", "condition", "n_test"]
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
@@ -127,28 +125,35 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """Return the line of `cells.csv` of one cell, from its stored result."""
-    line = {name: getattr(cell, name) for name in CELL_NAMES} | result.get("measured", {})
-    line |= {
-        name: result.get(name) for name in ("status", *TIMES, "n_units", "condition", "n_test")
-    }
+    line = {name: getattr(cell, name) for name in CELL_NAMES}
+    line.update(result.get("measured", {}))
+    for name in ("status", *TIMES, "n_units", "condition", "n_test"):
+        line[name] = result.get(name)
     if "scores" in result:
         # In a table of hyperparameters a cell is the search itself.
         line["search_seconds"] = result["seconds"]
-    # Warnings of other kinds are left out: some depend on the versions of libraries.
-    shown = (
-        text
+    line[WARNING] = _user_warnings(result)
+    # Results are the same on every machine.
+    line["reason"] = _FOLDERS.sub(".../", result["reason"])
+    line["params"] = json.dumps(result.get("params", {}), sort_keys=True)
+    line[REMARKS] = cell.remarks or None
+    line[KEY] = cell.key
+    return line
+
+
+def _user_warnings(result: dict[str, Any]) -> str | None:
+    """Return the first lines of the warnings of a model; None if it has none or did not end ok.
+
+    Warnings of other categories are left out: some depend on the versions of libraries.
+    """
+    if result["status"] != "ok":
+        return None
+    warnings = [
+        text.removeprefix(_USER_WARNING).partition("\n")[0]
         for text in result.get("warnings", ())
-        if text.startswith(_USER_WARNING) and result["status"] == "ok"
-    )
-    warnings = (text.removeprefix(_USER_WARNING).partition("\n")[0] for text in shown)
-    return line | {
-        WARNING: "; ".join(warnings) or None,
-        # Results are the same on every machine.
-        "reason": _FOLDERS.sub(".../", result["reason"]),
-        "params": json.dumps(result.get("params", {}), sort_keys=True),
-        REMARKS: cell.remarks or None,
-        KEY: cell.key,
-    }
+        if text.startswith(_USER_WARNING)
+    ]
+    return "; ".join(warnings) or None
 
 
 def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
@@ -157,12 +162,12 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
     """
     if record["result"]["status"] != "timeout":
         return {}
-    limit, *needed = (
-        part["result"].get("limit") for part in needed_records([record["key"]], store)
-    )
-    return (
-        {LIMITS[0]: limit} if limit is not None else {LIMITS[1]: next(filter(None, needed), None)}
-    )
+    fit_column, search_column = LIMITS
+    records = needed_records([record["key"]], store)
+    fit_limit, *search_limits = (part["result"].get("limit") for part in records)
+    if fit_limit is not None:
+        return {fit_column: fit_limit}
+    return {search_column: next(filter(None, search_limits), None)}
 
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
@@ -193,21 +198,32 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
     Data sets and models that the table does not have come last, by name.
     """
-    selections = list(dict.fromkeys((*resolved.spec.protocol.selections, *SELECTIONS)))
-    spec = resolved.file.spec
-    datasets, models = (
-        {name: i for i, name in enumerate(names)} for names in (spec.datasets, spec.models)
-    )
+    selections = _positions((*resolved.spec.protocol.selections, *SELECTIONS))
+    datasets = _positions(resolved.file.spec.datasets)
+    models = _positions(resolved.file.spec.models)
 
     def key(line: Any) -> tuple[Any, ...]:
         reading = line["reading"]
         dataset = line["dataset"]
         model = line["model"]
-        section = reading != "", reading, selections.index(line["select"])
-        entry = datasets.get(dataset, len(datasets)), dataset, models.get(model, len(models)), model
-        return *section, *entry, line.get("run", 0), line.get("fold", 0)
+        return (
+            reading != "",
+            reading,
+            selections[line["select"]],
+            datasets.get(dataset, len(datasets)),
+            dataset,
+            models.get(model, len(models)),
+            model,
+            line.get("run", 0),
+            line.get("fold", 0),
+        )
 
     return key
+
+
+def _positions(names: Iterable[str]) -> dict[str, int]:
+    """Return the position of each name, counted once."""
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
@@ -232,8 +248,11 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         is_limited = isinstance(most_steps, int) and most_steps > 0
         if not is_limited or record["result"]["status"] != "ok":
             return {}
-        values = float(count_stopped(record) > 0), search_share(*work_from(record["unit"]).needs)
-        return dict(zip(CAPPED, values, strict=True))
+        fit_column, search_column = CAPPED
+        return {
+            fit_column: float(count_stopped(record) > 0),
+            search_column: search_share(*work_from(record["unit"]).needs),
+        }
 
     return capped_values
 
@@ -273,29 +292,36 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 def _damage(frame: pd.DataFrame) -> str | None:
     """Return the fault of a file that was changed by hand; None if there is none."""
-    if missing := [
-        name for name in (*CELL_NAMES, "status", "params", "n_units") if name not in frame
-    ]:
+    required = (*CELL_NAMES, "status", "params", "n_units")
+    missing = [name for name in required if name not in frame]
+    if missing:
         return f"it lacks the columns {', '.join(missing)}"
+    for name, is_wrong in _wrong_values(frame).items():
+        if is_wrong.any():
+            line = int(is_wrong.to_numpy(bool).argmax())
+            return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
+    duplicated = frame.duplicated(CELL_NAMES)
+    if duplicated.any():
+        line = int(duplicated.to_numpy().argmax())
+        return f"line {line + 2}: duplicate cell"
+    return None
+
+
+def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
+    """Return, for each column that can be wrong, True on the lines where it is."""
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     wrong = {
-        name: numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna()
+        str(name): numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna()
         for name in numbers
     }
-    wrong |= {
-        name: ~frame[name].isin(values)
-        for name, values in (("status", _STATUSES), ("select", SELECTIONS))
-    }
-    wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
-    wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
+    wrong["status"] = ~frame["status"].isin(_STATUSES)
+    wrong["select"] = ~frame["select"].isin(SELECTIONS)
+    for name in ("run", "fold"):
+        wrong[name] = frame[name].isna() | (frame[name] < 0)
+    for name in ("dataset", "model"):
+        wrong[name] = frame[name] == ""
     wrong["params"] = ~frame["params"].map(_is_mapping)
-    for name, lines in wrong.items():
-        if lines.any():
-            line = int(lines.to_numpy(bool).argmax())
-            return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
-    if (duplicated := frame.duplicated(CELL_NAMES)).any():
-        return f"line {int(duplicated.to_numpy().argmax()) + 2}: duplicate cell"
-    return None
+    return wrong
 
 
 def _is_mapping(text: str) -> bool:
@@ -310,45 +336,61 @@ def provenance(
     resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]
 ) -> dict[str, Any]:
     """Return the data, models, software and commands behind the numbers of a table."""
-    records: dict[str, tuple[dict[str, Any], str]] = {}
-    solvers: Counter[str] = Counter()
-    # Each candidate on each fold counts once; "bound failed" and "... given up" count those that
-    # then used another.
-    for record in needed_records((cell.key for cell in planned if cell.key), store):
-        records[record["key"]] = record["unit"], record["environment"]
-        solvers.update(record["result"].get("solvers", {}))
-
-    def unit_with_data(key: str) -> dict[str, Any]:
-        """Return the description of some work, or, if it only combines results, of work that it
-        needs.
-        """
-        unit: dict[str, Any] = records[key][0] if key in records else {}
-        needs = work_from(unit).needs if unit and "dataset" not in unit else ()
-        return next(filter(None, map(unit_with_data, needs)), unit)
-
-    units = [(cell, unit_with_data(cell.key)) for cell in planned if cell.key in records]
-    datasets: defaultdict[str, set[str]] = defaultdict(set)
-    for cell, unit in units:
-        if "dataset" in unit:
-            datasets[cell.dataset].add(unit["dataset"]["identity"])
-    environments = Counter(records[cell.key][1] for cell, _ in units)
+    keys = (cell.key for cell in planned if cell.key)
+    records = {record["key"]: record for record in needed_records(keys, store)}
+    cells = [cell for cell in planned if cell.key in records]
+    units = [_unit_with_data(cell.key, records) for cell in cells]
+    environments = Counter(records[cell.key]["environment"] for cell in cells)
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
-    remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
-    return {
+    origin: dict[str, Any] = {
         "experiment": resolved.file.id,
         "profile": resolved.profile,
         "commands": commands,
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
-        "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
-        **({"remarks": remarks} if remarks else {}),
-        "models": {
-            c.model: f"{unit['model']}, version {unit['version']}"
-            for c, unit in units
-            if "model" in unit
-        },
-        "environments": [
-            {"cells": n, **store.environment(name)} for name, n in environments.items()
-        ],
-        "solvers": dict(solvers),
-        **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
+        "datasets": _identities(cells, units),
     }
+    remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
+    if remarks:
+        origin["remarks"] = remarks
+    origin["models"] = {
+        cell.model: f"{unit['model']}, version {unit['version']}"
+        for cell, unit in zip(cells, units, strict=True)
+        if "model" in unit
+    }
+    origin["environments"] = [
+        {"cells": n, **store.environment(name)} for name, n in environments.items()
+    ]
+    origin["solvers"] = _solvers(records.values())
+    if resolved.profile == COMPARE:
+        origin.update(comparison_record(resolved))
+    return origin
+
+
+def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the description of some work, or, if it only combines results, of work that it
+    needs.
+    """
+    unit: dict[str, Any] = records[key]["unit"] if key in records else {}
+    if not unit or "dataset" in unit:
+        return unit
+    needed = (_unit_with_data(need, records) for need in work_from(unit).needs)
+    return next(filter(None, needed), unit)
+
+
+def _identities(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the checksums of the rows of each data set."""
+    identities: defaultdict[str, set[str]] = defaultdict(set)
+    for cell, unit in zip(cells, units, strict=True):
+        if "dataset" in unit:
+            identities[cell.dataset].add(unit["dataset"]["identity"])
+    return {name: sorted(checksums) for name, checksums in identities.items()}
+
+
+def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Return how often each solver was used. Each candidate on each fold counts once; "bound
+    failed" and "... given up" count those that then used another solver.
+    """
+    solvers: Counter[str] = Counter()
+    for record in records:
+        solvers.update(record["result"].get("solvers", {}))
+    return dict(solvers)

@@ -1,6 +1,6 @@
 """Metrics of each model on each data set, with the time of the fit."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 
@@ -56,9 +56,11 @@ class MetricsTable(TableKind):
         """
         task = self.experiment.dataset(dataset).task
         protocol = self.spec.protocol
-        always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
-        task_metrics = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
-        first = [name for name in protocol.metrics if name in task_metrics]
+        scores = [name for name in columns(task) if not counts_rows(name)]
+        always = [*scores, *ALWAYS_SHOWN]
+        measurable = {*always, *protocol.metrics_for(task), "predict_seconds"}
+        measurable.discard(PREQUENTIAL)
+        first = [name for name in protocol.metrics if name in measurable]
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
@@ -99,38 +101,58 @@ class MetricsTable(TableKind):
         set.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            metrics = self.spec.protocol.metrics_for(self.experiment.dataset(dataset).task)
-            base: dict[str, float] | None = None
+            first_times: dict[str, float] | None = None
             for model, part in groupby(group, key=lambda entry: entry.model):
                 by_metric = {entry.measure.metric: entry for entry in part}
-                optimism = next(iter(by_metric.values())).optimism
-                line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
-                line |= {"dataset": self.experiment.spelling(dataset), "model": model}
-                for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
-                    line |= by_metric[metric].texts(suffix) if metric in by_metric else {}
-                if optimism is not None:
-                    line["optimism"] = gain(optimism)
-                for name in ("fit", "predict"):
-                    entry = by_metric.get(f"{name}_seconds")
-                    if entry and entry.mean is not None:
-                        line[name] = quantity(entry.mean)
-                    if entry and entry.published:
-                        line[f"published_{name}"] = entry.printed
-                seconds: dict[str, float] = {}
-                if fit := by_metric.get("fit_seconds"):
-                    times = {
-                        "ratio": fit.mean,
-                        "published_ratio": fit.published.value if fit.published else None,
-                    }
-                    seconds = {
-                        name: float(value) for name, value in times.items() if value is not None
-                    }
-                base = seconds if base is None else base
-                yield line | {
-                    name: f"{value / base[name]:.2g}"
-                    for name, value in seconds.items()
-                    if base.get(name)
-                }
+                times = _fit_times(by_metric)
+                if first_times is None:
+                    first_times = times
+                line = self._line(dataset, model, by_metric)
+                yield line | _ratios(times, first_times)
+
+    def _line(self, dataset: str, model: str, by_metric: Mapping[str, Entry]) -> dict[str, str]:
+        """Return the texts of a model on a data set, without ratios."""
+        line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
+        line["dataset"] = self.experiment.spelling(dataset)
+        line["model"] = model
+        task = self.experiment.dataset(dataset).task
+        for metric, suffix in zip(self.spec.protocol.metrics_for(task), _SUFFIXES, strict=False):
+            if metric in by_metric:
+                line.update(by_metric[metric].texts(suffix))
+        optimism = next(iter(by_metric.values())).optimism
+        if optimism is not None:
+            line["optimism"] = gain(optimism)
+        for name in ("fit", "predict"):
+            entry = by_metric.get(f"{name}_seconds")
+            if entry is None:
+                continue
+            if entry.mean is not None:
+                line[name] = quantity(entry.mean)
+            if entry.published:
+                line[f"published_{name}"] = entry.printed
+        return line
+
+
+def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
+    """Return our time of a fit and the published one, by the column of its ratio."""
+    fit = by_metric.get("fit_seconds")
+    if fit is None:
+        return {}
+    times: dict[str, float] = {}
+    if fit.mean is not None:
+        times["ratio"] = fit.mean
+    if fit.published and fit.published.value is not None:
+        times["published_ratio"] = float(fit.published.value)
+    return times
+
+
+def _ratios(times: Mapping[str, float], first_times: Mapping[str, float]) -> dict[str, str]:
+    """Return the texts of times as multiples of those of the first model."""
+    return {
+        name: f"{seconds / first_times[name]:.2g}"
+        for name, seconds in times.items()
+        if first_times.get(name)
+    }
 
 
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:

@@ -74,12 +74,13 @@ class StreamCurvesTable(CurvesTable):
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.tasks.stream import Stream
 
-        learner = (
-            planner.outer_fold(run, fold),
-            planner.model_ref(column),
-            planner.models[column].params,
+        return Stream(
+            outer_fold=planner.outer_fold(run, fold),
+            model=planner.model_ref(column),
+            params=planner.models[column].params,
+            chunk=self.options.chunk,
+            prequential=PREQUENTIAL in self._metrics(),
         )
-        return Stream(*learner, self.options.chunk, PREQUENTIAL in self._metrics())
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
         points = (point for name in self.spec.datasets for point in self.measures(name, ""))
@@ -146,6 +147,7 @@ class StreamCurvesTable(CurvesTable):
             metrics = group["metric"].unique()
             label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
             axes.set(xlabel="training rows learnt", ylabel=label)
-        return finish(
-            figure, styles, title_of(self.experiment) + f": {models[0]}" * (len(models) == 1)
-        )
+        title = title_of(self.experiment)
+        if len(models) == 1:
+            title += f": {models[0]}"
+        return finish(figure, styles, title)

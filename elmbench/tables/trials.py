@@ -22,9 +22,17 @@ class TrialsTable(MetricsTable):
         metric = self.experiment.metric_of(dataset)
         trials: list[dict[str, Any]] = []
         for run, group in cells.groupby("run", sort=False):
-            value = group[metric].astype(float).mean() if (group["status"] == "ok").all() else None
-            trials.append({"metric": metric, "trial": int(str(run)) + 1, "value": value})
-        return trials if any(trial["value"] is not None for trial in trials) else []
+            is_complete = (group["status"] == "ok").all()
+            mean = group[metric].astype(float).mean()
+            trials.append(
+                {
+                    "metric": metric,
+                    "trial": int(str(run)) + 1,
+                    "value": mean if is_complete else None,
+                }
+            )
+        has_values = any(trial["value"] is not None for trial in trials)
+        return trials if has_values else []
 
     def draw(self, points: DataFrame) -> Any:
         """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
