@@ -1,17 +1,16 @@
 """The registry of metrics: one entry each, from which every list of metrics in the suite derives.
 
-A metric is added by one entry in `_ENTRIES`. Other names are those of scikit-learn's scorers.
+A metric is added by one entry in `_ENTRIES`. `elmbench.registry.scorers` finds a metric by its
+name, which may also be that of a scorer of scikit-learn.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from elmbench.errors import unknown_name
 from elmbench.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -89,6 +88,18 @@ def _metric(
     return Metric(name, takes, lambda *data: find()(*data), scorer=scorer, **options)
 
 
+def _count(name: str, *, row: int, column: int, less_is_better: bool = False) -> Metric:
+    """Return the number of rows in a cell of the confusion matrix of two classes."""
+    return _metric(
+        name,
+        "counts",
+        lambda: scores.cell_count(row, column),
+        counts_rows=True,
+        less_is_better=less_is_better,
+        column=True,
+    )
+
+
 _ENTRIES = [
     _metric("mcc", "counts", lambda: scores.matthews_correlation, "matthews_corrcoef", column=True),
     _metric("gmean", "counts", lambda: scores.geometric_mean, column=True),
@@ -104,24 +115,10 @@ _ENTRIES = [
         "recall", "counts", lambda: scores.positive_score(scores.recalls), "recall", column=True
     ),
     _metric("f1", "counts", lambda: scores.positive_score(scores.f1_scores), "f1", column=True),
-    _metric("tn", "counts", lambda: scores.cell_count(0, 0), counts_rows=True, column=True),
-    _metric(
-        "fp",
-        "counts",
-        lambda: scores.cell_count(0, 1),
-        counts_rows=True,
-        less_is_better=True,
-        column=True,
-    ),
-    _metric(
-        "fn",
-        "counts",
-        lambda: scores.cell_count(1, 0),
-        counts_rows=True,
-        less_is_better=True,
-        column=True,
-    ),
-    _metric("tp", "counts", lambda: scores.cell_count(1, 1), counts_rows=True, column=True),
+    _count("tn", row=0, column=0),
+    _count("fp", row=0, column=1, less_is_better=True),
+    _count("fn", row=1, column=0, less_is_better=True),
+    _count("tp", row=1, column=1),
     _metric("balanced_accuracy", "counts", lambda: scores.balanced_accuracy, "balanced_accuracy"),
     _metric(
         "precision_macro", "counts", lambda: scores.macro_mean(scores.precisions), "precision_macro"
@@ -174,21 +171,6 @@ COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 PREQUENTIAL = "prequential_error"
 
 
-def find_metric(name: str) -> Metric:
-    """Return the metric, or scikit-learn's scorer as a metric, of this name."""
-    metric = REGISTRY.get(name) or _scorer_metric(name)
-    if metric is None:
-        raise unknown_name(
-            "metric", name, list(REGISTRY), f"{LIST_COMMAND}, or name a scorer of scikit-learn"
-        )
-    return metric
-
-
-def is_metric(name: str) -> bool:
-    """Return True if a metric or a scorer has this name."""
-    return name in REGISTRY or _scorer_metric(name) is not None
-
-
 def metric_names(task: str) -> list[str]:
     """Return the names of the metrics of a task that hyperparameters can be chosen by."""
     return [
@@ -222,59 +204,3 @@ def metrics_taking(*takes: Takes) -> list[str]:
         for metric in REGISTRY.values()
         if metric.takes in takes and not metric.counts_rows
     ]
-
-
-# --- scikit-learn's scorers
-
-
-@cache
-def _scorer_metric(name: str) -> Metric | None:
-    """Return the metric of scikit-learn's scorer of this name, more being better; None if there is
-    no such scorer.
-    """
-    import numpy as np
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    if name not in get_scorer_names():
-        return None
-    scorer: Any = get_scorer(name)
-    twin = next((metric for metric in REGISTRY.values() if metric.scorer == name), None)
-    if twin is not None:
-        return _as_scorer(twin)
-
-    def function(*data: Any) -> float:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                score = scorer._score_func(*data, **scorer._kwargs)
-                return float(scorer._sign * score)
-        except ValueError:  # such as the score of two classes for more of them
-            return float("nan")
-
-    def of_counts(counts: Array) -> float:
-        true, predicted = np.indices(counts.shape).reshape(2, -1)
-        n_rows = counts.ravel().astype(int)
-        return function(np.repeat(true, n_rows), np.repeat(predicted, n_rows))
-
-    def of_shares(true: Any, shares: Array) -> float:
-        return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
-
-    if scorer._score_func.__module__.endswith("_regression"):
-        return Metric(name, "values", np.vectorize(function, signature="(n),(n)->()"), scorer=name)
-    if scorer._response_method == "predict":
-        return Metric(name, "counts", np.vectorize(of_counts, signature="(k,k)->()"), scorer=name)
-    if scorer._response_method == "predict_proba":
-        return Metric(name, "probabilities", of_shares, scorer=name)
-    return Metric(name, "scores", function, scorer=name)
-
-
-def _as_scorer(metric: Metric) -> Metric:
-    """Return a metric under the name and with the sign of its scorer: more is better."""
-
-    def negated(*data: Any) -> Any:
-        return -metric.function(*data)
-
-    function = negated if metric.less_is_better else metric.function
-    return replace(
-        metric, name=metric.scorer, function=function, less_is_better=False, column=False
-    )

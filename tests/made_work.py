@@ -12,8 +12,9 @@ from elmbench.evaluation.folds import FoldData, OuterFold
 from elmbench.evaluation.predictions import metric_value
 from elmbench.evaluation.stored_predictions import StoredPredictions, metric_columns
 from elmbench.execution.attempt import attempt
-from elmbench.metrics import COUNTS, columns, find_metric
+from elmbench.metrics import COUNTS, columns
 from elmbench.numerics.seeds import integer_seed
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
 from elmbench.tasks import work_from

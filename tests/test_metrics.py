@@ -21,16 +21,9 @@ from elmbench.evaluation.predictions import (
     class_outputs,
     metric_value,
 )
-from elmbench.metrics import (
-    COUNTS,
-    REGISTRY,
-    columns,
-    find_metric,
-    is_metric,
-    less_is_better,
-    metric_names,
-)
+from elmbench.metrics import COUNTS, REGISTRY, columns, less_is_better, metric_names
 from elmbench.numerics.scores import confusion_counts
+from elmbench.registry.scorers import find_metric, is_metric
 
 BINARY = [-1, 1]
 SIZES = st.integers(0, 40)

@@ -16,8 +16,9 @@ from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts
-from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
+from elmbench.metrics import Metric, counts_rows, metric_names
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
+from elmbench.registry.scorers import find_metric
 from elmbench.runs.planning import extra_column
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_tables
 from elmbench.specs.comparison_ids import comparison_id

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.table import few
-from elmbench.metrics import Metric, find_metric
+from elmbench.metrics import Metric
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
+from elmbench.registry.scorers import find_metric
 
 #: Numbers in the predictions that are scored at once, which fit into a cache.
 _BLOCK = 2**17

@@ -20,7 +20,7 @@ from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
 from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins, optimism, summarise
 from elmbench.judging.table_verdicts import JointVerdict, judge_table
-from elmbench.metrics import find_metric
+from elmbench.registry.scorers import find_metric
 from elmbench.report.build_table import build_table
 from elmbench.report.notes import remarks_of
 from elmbench.report.writers.html import html

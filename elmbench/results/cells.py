@@ -20,7 +20,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.stored_predictions import StoredPredictions, metric_columns
 from elmbench.execution.store import Store
 from elmbench.files import write_atomically
-from elmbench.metrics import COUNTS, REGISTRY, find_metric, metrics_taking
+from elmbench.metrics import COUNTS, REGISTRY, metrics_taking
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES

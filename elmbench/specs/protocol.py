@@ -7,15 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from elmbench.metrics import (
-    COUNTS,
-    PREQUENTIAL,
-    REGISTRY,
-    counts_rows,
-    find_metric,
-    is_metric,
-    metric_names,
-)
+from elmbench.metrics import COUNTS, PREQUENTIAL, REGISTRY, counts_rows, metric_names
+from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 

@@ -70,7 +70,8 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     """Return an experiment that shows more metrics, if it can. In a comparison, the first one then
     ranks the models.
     """
-    from elmbench.metrics import LIST_COMMAND, find_metric, metric_names
+    from elmbench.metrics import LIST_COMMAND, metric_names
+    from elmbench.registry.scorers import find_metric
 
     if not names:
         return resolved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -25,8 +25,8 @@ from elmbench.evaluation.score_comparison import (
 )
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
+from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
-from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
 from elmbench.tables.drawing import default_cells, words_for
@@ -60,17 +60,15 @@ class ComparisonTable(TableKind):
 
     def heading(self) -> str:
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
-        first, chooses = (
-            " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
-            for spec in (self.spec, self.experiment.file.spec)
-        )
-        order = (
-            "best first"
-            if first == chooses
-            else f"best {first} first, hyperparameters chosen by {chooses}"
-        )
-        official = self.spec.protocol.outer.kind == "official"
-        return order if official else f"{order}; p: p-value of the difference from the best model"
+        first = _first_metrics(self.spec, tasks)
+        chooses = _first_metrics(self.experiment.file.spec, tasks)
+        if first == chooses:
+            order = "best first"
+        else:
+            order = f"best {first} first, hyperparameters chosen by {chooses}"
+        if self.spec.protocol.outer.kind == "official":
+            return order
+        return f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         if dataset == ALL:
@@ -88,7 +86,7 @@ class ComparisonTable(TableKind):
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, self.experiment.metric_of(str(dataset)))
             scores = rivals_of(scores, self.experiment)
-            best = next(iter(_order_in_cells(group, scores, self.experiment).models), "")
+            best = next(iter(self._order_in_cells(group, scores).models), "")
             p = p_values(
                 scores, share_of_test_rows(str(dataset), self.experiment, group), best=best
             )
@@ -134,10 +132,8 @@ class ComparisonTable(TableKind):
         further = dict.fromkeys(
             name for metrics in metrics_by_data for name in metrics[1:] if name not in first
         )
-        main, rest = (
-            [Column(f"value-{m}", words_for(m), whole=True) for m in part]
-            for part in (first, further)
-        )
+        main = [_metric_column(metric) for metric in first]
+        rest = [_metric_column(metric) for metric in further]
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
@@ -148,88 +144,152 @@ class ComparisonTable(TableKind):
         last.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            models = {
-                model: tuple(part) for model, part in groupby(group, key=lambda entry: entry.model)
-            }
-            means = {
-                model: {
-                    entry.measure.metric: entry.mean for entry in part if entry.mean is not None
-                }
-                for model, part in models.items()
-            }
-            ranked = order_of_means(means, dataset, self.experiment)
-            ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
-            weak_models: list[str] = []
-            if dataset != ALL:
-                metric = self.experiment.metric_of(dataset)
-                scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
-                weak_models = _not_above_dummy(scores, metric, self.experiment)
-                for dummy in set(dummies(self.experiment)) & set(models):
-                    ranks[dummy] = min(
-                        (ranks[model] - 0.5 for model in weak_models), default=len(models)
-                    )
-            positions = {model: i for i, model in enumerate(ranked.models)}
+            by_model = groupby(group, key=lambda entry: entry.model)
+            models = {model: tuple(part) for model, part in by_model}
+            means = {model: _means_of(part) for model, part in models.items()}
+            order = order_of_means(means, dataset, self.experiment)
+            weak_models = self._weak_models(dataset, means)
             title = "all data sets" if dataset == ALL else self.experiment.dataset(dataset).title
-            for model in sorted(
-                models, key=lambda model: (ranks[model], positions.get(model, 0), model)
-            ):
-                names = {"dataset": title, "model": model + MARK * (model in weak_models)}
-                yield names | _texts(models[model], means[model], _p_of(model, means, ranked))
+            dummy_rank = None if dataset == ALL else _dummy_rank(means, weak_models)
+            for model in self._display_order(means, order, dummy_rank):
+                names = {"dataset": title, "model": model}
+                if model in weak_models:
+                    names["model"] += MARK
+                yield names | _texts(models[model], means[model], _p_of(model, means, order))
+
+    def _weak_models(self, dataset: str, means: Mapping[str, Mapping[str, float]]) -> list[str]:
+        """Return the models that are no better than the dummy on a data set."""
+        if dataset == ALL:
+            return []
+        metric = self.experiment.metric_of(dataset)
+        scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
+        return self._not_above_dummy(scores, metric)
+
+    def _display_order(
+        self,
+        means: Mapping[str, Mapping[str, float]],
+        order: ModelOrder,
+        dummy_rank: float | None,
+    ) -> list[str]:
+        """Return the models by rank; `dummy_rank` replaces the dummy's own."""
+        ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
+        if dummy_rank is not None:
+            ranks |= dict.fromkeys(set(self._dummies) & set(means), dummy_rank)
+        positions = {model: i for i, model in enumerate(order.models)}
+        return sorted(means, key=lambda model: (ranks[model], positions.get(model, 0), model))
+
+    @property
+    def _dummies(self) -> Sequence[str]:
+        """The models that always predict the same."""
+        return dummies(self.experiment)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
         """Yield the models without a rank, those no better than the dummy, and those that the folds
         cannot separate.
         """
-        for dataset, group in default_cells(cells).groupby("dataset", sort=False):
-            spec = self.experiment.dataset(str(dataset))
-            metric = self.experiment.metric_of(spec.name)
-            ok = group[(group["status"] == "ok") & ~group["model"].isin(dummies(self.experiment))]
-            missing = ok[metric].isna().groupby(ok["model"], sort=False).mean()
-            if partly := [str(model) for model in missing.index[(missing > 0) & (missing < 1)]]:
-                why = f"{metric} is not defined for a test part, such as one that lacks a class"
-                yield Note(
-                    "metric",
-                    f"{dataset}: {', '.join(partly)} without a rank: {why}; try fewer folds",
-                )
+        for name, group in default_cells(cells).groupby("dataset", sort=False):
+            dataset = str(name)
+            metric = self.experiment.metric_of(dataset)
             scores = self._scores(group, metric)
-            order = _order_in_cells(group, rivals_of(scores, self.experiment), self.experiment)
-            if order.ties:
-                groups = "; ".join(", ".join(models) for models in order.ties)
-                text = f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}"
-                yield Note("tie", text)
-            weak_models = _not_above_dummy(scores.mean().to_dict(), "", self.experiment)
-            if weak_models:
-                predicts = (
-                    "the most frequent class" if spec.task == "classification" else "the mean"
-                )
-                text = (
-                    f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): "
-                    f"{', '.join(weak_models)}"
-                )
-                yield Note("dummy", text)
             rivals = rivals_of(scores, self.experiment)
-            outer = self.spec.protocol.outer
-            most = 1 if outer.kind in REPEATED else MOST_RUNS
-            share = share_of_test_rows(spec.name, self.experiment, group)
-            best = next(iter(order.models), "")
-            counts = needed_runs(rivals, share, outer.folds_of(spec.name), most, best=best)
-            if counts:
-                close = {model: counts[model] for model in order.models if model in counts}
-                yield Note(
-                    "power",
-                    f"{dataset}: these folds cannot separate {best} from {_group_by_runs(close)}",
-                )
+            order = self._order_in_cells(group, rivals)
+            yield from self._note_on_undefined(dataset, group, metric)
+            yield from _note_on_ties(dataset, metric, order)
+            yield from self._note_on_weak_models(dataset, scores)
+            yield from self._note_on_power(dataset, group, rivals, order)
         yield from missing_metrics(cells, self.experiment)
 
+    def _note_on_undefined(self, dataset: str, cells: DataFrame, metric: str) -> Iterator[Note]:
+        """Yield the models whose metric is undefined for some test parts."""
+        is_rival = ~cells["model"].isin(self._dummies)
+        ok = cells[(cells["status"] == "ok") & is_rival]
+        missing = ok[metric].isna().groupby(ok["model"], sort=False).mean()
+        models = list(map(str, missing.index[(missing > 0) & (missing < 1)]))
+        if models:
+            why = f"{metric} is not defined for a test part, such as one that lacks a class"
+            yield Note(
+                "metric", f"{dataset}: {', '.join(models)} without a rank: {why}; try fewer folds"
+            )
 
-def _order_in_cells(cells: DataFrame, scores: DataFrame, resolved: Resolved) -> ModelOrder:
-    """Return the order of the models with a column of scores, from the cells of one data set."""
-    metrics = metrics_of(str(cells["dataset"].iloc[0]), resolved)
-    measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
-    ended_ok = cells[cells["status"] == "ok"]
-    means = ended_ok.groupby("model")[measures].mean().astype(float)
-    means_of: Any = means.to_dict("index")
-    return ModelOrder(metrics, {model: means_of[model] for model in map(str, scores)})
+    def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
+        """Yield the models that are no better than the dummy."""
+        weak_models = self._not_above_dummy(scores.mean().to_dict(), "")
+        if weak_models:
+            is_classification = self.experiment.dataset(dataset).task == "classification"
+            predicts = "the most frequent class" if is_classification else "the mean"
+            yield Note(
+                "dummy",
+                f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): "
+                f"{', '.join(weak_models)}",
+            )
+
+    def _note_on_power(
+        self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
+    ) -> Iterator[Note]:
+        """Yield the models that the folds cannot separate from the best one."""
+        outer = self.spec.protocol.outer
+        most = 1 if outer.kind in REPEATED else MOST_RUNS
+        share = share_of_test_rows(dataset, self.experiment, cells)
+        best = next(iter(order.models), "")
+        counts = needed_runs(rivals, share, outer.folds_of(dataset), most, best=best)
+        if counts:
+            close = {model: counts[model] for model in order.models if model in counts}
+            yield Note(
+                "power",
+                f"{dataset}: these folds cannot separate {best} from {_group_by_runs(close)}",
+            )
+
+    def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
+        """Return the order of the models with a column of scores, from the cells of one data
+        set.
+        """
+        metrics = metrics_of(str(cells["dataset"].iloc[0]), self.experiment)
+        measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
+        ended_ok = cells[cells["status"] == "ok"]
+        means = ended_ok.groupby("model")[measures].mean().astype(float)
+        means_of: Any = means.to_dict("index")
+        return ModelOrder(metrics, {model: means_of[model] for model in map(str, scores)})
+
+    def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
+        """Return the models whose mean is no better than the dummy's; less is better for an error
+        metric.
+        """
+        sign = -1 if less_is_better(metric) else 1
+        scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
+        dummy_scores = [scores.pop(name) for name in self._dummies if name in scores]
+        if not dummy_scores:
+            return []
+        return [name for name, score in scores.items() if score <= dummy_scores[0]]
+
+
+def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
+    """Return the first metric of each task in words."""
+    return " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
+
+
+def _metric_column(metric: str) -> Column:
+    """Return the column of a metric."""
+    return Column(f"value-{metric}", words_for(metric), whole=True)
+
+
+def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
+    """Return the means of a model, by metric."""
+    return {entry.measure.metric: entry.mean for entry in entries if entry.mean is not None}
+
+
+def _dummy_rank(means: Mapping[str, Mapping[str, float]], weak_models: Sequence[str]) -> float:
+    """Return the rank that puts the dummy before the models that are no better than it, or last."""
+    ranks = (means[model].get(RANK, math.inf) - 0.5 for model in weak_models)
+    return min(ranks, default=len(means))
+
+
+def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note]:
+    """Yield the models with the same mean, and what decides their order."""
+    if order.ties:
+        groups = "; ".join(", ".join(models) for models in order.ties)
+        yield Note(
+            "tie", f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}"
+        )
 
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
@@ -248,19 +308,6 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     return " or ".join(groups)
 
 
-def _not_above_dummy(means: Mapping[Any, float], metric: str, resolved: Resolved) -> list[str]:
-    """Return the models whose mean is no better than the dummy's; less is better for an error
-    metric.
-    """
-    sign = -1 if less_is_better(metric) else 1
-    scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
-    dummy_models = dummies(resolved)
-    dummy_scores = [scores.pop(name) for name in dummy_models if name in scores]
-    if not dummy_scores:
-        return []
-    return [name for name, score in scores.items() if score <= dummy_scores[0]]
-
-
 def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict[str, str]:
     """Return the texts of a model on a data set, by column, with that of its p-value."""
     line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown}
@@ -268,9 +315,13 @@ def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict
         line[RANK] = f"{means[RANK]:.3g}"
     if P in means:
         line[P] = p
-    line |= {name: quantity(means[name]) for name in _TIMES if name in means}
+    for name in _TIMES:
+        if name in means:
+            line[name] = quantity(means[name])
+    if "n_units" in means:
+        line["n_units"] = f"{means['n_units']:.0f}"
     line["chosen"] = entries[0].chosen
-    return line | ({"n_units": f"{means['n_units']:.0f}"} if "n_units" in means else {})
+    return line
 
 
 def _p_of(model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder) -> str:

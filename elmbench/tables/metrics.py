@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 
-from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
+from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.measures import ALWAYS_SHOWN, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES

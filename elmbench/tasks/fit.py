@@ -23,7 +23,7 @@ from elmbench.evaluation.predictions import (
     sigmoids,
 )
 from elmbench.evaluation.stored_predictions import packed_rows, stored_predictions
-from elmbench.metrics import find_metric
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks.base import (
     Context,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import FoldData
 from elmbench.evaluation.predictions import FoldScores, outputs_for
 from elmbench.evaluation.preprocessing import columns_of_inputs
-from elmbench.metrics import find_metric
+from elmbench.registry.scorers import find_metric
 from elmbench.tasks.base import Context, Result
 from elmbench.tasks.fit import Fit
 

@@ -11,8 +11,8 @@ from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
 from elmbench.evaluation.splits import rare_class_remark
-from elmbench.metrics import find_metric, is_metric
 from elmbench.registry import check_parameters, find_model, has_method, model_version
+from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation.predictions import FoldScores, outputs_for, sigmoids
 from elmbench.evaluation.splits import Indices
-from elmbench.metrics import Metric, find_metric
+from elmbench.metrics import Metric
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array
+from elmbench.registry.scorers import find_metric
 from elmbench.tasks.base import Context, check_memory
 
 

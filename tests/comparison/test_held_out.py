@@ -19,7 +19,7 @@ from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
 from elmbench.execution.store import Store
-from elmbench.metrics import find_metric
+from elmbench.registry.scorers import find_metric
 from elmbench.report.results import Results, write_results
 from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions

@@ -20,7 +20,8 @@ from elmbench.evaluation.stored_predictions import (
     packed_rows,
     stored_predictions,
 )
-from elmbench.metrics import REGISTRY, find_metric
+from elmbench.metrics import REGISTRY
+from elmbench.registry.scorers import find_metric
 
 LABELS = {2: [-1, 1], 3: [0, 1, 2], 300: list(range(300))}
 

@@ -18,6 +18,7 @@ from elmbench.judging.summary import summarise
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
     Draws,
+    Judgement,
     Printed,
     draws_of,
     draws_of_means,
@@ -63,7 +64,7 @@ def test_one_or_two_runs_are_too_few(runs: int) -> None:
     # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
     for value in (0.9, 0.1):
         result = judge(draws, Printed(value, 0.0005, gap=0.05))
-        assert result == ("too few runs", None, None, 3)
+        assert result == Judgement("too few runs", runs_to_tell=3)
 
 
 def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> None:

@@ -21,10 +21,10 @@ from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation import folds
 from elmbench.evaluation.predictions import checked_metric, metric_value
 from elmbench.evaluation.splits import stratified_rows
-from elmbench.metrics import find_metric
 from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import candidates
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
 
