@@ -243,12 +243,13 @@ class ComparisonTable(TableKind):
         """Return the order of the models with a column of scores, from the cells of one data
         set.
         """
-        metrics = metrics_of(str(cells["dataset"].iloc[0]), self.experiment)
+        dataset = str(cells["dataset"].iloc[0])
+        metrics = metrics_of(dataset, self.experiment)
         measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
         ended_ok = cells[cells["status"] == "ok"]
-        means = ended_ok.groupby("model")[measures].mean().astype(float)
-        means_of: Any = means.to_dict("index")
-        return ModelOrder(metrics, {model: means_of[model] for model in map(str, scores)})
+        by_model = ended_ok.groupby("model")[measures]
+        means: Any = by_model.mean().astype(float).to_dict("index")
+        return ModelOrder(metrics, {model: means[model] for model in map(str, scores)})
 
     def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
         """Return the models whose mean is no better than the dummy's; less is better for an error

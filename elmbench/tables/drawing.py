@@ -116,14 +116,16 @@ def panels(
     groups = [group for _, group in points.groupby(key, sort=False)]
     columns = 2 if len(groups) == 4 else min(len(groups), 3)
     rows = math.ceil(len(groups) / columns)
-    figure = drawing(6.4 if columns == 1 else 4.0 * columns, height * rows + 0.7)
+    width = 6.4 if columns == 1 else 4.0 * columns
+    title_width = 76 if columns == 1 else 44
+    figure = drawing(width, height * rows + 0.7)
     for i, group in enumerate(groups, 1):
         axes = figure.add_subplot(rows, columns, i)
-        dataset = str(group["dataset"].iloc[0])
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="small")
-        title = titles.get(dataset, dataset) if titles else dataset
-        axes.set_title(fill(title, 76 if columns == 1 else 44), fontsize="medium")
+        dataset = str(group["dataset"].iloc[0])
+        title = (titles or {}).get(dataset, dataset)
+        axes.set_title(fill(title, title_width), fontsize="medium")
     return figure, list(zip(figure.axes, groups, strict=True))
 
 

@@ -1,6 +1,6 @@
 """Fit times of each model over an option of generated data, as a table and as curves."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from elmbench.specs.datasets import split_name
@@ -40,55 +40,69 @@ class OptionCurvesTable(TimesTable):
         generator.
         """
         spec = self.experiment.dataset(dataset)
-        ((option, value),) = split_name(spec.name)[1].items()
-        ok = cells["status"] == "ok"
-        seconds = cells.loc[ok, "fit_seconds"].dropna().astype(float)
-        point = {"dataset": spec.base, "option": option, "value": value, **mean_of(seconds)}
-        yield point | {"ending": "" if ok.all() else cells.loc[~ok, "status"].iloc[0]}
+        _, options = split_name(spec.name)
+        ((option, value),) = options.items()
+        is_ok = cells["status"] == "ok"
+        seconds = cells.loc[is_ok, "fit_seconds"].dropna().astype(float)
+        yield {
+            "dataset": spec.base,
+            "option": option,
+            "value": value,
+            **mean_of(seconds),
+            "ending": "" if is_ok.all() else cells.loc[~is_ok, "status"].iloc[0],
+        }
 
     def draw(self, points: DataFrame) -> Any:
         """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end
         ok have marks.
         """
-        from matplotlib.ticker import NullFormatter
-
         styles = line_styles(points["model"])
         endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
-        crosses = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
-        figure, parts = panels(
-            points, titles={spec.base: spec.title for spec in self.experiment.datasets.values()}
-        )
+        marks = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
+        titles = {spec.base: spec.title for spec in self.experiment.datasets.values()}
+        figure, parts = panels(points, titles=titles)
         for axes, group in parts:
-            values = group["value"]
-            if values.min() > 0:
-                axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
-                axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.set_yscale("log")
-            axes.set_ymargin(0.25 if endings else 0.05)  # room for the marks
+            _scale_axes(axes, group["value"], has_marks=bool(marks))
             for i, (model, style) in enumerate(styles.items()):
                 curve = group[group["model"] == model].sort_values("value")
                 plot_with_band(axes, "value", curve, style)
-                # Each model has its own height and a marker around the cross, so that marks do not
-                # overlap.
-                top = {
-                    "transform": axes.get_xaxis_transform(),
-                    "linestyle": "",
-                    "color": style["color"],
-                }
-                for status, cross in crosses.items():
-                    x = curve.loc[curve["ending"] == status, "value"]
-                    height = [0.96 - 0.05 * (i % 4)] * len(x)
-                    axes.plot(
-                        x, height, **top, marker=style["marker"], markersize=8, fillstyle="none"
-                    )
-                    axes.plot(x, height, **top, marker=cross, markersize=4)
+                # Each model has its own height, so that marks do not overlap.
+                _add_marks(axes, curve, marks, style, height=0.96 - 0.05 * (i % 4))
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel(
             "seconds of a fit, mean and deviation over runs", fontsize="small"
         )
-        return finish(
-            figure,
-            styles,
-            title_of(self.experiment),
-            {ending(name): cross for name, cross in crosses.items()},
-        )
+        legend = {ending(status): mark for status, mark in marks.items()}
+        return finish(figure, styles, title_of(self.experiment), legend)
+
+
+def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
+    """Make the axes logarithmic, with space at the top for marks."""
+    from matplotlib.ticker import NullFormatter
+
+    if values.min() > 0:
+        axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_yscale("log")
+    axes.set_ymargin(0.25 if has_marks else 0.05)
+
+
+def _add_marks(
+    axes: Any,
+    curve: DataFrame,
+    marks: Mapping[str, str],
+    style: Mapping[str, Any],
+    *,
+    height: float,
+) -> None:
+    """Mark the points whose cells did not end ok: the marker of the model around a cross."""
+    look = {
+        "transform": axes.get_xaxis_transform(),
+        "linestyle": "",
+        "color": style["color"],
+    }
+    for status, mark in marks.items():
+        x = curve.loc[curve["ending"] == status, "value"]
+        heights = [height] * len(x)
+        axes.plot(x, heights, **look, marker=style["marker"], markersize=8, fillstyle="none")
+        axes.plot(x, heights, **look, marker=mark, markersize=4)

@@ -74,22 +74,25 @@ class WeightPathsTable(MetricsTable):
         import pandas as pd
 
         paths = {}
-        for cell, path in ((output.cell, output.result.get("paths", {})) for output in outputs):
-            weights = pd.DataFrame(path.get("weights", ())).rename(
-                columns=lambda p: f"weight {p + 1}"
-            )
+        for output in outputs:
+            cell = output.cell
+            path = output.result.get("paths", {})
+            weights = pd.DataFrame(path.get("weights", ()))
+            weights = weights.rename(columns=lambda p: f"weight {p + 1}")
+            is_first = cell.run == cell.fold == 0
             # A single kernel has nothing to learn, and a path of one step has no iteration.
-            if cell.run == cell.fold == 0 and min(weights.shape) > 1:
-                lines = {
-                    "dataset": self.experiment.spelling(cell.dataset),
-                    "model": cell.model,
-                    "run": 1,
-                    "fold": 1,
-                }
-                lines |= {"iteration": range(len(weights)), "objective": path["objective"]}
-                paths[cell.dataset, cell.model, cell.select] = pd.concat(
-                    [pd.DataFrame(lines), weights], axis=1
-                )
+            if not is_first or min(weights.shape) <= 1:
+                continue
+            description = {
+                "dataset": self.experiment.spelling(cell.dataset),
+                "model": cell.model,
+                "run": 1,
+                "fold": 1,
+                "iteration": range(len(weights)),
+                "objective": path["objective"],
+            }
+            path_points = pd.concat([pd.DataFrame(description), weights], axis=1)
+            paths[cell.dataset, cell.model, cell.select] = path_points
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
         drawn = [
             paths[entry] for entry in order.itertuples(index=False, name=None) if entry in paths
@@ -100,41 +103,15 @@ class WeightPathsTable(MetricsTable):
         """Draw a row for each data set, with a panel for the objective and one for the weights of
         each model.
         """
-        import numpy as np
-        from matplotlib import colormaps
-
-        models = points["model"].unique()
-        datasets = {self.experiment.spelling(name): name for name in self.experiment.datasets}
+        models = list(map(str, points["model"].unique()))
         groups = points.groupby("dataset", sort=False)
         figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(groups) + 0.6)
         grid: Any = figure.subplots(len(groups), len(models) + 1, squeeze=False)
-        for row, (dataset, paths) in zip(grid, groups, strict=True):
-            row[0].set_ylabel(dataset, fontsize="large")
-            columns = paths.filter(like="weight ").dropna(axis="columns").columns
-            looks = {
-                "color": colormaps["turbo"](np.linspace(0.05, 0.95, len(columns))),
-                "linestyle": list(islice(cycle(_DASHES), len(columns))),
-            }
-            for axes, (model, style) in zip(row[1:], line_styles(models).items(), strict=True):
-                path = paths[paths["model"] == model]
-                if path.empty:
-                    continue
-                share = path["objective"] / path["objective"].iloc[0]
-                row[0].plot(path["iteration"], share, label=model, **style | {"marker": ""})
-                axes.set_prop_cycle(**looks)
-                lines = axes.plot(path["iteration"], path[columns], linewidth=1.3)
-            row[0].legend(fontsize="x-small")
-            # The weights of all models have one scale, from zero on.
-            top = max(axes.get_ylim()[1] for axes in row[1:] if axes.lines)
-            for axes in row[1:]:
-                axes.set_ylim(0, top)
-            names = self._kernel_names(
-                datasets[str(dataset)], str(paths["model"].iloc[0]), len(columns)
-            )
-            row[-1].legend(
-                lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
-            )
-        for axes, heading in zip(grid[0], ["objective, share of the start", *models], strict=True):
+        for panels, (dataset, paths) in zip(grid, groups, strict=True):
+            panels[0].set_ylabel(dataset, fontsize="large")
+            self._draw_row(panels, paths, models)
+        headings = ["objective, share of the start", *models]
+        for axes, heading in zip(grid[0], headings, strict=True):
             axes.set_title(heading, fontsize="medium")
         for axes in grid.flat:
             axes.set_xscale("symlog", linthresh=1.0)
@@ -143,16 +120,45 @@ class WeightPathsTable(MetricsTable):
             axes.tick_params(which="both", labelsize="x-small")
         for axes in grid[-1]:
             axes.set_xlabel("iteration", fontsize="small")
-        figure.suptitle(
-            f"{title_of(self.experiment)}: kernel weights in the first fold of the first run"
-        )
+        title = title_of(self.experiment)
+        figure.suptitle(f"{title}: kernel weights in the first fold of the first run")
         return figure
+
+    def _draw_row(self, panels: Any, paths: DataFrame, models: Sequence[str]) -> None:
+        """Draw the panels of one data set: the objective of all models, then the weights of
+        each.
+        """
+        objective, *weight_panels = panels
+        columns = paths.filter(like="weight ").dropna(axis="columns").columns
+        styles = line_styles(models)
+        lines: Sequence[Any] = ()
+        for axes, model in zip(weight_panels, models, strict=True):
+            path = paths[paths["model"] == model]
+            if path.empty:
+                continue
+            share = path["objective"] / path["objective"].iloc[0]
+            style = styles[model] | {"marker": ""}
+            objective.plot(path["iteration"], share, label=model, **style)
+            axes.set_prop_cycle(**_kernel_styles(len(columns)))
+            lines = axes.plot(path["iteration"], path[columns], linewidth=1.3)
+        objective.legend(fontsize="x-small")
+        # The weights of all models have one scale, from zero on.
+        top = max(axes.get_ylim()[1] for axes in weight_panels if axes.lines)
+        for axes in weight_panels:
+            axes.set_ylim(0, top)
+        suite_names = {self.experiment.spelling(name): name for name in self.experiment.datasets}
+        dataset = suite_names[str(paths["dataset"].iloc[0])]
+        names = self._kernel_names(dataset, str(paths["model"].iloc[0]), len(columns))
+        weight_panels[-1].legend(
+            lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
+        )
 
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
         """Return the names of kernels, by default with parameters that tell them apart; matrices
         are numbered.
         """
-        if names := self.options.kernels.get(dataset):
+        names: Sequence[str] = self.options.kernels.get(dataset, ())
+        if names:
             return names
         column = self.spec.models.get(model)
         kernels: Any = column.adapt(dataset).params.get("kernels") if column else None
@@ -160,15 +166,27 @@ class WeightPathsTable(MetricsTable):
             return [f"kernel {p + 1}" for p in range(count)]
         labels = []
         for name, params in kernels:
-            group = [values for kind, values in kernels if kind == name]
-            diff = [
-                (key, value)
-                for key, value in params.items()
-                if any(v.get(key) != value for v in group)
-            ]
+            same_kind = [values for kind, values in kernels if kind == name]
             words = [
-                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in diff
+                _parameter_text(key, value)
+                for key, value in params.items()
+                if any(values.get(key) != value for values in same_kind)
             ]
             labels.append(", ".join([name, *words]))
         return labels
+
+
+def _kernel_styles(count: int) -> dict[str, Any]:
+    """Return the colour and the dashes of each kernel."""
+    import numpy as np
+    from matplotlib import colormaps
+
+    return {
+        "color": colormaps["turbo"](np.linspace(0.05, 0.95, count)),
+        "linestyle": list(islice(cycle(_DASHES), count)),
+    }
+
+
+def _parameter_text(name: str, value: Any) -> str:
+    """Return a parameter of a kernel in words."""
+    return f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
