@@ -407,7 +407,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     again = add_metrics(resolved, ["mae"])
     assert (
         kind_of_table(again)
-        .heading(again)
+        .heading()
         .startswith("best mae first, hyperparameters chosen by nrmse; ")
     )
     with pytest.raises(ElmbenchError) as caught:
