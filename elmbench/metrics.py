@@ -6,6 +6,7 @@ name, which may also be that of a scorer of scikit-learn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -164,6 +165,8 @@ _ENTRIES = [
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
 #: The command that lists metrics.
 LIST_COMMAND = "elmbench list metrics"
+#: Measures between -1 and 1.
+_CORRELATIONS = ("mcc", "spearman")
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 #: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from
@@ -183,6 +186,29 @@ def metric_names(task: str) -> list[str]:
 def columns(task: str) -> list[str]:
     """Return the names of the metrics that each `cells.csv` of a task has."""
     return [metric.name for metric in REGISTRY.values() if metric.task == task and metric.column]
+
+
+def margin_of(name: str, published: float) -> float:
+    """Return the largest distance from a published value that does not matter, in its unit.
+
+    It is a point of a share, .02 of a correlation, two rows of a count, and 3 % of an error.
+    """
+    if name in _CORRELATIONS:
+        return 0.02
+    if counts_rows(name):
+        return 2.0
+    if less_is_better(name) and name != PREQUENTIAL:
+        return 0.03 * abs(published)
+    return 0.01
+
+
+def range_of(name: str) -> tuple[float, float]:
+    """Return the least and the greatest possible value of a measure."""
+    if name in _CORRELATIONS:
+        return -1.0, 1.0
+    if counts_rows(name) or (less_is_better(name) and name != PREQUENTIAL):
+        return 0.0, math.inf
+    return (-math.inf, 1.0) if name == "r2" else (0.0, 1.0)
 
 
 def less_is_better(name: str) -> bool:

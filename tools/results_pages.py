@@ -8,33 +8,29 @@ after its name as arguments.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
+from elmbench.judging.distortions import KINDS, accepted_own_runs, notice_distortions
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import error_and_power
-from elmbench.judging.table_verdicts import (
-    ALPHA,
-    FEWEST_VALUES,
-    JointVerdict,
-    costs_of,
-    main_verdict,
-    pattern_test,
-    prints_of_runs,
-    rows_of,
-    self_test,
-)
+from elmbench.judging.published_values import own_runs_inside
+from elmbench.judging.table_measures import rows_of as measured_rows
+from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
-from elmbench.numerics.seeds import generator
 from elmbench.report.build_site import gather
-from elmbench.report.papers import PaperResults
-from elmbench.report.results import Results
+from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.verdict_sentences import (
+    STATE_SIGNS,
+    distance_text,
+    order_text,
+    slope_text,
+    state_text,
+)
 from elmbench.report.writers.markdown import pipe_rows
 from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
@@ -47,8 +43,8 @@ PAGES = [
     TOP / "docs/trust.md",
     *sorted((TOP / "docs/results").glob("*.md")),
 ]
-#: Random orders of the models of a table by which the level of the pattern test is measured.
-RANDOM_PRINTS = 100
+#: Tables with fewer compared values are not distorted.
+FEWEST_VALUES = 5
 _RESULTS = TOP / "results"
 _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
 
@@ -165,120 +161,95 @@ def main(paper: str) -> str:
 
 
 def own_runs() -> str:
-    """Return the results of the rule of the verdicts on our own runs and on wrong pairs, by
-    paper.
-    """
-    counts: dict[str, Counter[str]] = {}
-    for paper in _all_gathered():
-        judged = (agreement for table in paper.run for agreement in table.results[0].agreements)
-        counts[paper.paper.key.upper()] = error_and_power(judged)
-    counts["all"] = sum(counts.values(), Counter())
-    rows = [
-        ["paper", "own runs", "inside", "decided wrong pairs", "called `reproduced`", "undecided"]
-    ]
-    for name, count in counts.items():
-        if count.total():
-            inside = _share(count["left_out_reproduced"], count["left_out"])
-            wrong = _share(count["pairings_reproduced"], count["pairings"])
-            numbers = [str(count[name]) for name in ("left_out", "pairings", "pairings_untold")]
-            rows.append([name, numbers[0], inside, numbers[1], wrong, numbers[2]])
-    return pipe_rows(rows)
-
-
-def self_tests() -> str:
-    """Return the verdicts on tables with prints of known truth: our own runs, and wrong models or
-    sets.
-    """
-    pairs = (
-        ("own_reproduced", "own_runs"),
-        ("wrong_reproduced", "wrong_models"),
-        ("wrong_sets_reproduced", "wrong_sets"),
-    )
-
-    def shares(counts: Mapping[str, int]) -> list[str]:
-        return [
-            f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs
-        ]
-
-    rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
-    total: Counter[str] = Counter()
-    verdicts: Counter[str] = Counter()
-    for results, joint, figures in _main_metrics():
-        counts = self_test(figures, results.resolved.file.id)
-        verdicts.update(counts.pop("own_verdicts"))
-        total.update(counts)
-        rows.append([results.resolved.file.id, str(joint.n_values), joint.verdict, *shares(counts)])
-    listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
-    text = pipe_rows([*rows, ["all", "", "", *shares(total)]])
-    answered = verdicts.total() - verdicts["too small to judge"]
-    right = verdicts["reproduced"] + verdicts["level only"]
-    share = (
-        f"{right} of the {answered} that get an answer ({right / answered:.0%}) get the right one"
-    )
-    return (
-        f"{text}\n\nThe verdicts on the prints of own runs: {listed}. So {share}; 95 in 100 are "
-        "expected."
-    )
-
-
-def pattern() -> str:
-    """Return the share of prints with a significant pattern: random orders of the models, and our
-    own runs.
-    """
+    """Return how many of our own runs lie in the intervals of the others, by paper."""
     counts = {
-        (results.resolved.file.id, str(joint.datasets)): np.array(
-            pattern_error_and_power(figures, results.resolved.file.id)
+        paper.paper.key.upper(): own_runs_inside(
+            value for table in paper.run for value in table.compared_values
         )
-        for results, joint, figures in _main_metrics()
+        for paper in _all_gathered()
     }
-    counts["all", ""] = np.sum(list(counts.values()), axis=0)
-    rows = [["table", "data sets", "random order, p ≤ .05", "own runs, p ≤ .05"]]
-    for names, (error, random, power, runs) in counts.items():
-        rows.append([*names, _share(error, random), _share(power, runs)])
+    counts["all"] = (
+        sum(inside for inside, _ in counts.values()),
+        sum(total for _, total in counts.values()),
+    )
+    rows = [["paper", "own runs", "inside"]]
+    for name, (inside, total) in counts.items():
+        if total:
+            rows.append([name, str(total), _share(inside, total)])
     return pipe_rows(rows)
 
 
-def pattern_error_and_power(
-    figures: Sequence[ComparedValue], *key: str
-) -> tuple[int, int, int, int]:
-    """Return how often the pattern test detects the order of prints whose truth is known, for one
-    metric.
-
-    The numbers are those of random orders of the models with a p-value of .05 or less and of all
-    random orders, and the same of our own runs as the print.
+def distorted_prints() -> str:
+    """Return how many distorted prints of each table its verdict notices, and how many of our own
+    runs it accepts as a print.
     """
-    costs = [costs_of(row) for row in rows_of(figures)]
-    rng = generator("random prints", *key)
-    random = [
-        pattern_test([c[rng.permutation(len(c))] for c in costs], *key)
-        for _ in range(RANDOM_PRINTS)
-    ]
-    runs = [
-        pattern_test([costs_of(row) for row in rows_of(sample)], *key)
-        for sample in prints_of_runs(figures)
-    ]
-    random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
-    error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
-    return error, len(random_known), power, len(runs_known)
+    rows = [["table", "verdict", *KINDS, "own runs accepted"]]
+    totals: Counter[str] = Counter()
+    for table, verdict, values in _main_metrics():
+        counts: dict[str, tuple[int, int]] = {
+            one.kind: (one.noticed, one.n)
+            for one in notice_distortions(verdict.metric, measured_rows(values))
+        }
+        counts["own runs"] = accepted_own_runs(verdict.metric, values)
+        for kind, (noticed, n) in counts.items():
+            totals.update({f"{kind}, noticed": noticed, f"{kind}, n": n})
+        cells = (_of(*counts.get(kind, (0, 0))) for kind in (*KINDS, "own runs"))
+        rows.append([table.file.id, verdict.state, *cells])
+    sums = (_of(totals[f"{kind}, noticed"], totals[f"{kind}, n"]) for kind in (*KINDS, "own runs"))
+    return pipe_rows([*rows, ["all", "", *sums]])
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole}" if whole else "–"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({part / whole:.1%})" if whole else "–"
 
 
-def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedValue]]]:
-    """Yield the metric with the most figures of each table of profile `paper`, if it has enough of
-    them.
+def _main_metrics() -> Iterator[tuple[TableResults, TableVerdict, list[ComparedValue]]]:
+    """Yield the main metric of each table that has `FEWEST_VALUES` compared values or more, unless
+    its verdict says no: there is nothing left to notice.
     """
-    tables = (table for paper in _all_gathered() for table in paper.results)
-    for results in (table for table in tables if table.resolved.profile == "paper"):
-        joint = main_verdict(results.verdicts)
-        if joint.n_values >= FEWEST_VALUES:
-            yield (
-                results,
-                joint,
-                [f for f in results.compared_values if f.measure.metric == joint.metric],
-            )
+    for paper in _all_gathered():
+        for table in paper.run:
+            verdict = table.main_verdict
+            if verdict is None or verdict.values.n < FEWEST_VALUES:
+                continue
+            if verdict.state != "does not hold":
+                values = [
+                    value
+                    for value in table.compared_values
+                    if value.measure.metric == verdict.metric
+                ]
+                yield table, verdict, values
+
+
+def measures() -> str:
+    """Return the three measures of the main metric of each table, with signs, by paper."""
+    rows = [["paper", "table", "metric", "values", "order", "differences", "verdict"]]
+    for paper in _all_gathered():
+        for table in paper.run:
+            verdict = table.main_verdict
+            if verdict is not None:
+                cells = (
+                    f"{STATE_SIGNS[measure.state]} {text}"
+                    for measure, text in zip(
+                        verdict.measures.values(),
+                        (
+                            f"{distance_text(verdict)}, "
+                            f"{_of(verdict.values.within, verdict.values.n)}",
+                            order_text(verdict),
+                            slope_text(verdict.differences),
+                        ),
+                        strict=True,
+                    )
+                )
+                label = table.file.spec.label
+                rows.append(
+                    [paper.paper.key.upper(), label, verdict.metric, *cells, state_text(verdict)]
+                )
+    return pipe_rows(rows)
 
 
 def kernels() -> str:
@@ -296,7 +267,7 @@ def kernels() -> str:
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
     answer, answers, findings, verdicts, table, signs, claims, main, own_runs,
-    self_tests, pattern, kernels
+    distorted_prints, measures, kernels
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}
 

@@ -13,18 +13,20 @@ from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import write_atomically
 from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
-from elmbench.judging.published_values import Agreement, counts_text
+from elmbench.judging.published_values import counts_text
 from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.lazy import load
-from elmbench.report.papers import PaperResults
+from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.results import Results
+from elmbench.report.verdict_sentences import MEASURE_COLUMNS, MEASURE_LEGEND, measure_texts
 from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, blocks, lines_text
 from elmbench.results.cells import csv
 from elmbench.specs.profiles import command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
+from elmbench.tables.number_texts import three_figures
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
@@ -123,10 +125,7 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
         for table in tables
         if table.counts[0]
     ]
-    rows = [
-        (table.file.id, *metric.texts) for table in tables for metric in table.results[0].agreements
-    ]
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = list(_measures(tables))
     if counts:
         headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
         parts += blocks(("experiment", *headings), counts, state.width)
@@ -137,13 +136,49 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
                     style="dim",
                 )
             )
-    if rows:
-        columns = _stack_words(Agreement.COLUMNS)
-        parts += [Text(""), *blocks(("experiment", *columns), rows, state.width, 2)]
-        parts.append(Text(Agreement.LEGEND, style="dim"))
+    parts += _times(tables)
     figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
     counted_once = counts_text(figures, facts, pd.concat([table.missing_runs for table in tables]))
     return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))
+
+
+def _measures(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
+    """Yield the table of the measures of each table and metric, with its legend."""
+    rows = [
+        (table.file.id, *measure_texts(verdict))
+        for table in tables
+        for verdict in table.table_verdicts
+    ]
+    if rows:
+        headings = ("experiment", *_stack_words(MEASURE_COLUMNS))
+        yield from blocks(headings, rows, state.width, 2)
+        yield Text(MEASURE_LEGEND, style="dim")
+        yield Text("")
+
+
+def _times(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
+    """Yield the table of the agreement of times, with its legend."""
+    rows = [
+        (
+            table.file.id,
+            times.metric,
+            str(times.n),
+            f"x {three_figures(times.median_factor)}",
+            "" if times.rank_correlation is None else f"{times.rank_correlation:.2f}",
+        )
+        for table in tables
+        for times in table.results[0].times
+    ]
+    if rows:
+        columns = _stack_words(("experiment", "metric", "values", "median factor", "rank corr."))
+        yield Text("")
+        yield from blocks(columns, rows, state.width, 2)
+        yield Text(
+            "median factor: between our ratio to the first model of a data set and the printed "
+            "ratio; times come from another machine. rank corr.: Spearman's correlation of the "
+            "models.",
+            style="dim",
+        )
 
 
 def _stack_words(headings: Iterable[str]) -> list[str]:

@@ -197,7 +197,10 @@ def check_command(
         typer.Option(help="Profile; default: ci, or the nearest to the paper."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 1 if a figure differs.")
+        bool,
+        typer.Option(
+            "--strict", help="Exit with code 1 if a table does not hold, unless it is expected."
+        ),
     ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
@@ -205,11 +208,11 @@ def check_command(
 
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        differs = _check_against_baseline(names, profile)
+        code = int(_check_against_baseline(names, profile))
     else:
-        differs = _check_against_papers(names, profile) and strict
-    if differs:
-        raise typer.Exit(1)
+        code = _check_against_papers(names, profile, strict=strict)
+    if code:
+        raise typer.Exit(code)
 
 
 def _check_against_baseline(names: list[str], profile: str | None) -> bool:
@@ -225,12 +228,13 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     return any(check["differences"] for check in outcomes.values())
 
 
-def _check_against_papers(names: list[str], profile: str | None) -> bool:
-    """Print the comparison of tables with their papers; return True if a value differs."""
+def _check_against_papers(names: list[str], profile: str | None, *, strict: bool) -> int:
+    """Print the comparison of tables with their papers; return the exit code, 0 unless `strict`."""
     from elmbench.cli.checks import published_text
     from elmbench.cli.progress import show_progress
     from elmbench.judging.verdict_words import COMPARED
     from elmbench.report.checks import check_published, published_record, require_compared_values
+    from elmbench.report.expectations import check_strictly
 
     dirs = state.results_dirs
     papers = check_published(names, profile, dirs, show_progress)
@@ -245,7 +249,11 @@ def _check_against_papers(names: list[str], profile: str | None) -> bool:
     verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
     compared = sum(verdicts[name] for name in COMPARED)
     require_compared_values(compared, tables, profile, state.results_dir)
-    return verdicts["differs"] > 0
+    if not strict:
+        return 0
+    outcome = check_strictly(papers)
+    state.say(*outcome.objections)
+    return outcome.exit_code
 
 
 @baseline_app.command("update")

@@ -2,27 +2,20 @@
 their agreement.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import permutations
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
-from elmbench.judging.value_verdicts import FEWEST_RUNS, judge
+from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.judging.verdict_words import COMPARED, verdict_list
-from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
-from elmbench.results import group_by
 from elmbench.results.cells import TIMES
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import is_quality
-from elmbench.tables.number_texts import three_figures
 
 
 def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
@@ -41,178 +34,21 @@ def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[Co
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """The agreement of one metric of a table with the print, over all its data sets.
-
-    The pairings and the runs that are left out test the rule of the verdicts (docs/trust.md). A
-    pairing compares a published value with the runs of *another* model of its row; a run that is
-    left out is compared with the other runs of its group of cells.
+class TimesAgreement:
+    """The agreement of one kind of time with the print, as ratios over the first model of each data
+    set: the print is from another machine.
     """
-
-    #: The columns of `texts`, and what they mean.
-    COLUMNS: ClassVar = (
-        "metric",
-        "median apart",
-        "rank corr.",
-        "same best",
-        "wrong pairs",
-        "own runs",
-    )
-    LEGEND: ClassVar = (
-        "median apart: abs(ours - published); for times, the factor between our ratio to the first "
-        "model and the "
-        "printed one. rank corr.: Spearman's correlation of the models. same best: data sets on "
-        "which the best model "
-        "in print is our best one. wrong pairs: published figures compared with another model's "
-        "runs; those called "
-        "reproduced, of those that the rule decides. own runs: each of our runs compared with the "
-        "others; the share "
-        "inside the interval should be near 95 %."
-    )
 
     metric: str
-    #: The number of published values.
-    n_values: int
-    #: The median distance of our mean and the published value; None for times.
-    median_difference: float | None = None
-    #: For times, the median factor between the measured and the published ratio to the first model.
-    median_factor: float | None = None
-    #: The mean of Spearman's correlation over the rows that have three models or more.
-    rank_correlation: float | None = None
-    #: The number of rows (data sets) of two models or more.
-    rows: int = 0
-    #: The number of rows on which the same model is the best.
-    same_best: int = 0
-    #: The number of pairings that the rule decides.
-    pairings: int = 0
-    #: The number of these that are `reproduced`.
-    pairings_reproduced: int = 0
-    #: The number of pairings that the rule does not decide.
-    pairings_untold: int = 0
-    #: The number of our runs that were compared with the other runs of their group.
-    left_out: int = 0
-    #: The number of these inside the interval.
-    left_out_reproduced: int = 0
-
-    def record(self) -> dict[str, Any]:
-        """Return the agreement for JSON."""
-        return {
-            "metric": self.metric,
-            "figures": self.n_values,
-            "median_difference": self.median_difference,
-            "median_factor": self.median_factor,
-            "rank_correlation": self.rank_correlation,
-            "rows": self.rows,
-            "same_best": self.same_best,
-            "pairings": self.pairings,
-            "pairings_reproduced": self.pairings_reproduced,
-            "pairings_untold": self.pairings_untold,
-            "left_out": self.left_out,
-            "left_out_reproduced": self.left_out_reproduced,
-        }
-
-    @property
-    def texts(self) -> list[str]:
-        """The numbers in words, one for each of `COLUMNS`."""
-        return [
-            self.metric,
-            self._distance_text(),
-            "" if self.rank_correlation is None else f"{self.rank_correlation:.2f}",
-            f"{self.same_best}/{self.rows}" if self.rows else "",
-            f"{self.pairings_reproduced}/{self.pairings}" if self.pairings else "",
-            self._left_out_text(),
-        ]
-
-    def _distance_text(self) -> str:
-        """Return the median distance, or for times the median factor."""
-        if self.median_difference is not None:
-            return three_figures(self.median_difference)
-        factor = math.nan if self.median_factor is None else self.median_factor
-        return f"x {three_figures(factor)}"
-
-    def _left_out_text(self) -> str:
-        """Return how many of our runs lie in the interval of the others; empty for no runs."""
-        inside = self.left_out_reproduced
-        total = self.left_out
-        return f"{inside}/{total} {inside / total:.0%}" if total else ""
+    #: The number of published times.
+    n: int
+    #: The median factor between our ratio and the published one, 1 or more.
+    median_factor: float
+    #: The mean of Spearman's correlation over the data sets with three models or more.
+    rank_correlation: float | None
 
 
-def agreements(
-    compared: Sequence[ComparedValue], lines: pd.DataFrame, resolved: Resolved
-) -> list[Agreement]:
-    """Return the agreement of each metric of a table with the print.
-
-    `lines` are those of `summary.csv` that have a published value.
-    """
-    by_metric = group_by(compared, lambda value: value.measure.metric)
-    of_metrics = [_agreement(metric, group) for metric, group in by_metric.items()]
-    return [*of_metrics, *_agreements_of_times(lines, resolved)]
-
-
-def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
-    """Return the sums of own runs and wrong pairs, under the names of the attributes."""
-    sums: Counter[str] = Counter()
-    for agreement in agreements:
-        sums.update(
-            pairings=agreement.pairings,
-            pairings_reproduced=agreement.pairings_reproduced,
-            pairings_untold=agreement.pairings_untold,
-            left_out=agreement.left_out,
-            left_out_reproduced=agreement.left_out_reproduced,
-        )
-    return sums
-
-
-def _agreement(metric: str, compared: Sequence[ComparedValue]) -> Agreement:
-    """Return how far the values of one metric agree with the print: verdicts, distances, the same
-    best model.
-    """
-    by_row = group_by(compared, lambda value: (value.dataset, value.measure.column))
-    rows = list(by_row.values())
-    ranked_rows = [row for row in rows if len(row) > 1] if is_quality(metric) else []
-    ours, published = means_and_prints(compared)
-    differences = np.abs(np.subtract(ours, published))
-    pairings = _verdicts_on_pairings(rows)
-    undecided = pairings["consistent"] + pairings["too few runs"]
-    left_out = [
-        hit
-        for value in compared
-        if len(value.means) > FEWEST_RUNS
-        for hit in value.runs_inside.values()
-    ]
-    return Agreement(
-        metric=metric,
-        n_values=len(compared),
-        median_difference=float(np.median(differences)),
-        rank_correlation=mean_rank_correlation(map(means_and_prints, rows)),
-        rows=len(ranked_rows),
-        same_best=sum(_is_same_best(metric, row) for row in ranked_rows),
-        pairings=pairings.total() - undecided,
-        pairings_reproduced=pairings["reproduced"],
-        pairings_untold=undecided,
-        left_out=len(left_out),
-        left_out_reproduced=sum(left_out),
-    )
-
-
-def _is_same_best(metric: str, row: Sequence[ComparedValue]) -> bool:
-    """Return True if our best model of a row is the best in print; several may be."""
-    best_of = min if less_is_better(metric) else max
-    our_best = best_of(row, key=lambda value: value.draws.mean)
-    return our_best.printed.value == best_of(value.printed.value for value in row)
-
-
-def _verdicts_on_pairings(rows: Iterable[Sequence[ComparedValue]]) -> Counter[str]:
-    """Return the number of verdicts on published values beside the runs of another model."""
-    verdicts: Counter[str] = Counter()
-    for row in rows:
-        for ours, another in permutations(row, 2):
-            wrong_print = replace(another.printed, gap=ours.printed.gap)
-            verdicts[judge(ours.draws, wrong_print).verdict] += 1
-    return verdicts
-
-
-def _agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Agreement]:
+def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[TimesAgreement]:
     """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
     ended_ok = lines["ended"] == "ok"
     has_published = lines["published"] > 0
@@ -229,19 +65,27 @@ def _agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Ag
         if len(distances):
             rows = times.groupby("dataset", sort=False)
             pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-            yield Agreement(
+            yield TimesAgreement(
                 metric=metric,
-                n_values=len(times),
+                n=len(times),
                 median_factor=float(np.median(np.exp(distances))),
                 rank_correlation=mean_rank_correlation(pairs),
             )
 
 
-def means_and_prints(compared: Sequence[ComparedValue]) -> tuple[list[float], list[float]]:
-    """Return our means and the published values."""
-    means = [value.draws.mean for value in compared]
-    prints = [value.printed.value for value in compared]
-    return means, prints
+def own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
+    """Return how many of our runs lie in the interval of the other runs of their model, and the
+    number of runs.
+
+    A model needs more than `FEWEST_RUNS` runs.
+    """
+    hits = [
+        hit
+        for value in compared
+        if len(value.means) > FEWEST_RUNS
+        for hit in value.runs_inside.values()
+    ]
+    return sum(hits), len(hits)
 
 
 def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float | None:

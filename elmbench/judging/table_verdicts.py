@@ -1,300 +1,372 @@
-"""The verdict on a table from all its comparable values of a metric (docs/verdicts.md), and its
-test on own runs.
+"""The verdict on a metric of a table, from its three measures (docs/verdicts.md).
+
+A measure holds, does not hold or is undecided. A verdict that would change without one model or one
+data set is not given: the exception is named, or the measure stays undecided.
 """
+
+from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.evaluation.score_comparison import dummies
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import mean_rank_correlation, means_and_prints
-from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
-from elmbench.numerics.seeds import generator
+from elmbench.judging.strict_test import StrictTest, strict_test
+from elmbench.judging.table_measures import (
+    Interval,
+    Order,
+    Row,
+    Values,
+    compare_differences,
+    compare_order,
+    compare_values,
+    rows_of,
+)
 from elmbench.results import group_by
 from elmbench.specs.catalogue import PROFILES
+from elmbench.specs.profiles import Resolved
 
+State = Literal["holds", "does not hold", "undecided", "nothing to compare"]
+TableState = Literal["holds", "holds in part", "does not hold", "undecided"]
 #: All verdicts on a table.
-TABLE_VERDICTS = (
-    "reproduced",
-    "pattern only",
-    "level only",
-    "not reproduced",
-    "too small to judge",
-)
-#: The level of the tests of coverage and pattern.
-ALPHA = 0.05
-#: Fewer independent values cannot show that coverage holds: of four, three inside would still be
-#: accepted.
-FEWEST_VALUES = 5
-#: As an exception, this many suffice if all are inside: for any coverage, that is rarer than four
-#: of five inside.
-FEWEST_ALL_INSIDE = 3
-#: All permutations are computed up to this number; beyond it, this many are drawn at random.
-SHUFFLES = 10_000
-
-#: The costs |published - ours| of a data set: row i has the published value of model i, column j
-#: our model j.
-_Costs = NDArray[np.float64]
+TABLE_VERDICTS: tuple[TableState, ...] = get_args(TableState)
+#: Names of models that ignore the features, in papers that do not call them dummies.
+TRIVIAL = ("default", "majority", "zeror")
+#: The slopes of our differences on the printed ones that count as the same size.
+SAME_SIZE = (2 / 3, 3 / 2)
+#: At most this share of the models, or of the data sets, may be exceptions; one of three may.
+MOST_EXCEPTIONS = 1 / 3
 
 
 @dataclass(frozen=True)
-class JointVerdict:
-    """The verdict on one metric of a table."""
+class MeasureVerdict:
+    """The verdict on one measure of a table."""
 
-    metric: str = ""
-    #: The number of published values that are compared.
-    n_values: int = 0
-    #: The number of their data sets.
-    datasets: int = 0
-    #: The number of published values inside the interval.
-    inside: int = 0
-    #: The number of published values that have an interval: of three runs or more.
-    judged: int = 0
-    #: The p-value of the binomial test that 95 % of the intervals contain the published value; None
-    #: if there are too few independent values for an answer.
-    coverage_p: float | None = None
-    #: The p-value of the permutation test; None if there are too few permutations for a p-value of
-    #: .05.
-    pattern_p: float | None = None
-    #: The mean of Spearman's correlation of the published and our values of the models.
-    spearman: float | None = None
-    #: The profiles of the values, the most faithful one first.
+    state: State
+    #: The models or data sets without which it holds.
+    exceptions: tuple[str, ...] = ()
+    #: The model or data set without which it would not hold.
+    rests_on: str = ""
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """The verdict on one metric of a table, with its measures."""
+
+    metric: str
+    values: Values
+    order: Order
+    differences: Interval
+    values_verdict: MeasureVerdict
+    order_verdict: MeasureVerdict
+    differences_verdict: MeasureVerdict
+    #: The number of data sets.
+    n_datasets: int
+    #: The strict tests, one for each number of runs that a published value may be a mean over;
+    #: empty without enough runs.
+    strict: tuple[StrictTest, ...] = ()
+    #: The profiles of the compared values, the most faithful one first.
     profiles: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> str:
-        """One of `TABLE_VERDICTS`; a test that was not possible gives no evidence."""
-        level = self.coverage_p is not None and self.coverage_p > ALPHA
-        if self.pattern_p is not None and self.pattern_p <= ALPHA:
-            return "reproduced" if level else "pattern only"
-        if self.coverage_p is None:
-            return "too small to judge"
-        return "level only" if level else "not reproduced"
+    def measures(self) -> dict[str, MeasureVerdict]:
+        """The verdict on each measure, by its name."""
+        return {
+            "values": self.values_verdict,
+            "order": self.order_verdict,
+            "differences": self.differences_verdict,
+        }
 
     @property
-    def expected(self) -> float:
-        """The expected number of published values inside their intervals."""
-        return round(LEVEL * self.judged, 1)
+    def state(self) -> TableState:
+        """`holds` if the values hold and no measure fails; `holds in part` if some measure holds
+        and another one fails.
+        """
+        states = [measure.state for measure in self.measures.values()]
+        if "does not hold" in states:
+            return "holds in part" if "holds" in states else "does not hold"
+        if self.values_verdict.state == "holds" and self.order_verdict.state != "undecided":
+            return "holds"
+        return "undecided"
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """The models and data sets without which the measures hold."""
+        names = [name for measure in self.measures.values() for name in measure.exceptions]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def power(self) -> float:
+        """The share of exchanges of two models in print that the order would notice; NaN if the
+        print separates no two models.
+
+        An exchange of two models whose order is kept is an exchange that reverses it.
+        """
+        pairs = self.order.pairs
+        return sum(pair.is_kept for pair in pairs) / len(pairs) if pairs else math.nan
 
     def record(self) -> dict[str, Any]:
-        """Return the verdict for JSON."""
+        """Return the verdict for JSON, without NaN."""
+        values = self.values
+        order = self.order
+        measures: dict[str, dict[str, Any]] = {
+            "values": {
+                "n": values.n,
+                "within_margin": values.within,
+                "median": _record(values.median),
+                "median_in_margins": _record(values.margins),
+                "largest": values.largest,
+                "largest_at": list(values.largest_at),
+            },
+            "order": {
+                "pairs": order.n,
+                "same": order.same,
+                "opposite": order.opposite,
+                "not_separated": order.unseparated,
+                "share_of_same_means": _record(order.share),
+                "models": order.by_model,
+                "power": _number(self.power),
+            },
+            "differences": {"slope": _record(self.differences)},
+        }
+        for name, verdict in self.measures.items():
+            measures[name].update(
+                verdict=verdict.state,
+                exceptions=list(verdict.exceptions),
+                rests_on=verdict.rests_on,
+            )
         return {
             "metric": self.metric,
-            "figures": self.n_values,
-            "datasets": self.datasets,
-            "inside": self.inside,
-            "of": self.judged,
-            "coverage_p": self.coverage_p,
-            "pattern_p": self.pattern_p,
-            "spearman": self.spearman,
-            "verdict": self.verdict,
-            "expected": self.expected,
+            "verdict": self.state,
+            "exceptions": list(self.exceptions),
+            "datasets": self.n_datasets,
+            **measures,
+            "strict": [
+                {"mean_of": test.mean_of, "outside": test.outside, "of": test.n, "p": test.p}
+                for test in self.strict
+            ],
         }
 
 
-def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
-    """Return the verdict on the metric of a table with the most published values, and under
-    `metrics` those on all metrics.
-    """
-    return main_verdict(verdicts).record() | {"metrics": [verdict.record() for verdict in verdicts]}
-
-
-def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
-    """Return the verdict on the metric of a table with the most published values; without any, it
-    is `too small to judge`.
-    """
-    return max(verdicts, key=lambda verdict: verdict.n_values, default=JointVerdict())
-
-
-def judge_table(compared: Iterable[ComparedValue], *key: str) -> list[JointVerdict]:
-    """Return the verdicts on the metrics of a table, in the order of the table; `key` is the seed
-    of the shuffles.
-    """
-    return [
-        judge_metric(group, *key)
-        for group in group_by(compared, lambda value: value.measure.metric).values()
-    ]
-
-
-def judge_metric(compared: Sequence[ComparedValue], *key: str) -> JointVerdict:
-    """Return the verdict on one metric of a table from its compared values."""
-    metric = compared[0].measure.metric
-    judged = [value for value in compared if value.draws.runs >= FEWEST_RUNS]
-    inside = sum(
-        judge(value.draws, replace(value.printed, gap=None)).verdict == "reproduced"
-        for value in judged
-    )
-    rows = rows_of(compared)
-    datasets = len({value.dataset for value in compared})
-    coverage_p = _coverage_p(judged, inside) if judged else None
-    pattern_p = pattern_test([costs_of(row) for row in rows], *key, metric)
-    spearman = mean_rank_correlation(map(means_and_prints, rows))
-    profiles = tuple(
-        name for name in reversed(PROFILES) if any(value.profile == name for value in compared)
-    )
-    return JointVerdict(
-        metric=metric,
-        n_values=len(compared),
-        datasets=datasets,
-        inside=inside,
-        judged=len(judged),
-        coverage_p=coverage_p,
-        pattern_p=pattern_p,
-        spearman=spearman,
-        profiles=profiles,
-    )
-
-
-def _coverage_p(compared: Sequence[ComparedValue], inside: int) -> float | None:
-    """Return the p-value of a binomial test with Kish's effective number of independent values."""
-    from scipy.special import bdtr
-
-    n = len(compared)
-    sizes = Counter(value.dataset for value in compared).values()
-    per_dataset = sum(size**2 for size in sizes) / n
-    design_effect = 1 + (per_dataset - 1) * _correlation(compared)
-    effective = max(1, round(n / design_effect))
-    p = float(bdtr(round(inside * effective / n), effective, LEVEL))
-    fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_VALUES else FEWEST_VALUES
-    return p if p <= ALPHA or effective >= fewest else None
-
-
-def _correlation(compared: Sequence[ComparedValue]) -> float:
-    """Return the correlation between models of one data set of lying inside the interval, from our
-    own runs.
-    """
-    products = []
-    squares = []
-    for group in group_by(compared, lambda value: value.dataset).values():
-        hits = [value.runs_inside for value in group]
-        squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
-        for first, second in combinations(hits, 2):
-            products += [
-                (first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()
-            ]
-    if not products:
-        return 0.0
-    covariance = math.fsum(products) / len(products)
-    variance = math.fsum(squares) / len(squares)
-    return min(1.0, max(0.0, covariance / variance))
-
-
-def rows_of(compared: Sequence[ComparedValue]) -> list[list[ComparedValue]]:
-    """Return the values in groups that the pattern compares: those of one data set and measure.
-
-    If a data set has one model at several values of a hyperparameter, its group has these values.
-    """
-    models = {(value.dataset, value.model) for value in compared}
-    n_models = Counter(dataset for dataset, _ in models)
-
-    def row_of(value: ComparedValue) -> tuple[str, str]:
-        has_several_models = n_models[value.dataset] > 1
-        return value.dataset, value.measure.column if has_several_models else ""
-
-    return list(group_by(compared, row_of).values())
-
-
-def costs_of(row: Sequence[ComparedValue]) -> _Costs:
-    """Return |published - ours| for each pair of models of a group of values."""
-    ours, printed = means_and_prints(row)
-    return np.abs(np.subtract.outer(printed, ours))
-
-
-def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
-    """Return the p-value of the order of our models within the data sets; None if it cannot be .05
-    or less.
-
-    `costs` are those of each data set, `key` is the seed of the shuffles.
-    `scipy.stats.permutation_test` has no strata: it would also shuffle between data sets.
-    """
-    costs = [matrix for matrix in costs if len(matrix) > 1]
-    orders = math.prod(math.factorial(len(matrix)) for matrix in costs)
-    if 1 / orders > ALPHA:
-        return None
-    sums = np.zeros(1)
-    rng = generator("pattern", *key)
-    for matrix in costs:
-        models = np.arange(len(matrix))
-        if orders <= SHUFFLES:
-            all_orders = np.array(list(permutations(models)))
-            sums = np.add.outer(sums, matrix[models, all_orders].sum(axis=1)).ravel()
-        else:
-            random_orders = rng.permuted(np.tile(models, (SHUFFLES, 1)), axis=1)
-            sums = sums + matrix[models, random_orders].sum(axis=1)
-    # The order itself is one of all permutations, but not of those that are drawn.
-    extra = int(orders > SHUFFLES)
-    observed = sum(float(np.trace(matrix)) for matrix in costs)
-    # Equal sums may differ by round-off.
-    as_near = np.sum(sums <= observed * (1 + 1e-9) + 1e-12)
-    return float((as_near + extra) / (len(sums) + extra))
-
-
-def self_test(compared: Sequence[ComparedValue], *key: str) -> dict[str, Any]:
-    """Return the verdicts on our own runs and on wrong prints, for the values of one metric of a
-    table.
-
-    The result has the number of prints of each kind, and of those that are `reproduced`.
-    `own_runs`: means of as many of our own runs as a published mean is over (at most half of them),
-    judged by the other runs; about 19 in 20 should be reproduced if the models differ by more than
-    they vary. `wrong_models`, `wrong_sets`: the print with the models of each data set, or the data
-    sets of each model, rotated; none should be reproduced. `own_verdicts`: the number of prints of
-    our own runs with each verdict.
-    """
-
-    def verdicts_on(samples: Iterable[list[ComparedValue]]) -> list[str]:
-        return [judge_metric(sample, *key).verdict for sample in samples]
-
-    own_runs = verdicts_on(prints_of_runs(compared))
-    models = verdicts_on(_rotations(compared, lambda value: (value.dataset, value.measure)))
-    sets = verdicts_on(_rotations(compared, lambda value: (value.model, value.measure)))
+def _record(interval: Interval) -> dict[str, float | None]:
     return {
-        "own_runs": len(own_runs),
-        "own_reproduced": own_runs.count("reproduced"),
-        "wrong_models": len(models),
-        "wrong_reproduced": models.count("reproduced"),
-        "wrong_sets": len(sets),
-        "wrong_sets_reproduced": sets.count("reproduced"),
-        "own_verdicts": {verdict: own_runs.count(verdict) for verdict in TABLE_VERDICTS},
+        "estimate": _number(interval.estimate),
+        "low": _number(interval.low),
+        "high": _number(interval.high),
     }
 
 
-def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedValue]]:
-    """Yield the values with the mean of some of our runs in place of the print, compared with the
-    other runs.
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def judge_table(compared: Iterable[ComparedValue], resolved: Resolved) -> list[TableVerdict]:
+    """Return the verdicts on the metrics of a table, in the order of the table.
+
+    Trivial models do not count: their values are far from all others, so they would decide.
     """
-    for first in range(max((len(value.runs) for value in compared), default=0)):
-        prints = []
-        for value in compared:
-            total = len(value.runs)
-            size = min(value.printed.mean_of, total // 2)
-            if first < total and total - size >= FEWEST_RUNS:
-                means = np.roll(value.means, -first)
-                printed = Printed(float(means[:size].mean()), 0.0, size)
-                draws = draws_of_means(means[size:], value.draws.least_half_width)
-                runs = np.roll(value.runs, -first)[size:]
-                prints.append(
-                    replace(value, runs=runs, means=means[size:], draws=draws, printed=printed)
-                )
-        if prints:
-            yield prints
+    trivial = {*dummies(resolved)}
+    values = [
+        value
+        for value in compared
+        if value.model not in trivial and value.model.casefold() not in TRIVIAL
+    ]
+    groups = group_by(values, lambda value: value.measure.metric)
+    return [_judge_metric(metric, group, resolved.means_of) for metric, group in groups.items()]
 
 
-def _rotations(
-    compared: Sequence[ComparedValue], group_of: Callable[[ComparedValue], Hashable]
-) -> Iterator[list[ComparedValue]]:
-    """Yield the values with the printed values rotated within groups, by each possible shift."""
-    # A group of one value has no wrong print.
-    groups = [group for group in group_by(compared, group_of).values() if len(group) > 1]
-    for shift in range(1, max(map(len, groups), default=1)):
-        yield [
-            replace(value, printed=group[(i + shift) % len(group)].printed)
-            for group in groups
-            if shift < len(group)
-            for i, value in enumerate(group)
-        ]
+def main_verdict(verdicts: Sequence[TableVerdict], resolved: Resolved) -> TableVerdict | None:
+    """Return the verdict on the first metric of a table's protocol that has one; None if nothing
+    is compared.
+    """
+    by_metric = {verdict.metric: verdict for verdict in verdicts}
+    metrics = [*resolved.spec.protocol.metrics, *by_metric]
+    return next((by_metric[metric] for metric in metrics if metric in by_metric), None)
+
+
+def _judge_metric(
+    metric: str, compared: Sequence[ComparedValue], means_of: Sequence[int]
+) -> TableVerdict:
+    rows = rows_of(compared)
+    tests = (strict_test(rows, mean_of) for mean_of in means_of)
+    used = {value.profile for value in compared}
+    return replace(
+        judge_measures(metric, rows),
+        strict=tuple(test for test in tests if test is not None),
+        profiles=tuple(name for name in reversed(PROFILES) if name in used),
+    )
+
+
+def judge_measures(metric: str, rows: Sequence[Row]) -> TableVerdict:
+    """Return the verdict on a metric of a table, without the strict tests."""
+    return TableVerdict(
+        metric=metric,
+        values=compare_values(rows),
+        order=compare_order(rows),
+        differences=compare_differences(rows),
+        values_verdict=_values_verdict(rows),
+        order_verdict=_order_verdict(rows),
+        differences_verdict=_robust(rows, differences_state),
+        n_datasets=len({row.dataset for row in rows}),
+    )
+
+
+# --- the states of the measures
+
+
+def values_state(rows: Sequence[Row]) -> State:
+    """Return `holds` if the interval of the median distance ends within one margin."""
+    interval = compare_values(rows).margins
+    if math.isnan(interval.low):
+        return "undecided"
+    if interval.high <= 1:
+        return "holds"
+    return "does not hold" if interval.low > 1 else "undecided"
+
+
+def order_state(rows: Sequence[Row]) -> State:
+    """Return `holds` if no two models are reversed, and the order of most of them is known.
+
+    The pairs are those that the print separates by more than the margin.
+    """
+    pairs = compare_order(rows).pairs
+    if not pairs:
+        return "nothing to compare"
+    if any(pair.is_reversed for pair in pairs):
+        return "does not hold"
+    n_kept = sum(pair.is_kept for pair in pairs)
+    return "holds" if 2 * n_kept > len(pairs) else "undecided"
+
+
+def differences_state(rows: Sequence[Row]) -> State:
+    """Return `holds` if the interval of the slope lies within `SAME_SIZE`."""
+    slope = compare_differences(rows)
+    low, high = SAME_SIZE
+    if math.isnan(slope.estimate):
+        return "nothing to compare"
+    if math.isnan(slope.low):
+        return "undecided"
+    if low <= slope.low and slope.high <= high:
+        return "holds"
+    return "does not hold" if slope.high < low or slope.low > high else "undecided"
+
+
+# --- robustness
+
+
+def _robust(rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]) -> MeasureVerdict:
+    """Return the verdict on a measure, which no single model and no single data set decides."""
+    state = state_of(rows)
+    if state in ("undecided", "nothing to compare"):
+        return MeasureVerdict(state)
+    without = {name: state_of(rest) for name, rest in leave_one_out(rows) if rest}
+    if state == "holds":
+        # Without a model or data set that all the others are compared with, nothing is left.
+        decisive = [name for name, other in without.items() if other == "does not hold"]
+        if decisive:
+            return MeasureVerdict("undecided", rests_on=decisive[0])
+        return MeasureVerdict("holds")
+    exceptions = [
+        name
+        for name, other in without.items()
+        if other == "holds" and MOST_EXCEPTIONS * _number_like(name, rows) >= 1
+    ]
+    if exceptions:
+        return MeasureVerdict("holds", exceptions=(exceptions[0],))
+    return MeasureVerdict("does not hold")
+
+
+def _number_like(name: str, rows: Sequence[Row]) -> int:
+    """Return the number of models if this is the name of a model, else that of data sets."""
+    models = {model for row in rows for model in row.models}
+    return len(models) if name in models else len({row.dataset for row in rows})
+
+
+def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
+    """Return the verdict on the values; exceptions are the models and data sets whose own values
+    are further than the margin from the print.
+    """
+    verdict = _robust(rows, values_state)
+    if verdict.state != "holds":
+        return verdict
+    models = tuple(dict.fromkeys(model for row in rows for model in row.models))
+    datasets = tuple(dict.fromkeys(row.dataset for row in rows))
+    far_models = tuple(
+        model for model in models if values_state(only_models(rows, (model,))) == "does not hold"
+    )
+    far_datasets = tuple(
+        dataset
+        for dataset in datasets
+        if values_state([row for row in rows if row.dataset == dataset]) == "does not hold"
+    )
+    are_many = len(far_models) > MOST_EXCEPTIONS * len(models) or len(
+        far_datasets
+    ) > MOST_EXCEPTIONS * len(datasets)
+    if are_many:
+        return MeasureVerdict("does not hold")
+    exceptions = dict.fromkeys((*verdict.exceptions, *far_models, *far_datasets))
+    return MeasureVerdict("holds", exceptions=tuple(exceptions))
+
+
+def _order_verdict(rows: Sequence[Row]) -> MeasureVerdict:
+    """Return the verdict on the order, with the models that are reversed as exceptions."""
+    state = order_state(rows)
+    if state != "does not hold":
+        return _robust(rows, order_state)
+    models = {model for row in rows for model in row.models}
+    exceptions = _reversed_models(rows)
+    if len(exceptions) > MOST_EXCEPTIONS * len(models):
+        return MeasureVerdict("does not hold")
+    rest = without_models(rows, exceptions)
+    if order_state(rest) != "holds":
+        return MeasureVerdict("does not hold")
+    return MeasureVerdict("holds", exceptions=exceptions)
+
+
+def _reversed_models(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the fewest models, found greedily, without which no two models are reversed.
+
+    Of two models of one pair, it is the one whose values are further from the print.
+    """
+    pairs = [pair.models for pair in compare_order(rows).pairs if pair.is_reversed]
+    distances = {
+        model: compare_values(only_models(rows, (model,))).margins.estimate
+        for models in pairs
+        for model in models
+    }
+    chosen: list[str] = []
+    while pairs:
+        counts = Counter(model for models in pairs for model in models)
+        worst = max(counts, key=lambda model: (counts[model], distances[model]))
+        chosen.append(worst)
+        pairs = [models for models in pairs if worst not in models]
+    return tuple(chosen)
+
+
+def leave_one_out(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the rows without each model, and without each data set, with its name."""
+    models = dict.fromkeys(model for row in rows for model in row.models)
+    if len(models) > 1:
+        for model in models:
+            yield model, without_models(rows, (model,))
+    datasets = dict.fromkeys(row.dataset for row in rows)
+    if len(datasets) > 1:
+        for dataset in datasets:
+            yield dataset, [row for row in rows if row.dataset != dataset]
+
+
+def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
+    """Return the rows without some models; rows that have no other model are left out."""
+    rest = [row.select(np.array([model not in models for model in row.models])) for row in rows]
+    return [row for row in rest if row.models]
+
+
+def only_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
+    """Return the rows of some models alone."""
+    chosen = [row.select(np.array([model in models for model in row.models])) for row in rows]
+    return [row for row in chosen if row.models]

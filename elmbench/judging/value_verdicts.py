@@ -65,6 +65,16 @@ class Printed:
     mean_of: int = 1
     #: The median distance to the published values of other models; None if there are none.
     gap: float | None = None
+    #: The largest distance that does not matter.
+    margin: float = math.inf
+    #: The ends of the metric's range.
+    least: float = -math.inf
+    greatest: float = math.inf
+
+    @property
+    def widest(self) -> float:
+        """The greatest width of an interval that tells this value from others."""
+        return min(self.margin, math.inf if self.gap is None else self.gap)
 
 
 class Judgement(NamedTuple):
@@ -91,23 +101,25 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     # not.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
     distance = abs(printed.value - draws.mean)
-    inside = Judgement("reproduced", low=draws.mean - half_width, high=draws.mean + half_width)
+    low = max(draws.mean - half_width, printed.least)
+    high = min(draws.mean + half_width, printed.greatest)
     if distance > half_width:
-        return inside._replace(verdict="close" if distance <= 2 * half_width else "differs")
-    if printed.gap is not None and 2 * half_width >= printed.gap:
-        return inside._replace(verdict="consistent", runs_to_tell=runs_to_tell(draws, printed))
-    return inside
+        is_close = distance <= (printed.margin + printed.rounding) * (1 + 1e-9)
+        return Judgement("close" if is_close else "differs", low=low, high=high)
+    if high - low <= printed.widest * (1 + 1e-8):
+        return Judgement("reproduced", low=low, high=high)
+    return Judgement("consistent", low=low, high=high, runs_to_tell=runs_to_tell(draws, printed))
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
-    """Return the fewest runs with an interval narrower than `gap` at the same deviation; None if
+    """Return the fewest runs with an interval that is narrow enough at the same deviation; None if
     there are none.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
-    gap = math.inf if printed.gap is None else printed.gap
 
     def tells(runs: int) -> bool:
-        return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < gap
+        width = 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding)
+        return width <= printed.widest
 
     first = bisect_left(numbers, True, key=tells)
     return numbers[first] if first < len(numbers) else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.execution.store import lock_tables
 from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.table_verdicts import joint_record, self_test
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.report.papers import PaperResults, TableResults, papers_of, read_paper_table
 from elmbench.report.results import records, rewrite_results
@@ -206,8 +206,7 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
     first = table.results[0]
     id = table.file.id
-    joint = joint_record(table.joints)
-    compared = [value for value in table.compared_values if value.measure.metric == joint["metric"]]
+    main = table.main_verdict
     verdicts, facts = (
         {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
     )
@@ -217,7 +216,8 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "folder": str(first.folder),
         "verdicts": verdicts,
         "facts": facts,
-        "joint": joint | {"self_test": self_test(compared, id, *table.profiles)},
+        "verdict": "" if main is None else main.state,
+        "measures": [verdict.record() for verdict in table.table_verdicts],
         "figures": records(table.published_values),
         "claims": [
             claim.record() | {"profile": claim.resolved.profile}
@@ -225,5 +225,5 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
             if claim.table == id
         ],
         "missing_runs": records(table.missing_runs),
-        "metrics": [agreement.record() for agreement in first.agreements],
+        "times": [asdict(agreement) for agreement in first.times],
     }

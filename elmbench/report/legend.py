@@ -7,8 +7,8 @@ from elmbench.tables.result_table import ResultTable
 _LEGEND = {
     "verdict": (
         "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the "
-        "last printed digit), consistent (in it, but so are figures of other models), close (in "
-        "one twice as wide), differs, too few runs (fewer than three)."
+        "last printed digit, and no wider than the margin), consistent (in a wider one), close "
+        "(outside, within the margin), differs, too few runs (fewer than three)."
     ),
     "ratio": (
         "Fit times are of one machine; compare the ratios, over the first model on the same data "

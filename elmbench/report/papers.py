@@ -18,10 +18,10 @@ from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.published_values import facts_sentence, missing_runs, verdict_counts
 from elmbench.judging.readings import TableCells, compare_readings
 from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
-from elmbench.judging.table_verdicts import ALPHA, JointVerdict, judge_table, main_verdict
-from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.report.results import Results, results_of_table
+from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
@@ -34,16 +34,6 @@ from elmbench.tables import kind_of_table
 _WORTH = (
     dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
 )
-#: The plurals of metrics.
-_PLURALS = {
-    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means",
-    "mcc": "MCCs",
-    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls",
-    "f1": "F1 scores",
-    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives",
-    "fn": "false negatives",
-    "tp": "true positives",
-}  # fmt: skip
 _NO_VALUES = pd.DataFrame(columns=[*COLUMNS, "profile"])
 
 
@@ -116,17 +106,17 @@ class TableResults:
         compared = (figure for one in self.results for figure in one.compared_values)
         return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
 
-    @property
-    def profiles(self) -> list[str]:
-        """The names of the profiles of the compared values, which are part of the seed of
-        permutations.
-        """
-        return sorted({figure.profile for figure in self.compared_values})
-
     @cached_property
-    def joints(self) -> list[JointVerdict]:
+    def table_verdicts(self) -> list[TableVerdict]:
         """The verdict on each metric."""
-        return judge_table(self.compared_values, self.file.id, *self.profiles)
+        return judge_table(self.compared_values, self.results[0].resolved) if self.results else []
+
+    @property
+    def main_verdict(self) -> TableVerdict | None:
+        """The verdict on the metric that the table is about; None if nothing is compared."""
+        if not self.results:
+            return None
+        return main_verdict(self.table_verdicts, self.results[0].resolved)
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:
@@ -243,6 +233,12 @@ class PaperResults:
         return compare_readings(self.paper.readings, tables)
 
     @cached_property
+    def main_verdicts(self) -> dict[str, TableVerdict]:
+        """The verdict on the main metric of each table that has one, by the table's label."""
+        verdicts = {table.file.spec.label: table.main_verdict for table in self.tables}
+        return {label: verdict for label, verdict in verdicts.items() if verdict is not None}
+
+    @cached_property
     def sentences(self) -> list[str]:
         """The answer on the paper, then sentences on each table and metric, and on the counts of
         values and facts.
@@ -250,13 +246,12 @@ class PaperResults:
         There are none without published values.
         """
         values, facts = self.counts
-        main = [main_verdict(table.joints) for table in self.tables if table.joints]
         sentences = []
-        if main:
-            few_runs = sum(joint.verdict == "pattern only" and not joint.judged for joint in main)
-            sentences = [answer_sentence(Counter(joint.verdict for joint in main), few_runs)]
+        if self.main_verdicts:
+            sentences = [answer_sentence(self.main_verdicts)]
         for table in self.tables:
-            sentences += [table_sentence(table.file.spec.label, joint) for joint in table.joints]
+            label = table.file.spec.label
+            sentences += [table_sentence(label, verdict) for verdict in table.table_verdicts]
         total = values.total()
         if total:
             subject = amount(total, "published figure")
@@ -357,89 +352,3 @@ def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
     """Return tables by paper, in the order in which the papers first occur."""
     by_paper = group_by(tables, lambda table: table.file.paper.key).values()
     return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]
-
-
-def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
-    """Return the answer on a paper in words, from the numbers of its tables with each verdict of
-    `TABLE_VERDICTS`.
-
-    `few_runs`: number of the tables that are `pattern only` because no figure has the runs that an
-    interval needs.
-    """
-    small = tables["too small to judge"]
-    judged = tables.total() - small
-    if not judged:
-        return "No table has enough figures and runs to be judged."
-    if judged > 1:
-        text = _answer_on_tables(tables, judged, few_runs)
-    else:
-        text = _answer_on_one_table(tables, has_few_runs=bool(few_runs))
-    if not small:
-        return f"{text}."
-    more = "1 more table is" if small == 1 else f"{small} more tables are"
-    return f"{text}. {more} too small to judge."
-
-
-def _answer_on_tables(tables: Counter[str], judged: int, few_runs: int) -> str:
-    """Return the answer on several tables that can be judged."""
-    alike = tables["reproduced"] + tables["pattern only"]
-    text = f"The models compare as published in {alike or 'none'} of {judged} tables"
-    if alike:
-        text += f"; the values agree in {tables['reproduced'] or 'none'} of these"
-    if few_runs:
-        text += f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell"
-    if tables["level only"]:
-        text += f"; in {tables['level only']} only the values agree"
-    return text
-
-
-def _answer_on_one_table(tables: Counter[str], *, has_few_runs: bool) -> str:
-    """Return the answer on the only table that can be judged."""
-    models_agree = bool(tables["reproduced"] + tables["pattern only"])
-    values_agree = bool(tables["reproduced"] + tables["level only"])
-    compare = "compare" if models_agree else "do not compare"
-    text = f"The models {compare} as published in the only table that can be judged"
-    if has_few_runs:
-        return f"{text}, but it has too few runs to judge the values"
-    link = "and" if values_agree == models_agree else "but"
-    agree = "agree" if values_agree else "do not agree"
-    return f"{text}, {link} the values {agree}"
-
-
-def table_sentence(label: str, joint: JointVerdict) -> str:
-    """Return the verdict on one metric of a table in words, with the profiles of its values."""
-    metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
-    if joint.profiles != ("paper",):
-        profiles = "profiles" if len(joint.profiles) > 1 else "profile"
-        label += f" ({profiles} {' and '.join(joint.profiles)})"
-    subject = f"{metric[0].upper()}{metric[1:]} of {label}"
-    values = _values_clause(joint)
-    return f"{subject}: {values}, {_pattern_clause(joint)}. Verdict: {joint.verdict}."
-
-
-def _values_clause(joint: JointVerdict) -> str:
-    """Return how many values are inside their intervals."""
-    if not joint.judged:
-        return f"none of {joint.n_values} has the {FEWEST_RUNS} runs that an interval needs"
-    text = ""
-    if joint.judged < joint.n_values:
-        text = f"{joint.judged} of {joint.n_values} have an interval; "
-    if joint.inside == 1 or joint.judged == 1:
-        inside = "is inside its interval"
-    else:
-        inside = "are inside their intervals"
-    return f"{text}{joint.inside} of {joint.judged} {inside} ({joint.expected:g} expected)"
-
-
-def _pattern_clause(joint: JointVerdict) -> str:
-    """Return whether the pattern of the models matches the published one."""
-    if joint.pattern_p is None:
-        return "and there are too few models to test the pattern"
-    matches = joint.pattern_p <= ALPHA
-    link = "but" if matches and not joint.judged else "and"
-    verb = "matches" if matches else "does not match"
-    if joint.pattern_p < 0.001:
-        p = "(p < .001)"
-    else:
-        p = f"(p = {joint.pattern_p:.3f})".replace("0.", ".", 1)
-    return f"{link} the pattern {verb} the printed one {p}"

@@ -19,7 +19,7 @@ from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
 from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins, optimism, summarise
-from elmbench.judging.table_verdicts import JointVerdict, judge_table
+from elmbench.judging.table_verdicts import TableVerdict, judge_table
 from elmbench.registry.scorers import find_metric
 from elmbench.report.build_table import build_table
 from elmbench.report.notes import remarks_of
@@ -126,14 +126,14 @@ class Results:
         return list(published.compared_values(self.published_values, self.measured))
 
     @cached_property
-    def verdicts(self) -> list[JointVerdict]:
+    def verdicts(self) -> list[TableVerdict]:
         """The verdicts on the table, one for each metric with published values."""
-        return judge_table(self.compared_values, self.resolved.file.id, self.resolved.profile)
+        return judge_table(self.compared_values, self.resolved)
 
     @cached_property
-    def agreements(self) -> list[published.Agreement]:
-        """The agreement of each metric with the print."""
-        return published.agreements(self.compared_values, self.published_values, self.resolved)
+    def times(self) -> list[published.TimesAgreement]:
+        """The agreement of the times with the print."""
+        return list(published.agreements_of_times(self.published_values, self.resolved))
 
     @cached_property
     def environment(self) -> dict[str, Any]:

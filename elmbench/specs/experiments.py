@@ -207,6 +207,47 @@ class Profile(Spec):
     tune_rows: int | None = Field(default=None, ge=20)
 
 
+class Expectation(Spec):
+    """A verdict that is known, with its reason: `elmbench check --strict` accepts it, and objects
+    when it changes.
+
+    It is about a claim, about one published value (`dataset`, `model` and `metric`), or about a
+    metric of the whole table.
+    """
+
+    verdict: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+    #: The beginning of a claim.
+    claim: str = ""
+    metric: str = ""
+    dataset: str = ""
+    model: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The subject in words."""
+        if self.claim:
+            return f"the claim {self.claim!r}"
+        if self.model:
+            return f"{self.metric} of {self.model} on {self.dataset}"
+        return f"the verdict on {self.metric}"
+
+    def is_of_table(self, metric: str) -> bool:
+        """Return True if the expectation is about a metric of the whole table."""
+        return self.metric == metric and not self.model
+
+    @model_validator(mode="after")
+    def _has_one_subject(self) -> Expectation:
+        names = (self.claim, self.metric, self.dataset, self.model)
+        given = tuple(bool(name) for name in names)
+        of_claim = (True, False, False, False)
+        of_table = (False, True, False, False)
+        of_value = (False, True, True, True)
+        if given not in (of_claim, of_table, of_value):
+            raise ValueError("expected a claim, a metric, or a dataset with a model and a metric")
+        return self
+
+
 class Experiment(Spec):
     """`experiments/<paper>/<table>.yaml`."""
 
@@ -231,6 +272,8 @@ class Experiment(Spec):
     other_rows: dict[str, str] = Field(default_factory=dict)
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
+    #: Verdicts that are known, with their reasons.
+    expect: tuple[Expectation, ...] = ()
     #: The limits of a search or a fit, such as `time=600s,memory=4GB`.
     limit: LimitText = ""
     #: Separate limits for searches, which take as long as all their fits together.

@@ -118,8 +118,15 @@ class Resolved:
 
     @property
     def mean_of(self) -> int:
-        """The number of draws of the protocol in a published mean."""
-        return self.file.spec.published.mean_of if self.file.spec.published else 1
+        """The number of draws of the protocol in a published mean; the smallest one possible if
+        the paper does not print it.
+        """
+        return self.means_of[0]
+
+    @property
+    def means_of(self) -> tuple[int, ...]:
+        """The numbers of draws of the protocol that a published mean may have."""
+        return self.file.spec.published.means_of if self.file.spec.published else (1,)
 
     def cuts(self, dataset: str) -> bool:
         """Return True if the profile uses fewer rows of a data set than the paper, or other

@@ -16,7 +16,7 @@ from elmbench.files import check_regular
 from elmbench.metrics import metrics_taking
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
-from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY
+from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, Count
 
 _PERCENT = Decimal("0.01")
 #: A metric's name in the files, without the unit `_percent` -> the suite's name if it differs.
@@ -60,11 +60,17 @@ class Published(Spec):
     parameters: str | tuple[str, ...] = ()
     #: Data sets that stand in for another one, such as draws from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)
-    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One,
-    #: which gives the widest interval for a verdict, if the paper does not say.
-    mean_of: int = Field(default=1, ge=1)
+    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. If
+    #: the paper does not say, the numbers that it may be, the smallest one first: it gives the
+    #: widest interval for a verdict.
+    mean_of: Count | tuple[Count, ...] = 1
     #: The meaning of metrics that the paper prints under another metric's name.
     meant: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def means_of(self) -> tuple[int, ...]:
+        """The numbers of draws that a printed mean may have, the smallest one first."""
+        return (self.mean_of,) if isinstance(self.mean_of, int) else self.mean_of
 
     @property
     def parameter_files(self) -> tuple[str, ...]:

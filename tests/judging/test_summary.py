@@ -54,10 +54,10 @@ def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
 
 def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
-    line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
-    # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after
-    # eight.
-    assert (line["verdict"], line["runs_to_tell"]) == ("consistent", 9)
+    line = entry(toy(figures), runs("ELM", 0.897, 0.9, 0.903))
+    # The margin is .02, and 2 t s sqrt(1 + 1/R) + 0.0001 is .0214 after four runs and .0184 after
+    # five.
+    assert (line["verdict"], line["runs_to_tell"]) == ("consistent", 5)
     line = entry(toy(figures), folds("ELM", 0.9, 0.9))
     assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("too few runs", 1, 3)
     assert pd.isna(line["low"])
@@ -82,12 +82,13 @@ def test_leaks_and_rows_or_folds_that_a_profile_changes_are_not_compared(
     """A figure that another paper has measured is no model of the row."""
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,LASVM (cited),mcc,0.9010,,\n"
     resolved = toy(figures, profile="fast", profiles={"fast": profile})
-    line = entry(resolved, runs("ELM", 0.89, 0.9, 0.91, folds=folds, reading=reading), model="ELM")
+    lines = runs("ELM", 0.899, 0.9, 0.901, folds=folds, reading=reading)
+    line = entry(resolved, lines, model="ELM")
     assert (line["verdict"], line["runs"]) == (verdict, None if verdict == "no data" else 3)
 
 
 def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
-    figures, result = "WDBC,ELM,mcc,0.9,,\n", runs("ELM", 0.89, 0.9, 0.91)
+    figures, result = "WDBC,ELM,mcc,0.900,,\n", runs("ELM", 0.899, 0.9, 0.901)
     resolved = toy(figures, **{"other-rows": {"wdbc": "it prints 900 rows"}})
     assert entry(resolved, result)["verdict"] == "not comparable"
     assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, result))

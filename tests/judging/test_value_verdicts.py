@@ -12,8 +12,12 @@ import pytest
 from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
-from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.published_values import Agreement, agreements, compared_values
+from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
+from elmbench.judging.published_values import (
+    agreements_of_times,
+    compared_values,
+    own_runs_inside,
+)
 from elmbench.judging.summary import summarise
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
@@ -30,6 +34,8 @@ from elmbench.specs.profiles import Resolved
 #: Three runs of mean 0.9 and deviation 0.01; t(.975, 2) = 4.302653.
 DRAWS = Draws(0.9, 0.01, 3, 0.0)
 HALF = 4.302653 * 0.01 * math.sqrt(1 + 1 / 3)
+#: A margin wider than the interval.
+MARGIN = 0.12
 
 
 def test_the_interval_is_that_of_a_new_draw() -> None:
@@ -46,13 +52,13 @@ def test_the_interval_is_that_of_a_new_draw() -> None:
     [
         (HALF + 0.005 - 1e-6, "reproduced"),
         (HALF + 0.005 + 1e-6, "close"),
-        (2 * (HALF + 0.005) - 1e-6, "close"),
-        (2 * (HALF + 0.005) + 1e-6, "differs"),
+        (MARGIN + 0.005 - 1e-6, "close"),
+        (MARGIN + 0.005 + 1e-6, "differs"),
     ],
 )
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_verdict_at_its_boundaries(distance: float, verdict: str, side: int) -> None:
-    result = judge(DRAWS, Printed(0.9 + side * distance, 0.005))
+    result = judge(DRAWS, Printed(0.9 + side * distance, 0.005, margin=MARGIN))
     assert result.verdict == verdict
     assert (result.high - result.low) / 2 == pytest.approx(HALF + 0.005, rel=1e-6)
     assert result.runs_to_tell is None
@@ -72,10 +78,29 @@ def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> 
     width = 2 * (HALF + 0.005)
     assert judge(DRAWS, replace(near, gap=width + 1e-6)).verdict == "reproduced"
     assert judge(DRAWS, replace(near, gap=width - 1e-6)).verdict == "consistent"
-    # A figure outside of the interval is close or differs, however far apart the models are.
+    # A value outside of the interval is close or differs, however far apart the models are.
     for apart in (0.001, 1.0, None):
-        assert judge(DRAWS, Printed(0.9 + 0.75 * width, 0.005, gap=apart)).verdict == "close"
-        assert judge(DRAWS, Printed(0.5, 0.005, gap=apart)).verdict == "differs"
+        outside = Printed(0.9 + 0.75 * width, 0.005, gap=apart, margin=0.1)
+        assert judge(DRAWS, outside).verdict == "close"
+        assert judge(DRAWS, replace(outside, value=0.5)).verdict == "differs"
+
+
+def test_an_interval_wider_than_the_margin_is_consistent_at_best() -> None:
+    """A single published value has no other models, and still no interval is good enough for it."""
+    width = 2 * (HALF + 0.005)
+    alone = Printed(0.9, 0.005)
+    assert judge(DRAWS, replace(alone, margin=width + 1e-6)).verdict == "reproduced"
+    assert judge(DRAWS, replace(alone, margin=width - 1e-6)).verdict == "consistent"
+    # An interval from -.25 to 1.86 says nothing about an accuracy of .307.
+    wide = Draws(0.801, 0.21, 3, 0.0)
+    result = judge(wide, Printed(0.307, 0.0005, margin=0.01, least=0.0, greatest=1.0))
+    assert (result.verdict, result.low, result.high) == ("consistent", 0.0, 1.0)
+
+
+def test_more_runs_never_turn_reproduced_into_differs_at_the_same_mean() -> None:
+    printed = Printed(0.905, 0.0005, mean_of=20, margin=0.02)
+    verdicts = [judge(replace(DRAWS, runs=runs), printed).verdict for runs in (2, 3, 20, 200, 2000)]
+    assert verdicts == ["too few runs", "consistent", "reproduced", "reproduced", "close"]
 
 
 def test_the_runs_that_would_tell() -> None:
@@ -93,9 +118,10 @@ def test_the_runs_that_would_tell() -> None:
 
 def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
     draws = Draws(1.0, 0.0, 5, 1 / 400)
-    assert judge(draws, Printed(1.0 - 1 / 400, 0.0)).verdict == "reproduced"
-    assert judge(draws, Printed(1.0 - 2 / 400, 0.0)).verdict == "close"
-    assert judge(draws, Printed(1.0 - 3 / 400, 0.0)).verdict == "differs"
+    printed = Printed(1.0, 0.0, margin=0.01)
+    assert judge(draws, replace(printed, value=1 - 1 / 400)).verdict == "reproduced"
+    assert judge(draws, replace(printed, value=1 - 2 / 400)).verdict == "close"
+    assert judge(draws, replace(printed, value=1 - 5 / 400)).verdict == "differs"
 
 
 def test_draws_are_run_means() -> None:
@@ -133,19 +159,15 @@ def test_a_new_draw_is_reproduced_95_times_in_100(seed: int, runs: int, mean_of:
 
 
 HOLDOUT = {"outer": {"kind": "holdout", "runs": 4, "sizes": {"wdbc": {"train": 379, "test": 190}}}}
-FIGURES = "WDBC,ELM,mcc,0.90,,\nWDBC,K-ELM,mcc,0.94,,\nWDBC,OS-ELM,mcc,0.70,,\n"
-MEANS = {
-    "ELM": [0.90, 0.91, 0.89, 0.90],
-    "K-ELM": [0.93, 0.935, 0.94, 0.935],
-    "OS-ELM": [0.6, 0.7, 0.8, 0.71],
-}
 
 
-def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
+def compared_of(
+    resolved: Resolved, lines: list[dict[str, Any]]
+) -> tuple[list[ComparedValue], pd.DataFrame]:
+    """Return the compared values of some cells, and the lines with a published value."""
     measured = MeasuredCells(frame(resolved, lines), resolved)
-    figures = summarise(measured).dropna(subset="published")
-    compared = list(compared_values(figures, measured))
-    return {one.metric: one for one in agreements(compared, figures, resolved)}
+    published = summarise(measured).dropna(subset="published")
+    return list(compared_values(published, measured)), published
 
 
 def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any]]:
@@ -156,66 +178,16 @@ def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
     ]
 
 
-def test_differences_and_the_order_of_the_models(toy: Toy) -> None:
-    resolved = toy(FIGURES, protocol=HOLDOUT)
-    one = result(resolved, lines_of(MEANS))["mcc"]
-    assert one.n_values == 3
-    distances = [
-        abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)
-    ]
-    assert one.median_difference == pytest.approx(np.median(distances))
-    assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(1.0), 1, 1)
-    other = result(resolved, lines_of(MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}))[
-        "mcc"
-    ]
-    assert (other.rank_correlation, other.same_best, other.rows) == (pytest.approx(0.5), 0, 1)
-
-
-def test_the_best_error_is_the_smallest(toy: Toy) -> None:
-    outer = HOLDOUT["outer"] | {"sizes": {"calhousing": {"train": 100, "test": 100}}}
-    protocol = HOLDOUT | {"outer": outer, "metrics": ["nrmse"]}
-    figures = "Calhousing,ELM,nrmse,0.5,,\nCalhousing,K-ELM,nrmse,0.3,,\n"
-    resolved = toy(figures, protocol=protocol, datasets=["calhousing"])
-    lines = [
-        cell(model, run, dataset="calhousing", nrmse=value + run / 1000)
-        for model, value in {"ELM": 0.5, "K-ELM": 0.3}.items()
-        for run in range(4)
-    ]
-    one = result(resolved, lines)["nrmse"]
-    assert (one.same_best, one.rows, one.rank_correlation) == (1, 1, None)
-
-
-def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
-    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
-    printed = {"ELM": 0.90, "K-ELM": 0.94, "OS-ELM": 0.70}
-    verdicts = [
-        judge(
-            draws_of_means(np.array(part), 1 / 190),
-            Printed(
-                printed[other], 0.005, 1, float(np.median([abs(printed[model] - p) for p in rest]))
-            ),
-        ).verdict
-        for model, part in MEANS.items()
-        for other in printed
-        for rest in [[p for name, p in printed.items() if name != model]]
-        if other != model
-    ]
-    shown = [verdict for verdict in verdicts if verdict != "consistent"]
-    counts = (len(shown), shown.count("reproduced"), len(verdicts) - len(shown))
-    assert (one.pairings, one.pairings_reproduced, one.pairings_untold) == counts
-    # The runs of OS-ELM vary so much that they are consistent with each figure.
-    assert (one.pairings, one.pairings_untold) == (4, 2)
-
-
 @pytest.mark.parametrize(
     # The fifth run lies far off the others; each of the others lies among them. Three runs are too
     # few.
     ("runs", "left_out"),
-    [([0.90, 0.91, 0.89, 0.90, 0.5], (5, 4)), ([0.9, 0.91, 0.89], (0, 0))],
+    [([0.90, 0.91, 0.89, 0.90, 0.5], (4, 5)), ([0.9, 0.91, 0.89], (0, 0))],
 )
 def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int, int]) -> None:
-    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of({"ELM": runs}))["mcc"]
-    assert (one.left_out, one.left_out_reproduced) == left_out
+    resolved = toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT)
+    compared, _ = compared_of(resolved, lines_of({"ELM": runs}))
+    assert own_runs_inside(compared) == left_out
 
 
 def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
@@ -230,13 +202,12 @@ def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
         for model, value in {"ELM": 0.01, "K-ELM": 0.02, "OS-ELM": 0.01}.items()
         for run in range(4)
     ]
-    ours = result(toy(figures, **changes), lines)
-    fit, predict = ours.pop("fit_seconds"), ours.pop("predict_seconds")
+    resolved = toy(figures, **changes)
+    _, published = compared_of(resolved, lines)
+    fit, predict = agreements_of_times(published, resolved)
     # Twice the first model's time where four times are printed, once where half is printed.
-    assert (fit.median_factor, fit.median_difference, fit.pairings) == (pytest.approx(2.0), None, 0)
+    assert (fit.metric, fit.n, fit.median_factor) == ("fit_seconds", 3, pytest.approx(2.0))
     assert fit.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
-    assert (predict.n_values, predict.median_factor, ours) == (2, pytest.approx(8.0), {})
-    assert (
-        result(toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast"), lines)
-        == {}
-    )
+    assert (predict.n, predict.median_factor) == (2, pytest.approx(8.0))
+    cut = toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast")
+    assert [*agreements_of_times(compared_of(cut, lines)[1], cut)] == []

@@ -2,7 +2,6 @@
 about.
 """
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +12,13 @@ from rich.text import Text
 
 from elmbench.cli.checks import published_text
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
+from elmbench.judging.table_verdicts import MeasureVerdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
-from elmbench.report.papers import (
-    PaperResults,
-    TableResults,
-    answer_sentence,
-    papers_of,
-    table_sentence,
-)
+from elmbench.report.papers import PaperResults, TableResults, papers_of
+from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -43,64 +38,53 @@ def answer(*names: str) -> PaperResults:
 
 def test_the_sentences_on_a_table() -> None:
     result = answer("paper/eem/table4", "paper/eem/table5")
-    first = committed("paper/eem/table4").verdicts[0]
-    assert result.sentences[0] == (
-        "The models compare as published in 2 of 2 tables; the values agree in 1 of these, and 1 has too few runs to "
-        "tell."
+    table4, table5 = result.sentences[1:3]
+    verdict = committed("paper/eem/table4").verdicts[0]
+    order = verdict.order
+    assert table4.startswith(
+        f"G-means of Table 4: the median distance is {100 * verdict.values.median.estimate:.1f} "
+        f"points, and {verdict.values.within} of 72 are within 1 point (values hold); "
+        f"{order.same} of {order.same + order.opposite} pairs of models have the printed order, "
+        f"and {order.unseparated} more are too close in our runs (order holds); differences are "
     )
-    assert result.sentences[1] == (
-        f"G-means of Table 4: {first.inside} of 72 are inside their intervals ({first.expected:g} expected), and the "
-        "pattern matches the printed one (p < .001). Verdict: reproduced."
-    )
-    partly = table_sentence("Table 4", replace(first, judged=64, inside=58, profiles=("paper",)))
-    assert partly.startswith(
-        "G-means of Table 4: 64 of 72 have an interval; 58 of 64 are inside their intervals (60.8"
-    )
-    alone = table_sentence(
-        "Table 4", replace(first, n_values=1, judged=1, inside=1, profiles=("fast",))
-    )
-    assert alone.startswith("G-means of Table 4 (profile fast): 1 of 1 is inside its interval (")
-    assert result.sentences[2] == (
-        "G-means of Table 5: none of 54 has the 3 runs that an interval needs, but the pattern matches the printed one "
-        "(p < .001). Verdict: pattern only."
+    assert "As one more rerun of ours, the print has p = " in table4
+    assert "if a published value is one run, and p <.001 if it is a mean of 10" in table4
+    assert table4.endswith("Verdict: holds.")
+    # One run has no interval, so nothing is decided.
+    assert "(values undecided); our runs separate none of 121 pairs of models" in table5
+    assert table5.endswith("Verdict: undecided.")
+    fast = replace(verdict, profiles=("paper", "fast"))
+    assert table_sentence("Table 4", fast).startswith(
+        "G-means of Table 4 (profiles paper and fast)"
     )
 
 
-ONLY = "compare as published in the only table that can be judged"
+def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
+    verdict = committed("paper/eem/table4").verdicts[0]
+    named = replace(verdict, order_verdict=MeasureVerdict("holds", exceptions=("EEM-SIG",)))
+    sentence = table_sentence("Table 4", named)
+    assert "(order holds but for EEM-SIG)" in sentence
+    assert sentence.endswith("Verdict: holds but for EEM-SIG.")
+    resting = replace(verdict, values_verdict=MeasureVerdict("undecided", rests_on="heart"))
+    assert "(values undecided, as it rests on heart)" in table_sentence("Table 4", resting)
 
 
-@pytest.mark.parametrize(
-    ("tables", "few_runs", "sentence"),
-    [
-        (
-            {"pattern only": 5, "not reproduced": 1, "too small to judge": 1},
-            0,
-            "The models compare as published in 5 of 6 tables; the values agree in none of these. "
-            "1 more table is too small to judge.",
-        ),
-        ({"not reproduced": 2}, 0, "The models compare as published in none of 2 tables."),
-        (
-            {"level only": 2},
-            0,
-            "The models compare as published in none of 2 tables; in 2 only the values agree.",
-        ),
-        (
-            {"pattern only": 1, "too small to judge": 4},
-            0,
-            f"The models {ONLY}, but the values do not agree. 4 more tables are too small to judge.",
-        ),
-        ({"reproduced": 1}, 0, f"The models {ONLY}, and the values agree."),
-        ({"not reproduced": 1}, 0, f"The models do not {ONLY}, and the values do not agree."),
-        (
-            {"pattern only": 1},
-            1,
-            f"The models {ONLY}, but it has too few runs to judge the values.",
-        ),
-        ({"too small to judge": 2}, 0, "No table has enough figures and runs to be judged."),
-    ],
-)
-def test_the_answer_on_a_paper(tables: dict[str, int], few_runs: int, sentence: str) -> None:
-    assert answer_sentence(Counter(tables), few_runs) == sentence
+def test_the_answer_on_a_paper() -> None:
+    verdict = committed("paper/eem/table4").verdicts[0]
+    fails = MeasureVerdict("does not hold")
+    failing = replace(verdict, values_verdict=fails, order_verdict=fails, differences_verdict=fails)
+    excepted = replace(verdict, values_verdict=MeasureVerdict("holds", exceptions=("heart",)))
+    tables = {"Table 1": failing, "Table 2": verdict, "Table 3": excepted, "Table 4": failing}
+    values = verdict.values
+    order = verdict.order
+    assert answer_sentence(tables) == (
+        "Of 4 tables, 2 hold: Table 2, Table 3 (but for heart); 2 do not hold: Table 1, Table 4. "
+        f"{4 * values.within} of {4 * values.n} values are within the margin, and "
+        f"{4 * order.same} of {4 * (order.same + order.opposite)} pairs of models that both "
+        "separate have the same order."
+    )
+    alone = answer_sentence({"Table 1": replace(verdict, order=replace(order, pairs=()))})
+    assert alone == (f"Table 1 holds. {values.within} of {values.n} values are within the margin.")
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
@@ -162,13 +146,11 @@ def test_facts_of_the_data_are_counted_apart() -> None:
 
 def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     names = ("paper/rkelm/table3", "fast/rkelm/table3")
-    paper, fast = (committed(name).verdicts[0].n_values for name in names)
+    paper, fast = (committed(name).verdicts[0].values.n for name in names)
     # The other data sets are those of profile fast alone.
-    assert (
-        answer(*names)
-        .sentences[1]
-        .startswith(f"RMSEs of Table 3 (profiles paper and fast): 22 of {fast} are")
-    )
+    sentence = answer(*names).sentences[1]
+    assert sentence.startswith("RMSEs of Table 3 (profiles paper and fast): the median distance is")
+    assert f"17 of {fast} are within 3 %" in sentence
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
     counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
@@ -179,11 +161,9 @@ def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
 
 def test_the_words_of_other_verdicts() -> None:
     words = {
-        "paper/rkelm/table5": "3 of 5 are inside their intervals (4.8 expected), and the pattern does not match the "
-        "printed one (p = .100). Verdict: too small to judge.",
-        "paper/ospvm/table12": "Accuracies of Table 12: 2 of 4 are inside their intervals (3.8 expected), and there "
-        "are too few models to test the pattern. Verdict: too small to judge.",
-        "fast/eem/table4": "G-means of Table 4 (profile fast): none of 72 has the 3 runs",
+        "paper/ospvm/table12": "the print separates no two models.",
+        "fast/eem/table4": "G-means of Table 4 (profile fast): the median distance is",
+        "paper/ospvm/table2": "of models have the printed order",
     }
     for name, text in words.items():
         assert text in " ".join(answer(name).sentences)
@@ -273,13 +253,14 @@ def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
         ("wdbc", "paper"),
         ("sylva", "fast"),
     }
-    assert (
-        record["joint"]["figures"]
-        == sum(record["verdicts"].values())
-        == paper.counts[0].total()
-        == 10
-    )
-    assert "MCCs of Table IV (profiles paper and fast): 3 of 10 " in paper.sentences[1]
+    (measures,) = record["measures"]
+    counts = {
+        measures["values"]["n"],
+        sum(record["verdicts"].values()),
+        paper.counts[0].total(),
+    }
+    assert counts == {10}
+    assert "MCCs of Table IV (profiles paper and fast): the median" in paper.sentences[1]
 
 
 def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:

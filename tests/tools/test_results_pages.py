@@ -8,12 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_cells import committed
-from scipy.stats import binom
 
-from elmbench.judging.table_verdicts import ALPHA
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from tools.results_pages import PAGES, pattern_error_and_power, render
+from tools.results_pages import PAGES, render
 
 ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in PAGES]
@@ -138,12 +136,3 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
     assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of(
         "eem.md"
     )
-
-
-def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
-    errors, prints, *wins = pattern_error_and_power(
-        committed("paper/rkelm/table3").compared_values, "rkelm/table3"
-    )
-    assert prints == 100
-    assert errors <= binom.ppf(1 - 1e-6, prints, ALPHA)
-    assert wins == [20, 20]

@@ -10,16 +10,29 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench.judging.published_values import error_and_power, facts_sentence, verdict_counts
+from elmbench.judging.published_values import facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
+from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.build_table import grids_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
-from elmbench.report.papers import PaperResults, TableResults, table_sentence
+from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
+from elmbench.report.verdict_sentences import (
+    MEASURE_COLUMNS,
+    MEASURE_LEGEND,
+    STATE_SIGNS,
+    distance_text,
+    margin_text,
+    measure_texts,
+    order_text,
+    slope_text,
+    state_text,
+    table_sentence,
+)
 from elmbench.results.cells import csv
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
@@ -71,9 +84,6 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         total=total,
         compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
-        power=error_and_power(
-            one for paper in papers for table in paper.run for one in table.results[0].agreements
-        ),
     )
     for paper in papers:
         yield page(paper.page, "paper.html", paper=paper)
@@ -215,6 +225,31 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
             }
 
 
+def measures_of(results: Results) -> list[list[str]]:
+    """Return the lines of the table of measures, one for each metric."""
+    return [measure_texts(verdict) for verdict in results.verdicts]
+
+
+def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
+    """Return the cells of a table's three measures: state, sign, text and a longer one."""
+    texts = {
+        "values": f"{distance_text(verdict)}, {verdict.values.within} of {verdict.values.n} within "
+        f"{margin_text(verdict.metric)}",
+        "order": order_text(verdict),
+        "differences": slope_text(verdict.differences),
+    }
+    return [
+        {
+            "measure": name,
+            "state": measure.state,
+            "sign": STATE_SIGNS[measure.state],
+            "text": texts[name],
+            "exceptions": ", ".join(measure.exceptions),
+        }
+        for name, measure in verdict.measures.items()
+    ]
+
+
 @cache
 def environment() -> Environment:
     """Return the environment of the templates, which escapes the content that they are filled
@@ -234,7 +269,16 @@ def environment() -> Environment:
         table_sentence,
         verdict_counts,
         facts_sentence,
+        measures_of,
+        measure_cells,
+        state_text,
     )
     functions = {function.__name__: function for function in (*tables, *parts)}
-    templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, **functions}
+    constants: dict[str, Any] = {
+        "version": version("elmbench"),
+        "signs": _SIGNS,
+        "measure_columns": MEASURE_COLUMNS,
+        "measure_legend": MEASURE_LEGEND,
+    }
+    templates.globals |= constants | functions
     return templates

@@ -1,0 +1,206 @@
+"""Distorted prints of a table, on which its verdict is tested (docs/trust.md).
+
+A verdict that stays the same when two models are exchanged in print, or when all differences are
+doubled, says nothing about them. Every distortion changes the published values alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.strict_test import strict_test
+from elmbench.judging.table_measures import Array, Row, compare_order, rows_of
+from elmbench.judging.table_verdicts import TableVerdict, judge_measures
+from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
+from elmbench.metrics import less_is_better, margin_of
+from elmbench.numerics.seeds import generator
+
+#: The kinds of distortions, in the order in which they are reported.
+KINDS = (
+    "two models exchanged",
+    "two data sets exchanged",
+    "rivals lowered by two margins",
+    "differences doubled",
+    "all shifted by two margins",
+    "one model replaced by noise",
+)
+#: The level of the strict test.
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Distortion:
+    """A distorted print of a table."""
+
+    kind: str
+    rows: list[Row]
+
+
+def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+    """Yield the distorted prints of a table that a reader would object to.
+
+    Models are exchanged if the print separates them on most of the data sets where it separates
+    them at all, and data sets if their values are further apart than the margin.
+    """
+    for pair in compare_order(rows).pairs:
+        yield Distortion(KINDS[0], [_exchanged(metric, row, *pair.models) for row in rows])
+    yield from _exchanged_datasets(metric, rows)
+    shift = 2 if less_is_better(metric) else -2
+    best = _best_printed(metric, rows)
+    lowered = [
+        _printed(metric, row, row.published + shift * row.margins * _are_not(best, row))
+        for row in rows
+    ]
+    if any(len(row.models) > 1 for row in rows):
+        yield Distortion(KINDS[2], lowered)
+        doubled = [_printed(metric, row, 2 * row.published - row.published.mean()) for row in rows]
+        if any(row.clear_pairs for row in rows):
+            yield Distortion(KINDS[3], doubled)
+    for sign in (1, -1):
+        shifted = [_printed(metric, row, row.published + 2 * sign * row.margins) for row in rows]
+        yield Distortion(KINDS[4], shifted)
+    for model in dict.fromkeys(model for row in rows for model in row.models):
+        yield Distortion(KINDS[5], [_with_noise(metric, row, model) for row in rows])
+
+
+def _printed(metric: str, row: Row, published: Array) -> Row:
+    """Return a row with different published values."""
+    margins = np.array([margin_of(metric, value) for value in published.tolist()])
+    return replace(row, published=published, margins=margins)
+
+
+def _exchanged(metric: str, row: Row, first: str, second: str) -> Row:
+    """Return a row in which two models have each other's published value."""
+    if first not in row.models or second not in row.models:
+        return row
+    i = row.models.index(first)
+    j = row.models.index(second)
+    published = row.published.copy()
+    published[[i, j]] = published[[j, i]]
+    return _printed(metric, row, published)
+
+
+def _exchanged_datasets(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+    """Yield the print with each two data sets of the same models exchanged."""
+    for i, j in combinations(range(len(rows)), 2):
+        first = rows[i]
+        second = rows[j]
+        if first.models != second.models:
+            continue
+        distance = np.median(np.abs(first.published - second.published))
+        if distance <= max(np.max(first.margins), np.max(second.margins)):
+            continue
+        distorted = list(rows)
+        distorted[i] = _printed(metric, first, second.published)
+        distorted[j] = _printed(metric, second, first.published)
+        yield Distortion(KINDS[1], distorted)
+
+
+def _best_printed(metric: str, rows: Sequence[Row]) -> str:
+    """Return the model that is the best one in print on most data sets."""
+    find_best = np.argmin if less_is_better(metric) else np.argmax
+    counts = Counter(row.models[int(find_best(row.published))] for row in rows)
+    return counts.most_common(1)[0][0]
+
+
+def _are_not(model: str, row: Row) -> Array:
+    return np.array([float(name != model) for name in row.models])
+
+
+def _with_noise(metric: str, row: Row, model: str) -> Row:
+    """Return a row in which a published value is a random one, as far from the others as they are
+    from each other, but by two margins at least.
+    """
+    if model not in row.models:
+        return row
+    i = row.models.index(model)
+    rng = generator("noise", row.dataset, model)
+    spread = max(float(np.ptp(row.published)), 2 * float(row.margins[i]))
+    published = row.published.copy()
+    published[i] += rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1) * spread
+    return _printed(metric, row, published)
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """The number of distortions of one kind, and how many of them the verdict notices."""
+
+    kind: str
+    n: int
+    noticed: int
+
+
+def notice_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
+    """Return for each kind of distortion how many change the verdict on a table."""
+    original = findings_of(judge_measures(metric, rows))
+    totals: Counter[str] = Counter()
+    noticed: Counter[str] = Counter()
+    for distortion in distortions(metric, rows):
+        verdict = findings_of(judge_measures(metric, distortion.rows))
+        totals[distortion.kind] += 1
+        noticed[distortion.kind] += verdict != original
+    return [Noticed(kind, totals[kind], noticed[kind]) for kind in KINDS if totals[kind]]
+
+
+def findings_of(verdict: TableVerdict) -> tuple[object, ...]:
+    """Return what the sentence on a table says apart from numbers: states and exceptions."""
+    return (
+        verdict.state,
+        *(
+            (measure.state, measure.exceptions, measure.rests_on)
+            for measure in verdict.measures.values()
+        ),
+    )
+
+
+def accepted_own_runs(metric: str, compared: Sequence[ComparedValue]) -> tuple[int, int]:
+    """Return how many prints of our own runs the verdict and the strict test accept, and their
+    number.
+    """
+    accepted = 0
+    n = 0
+    for values in prints_of_runs(compared):
+        rows = rows_of(values)
+        test = strict_test(rows)
+        fails = judge_measures(metric, rows).state == "does not hold"
+        accepted += not fails and (test is None or test.p > ALPHA)
+        n += 1
+    return accepted, n
+
+
+def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedValue]]:
+    """Yield the values with the mean of some of our runs in place of the print, compared with the
+    other runs.
+
+    The print is a mean of as many runs as the published value, but at most of half of them.
+    """
+    for first in range(max((len(value.runs) for value in compared), default=0)):
+        prints = []
+        for value in compared:
+            total = len(value.runs)
+            size = min(value.printed.mean_of, total // 2)
+            if first < total and total - size >= FEWEST_RUNS:
+                means = np.roll(value.means, -first)
+                printed = replace(
+                    value.printed, value=float(means[:size].mean()), rounding=0.0, mean_of=size
+                )
+                draws = draws_of_means(means[size:], value.draws.least_half_width)
+                runs = np.roll(value.runs, -first)[size:]
+                order = np.argsort(runs)
+                prints.append(
+                    replace(
+                        value,
+                        runs=runs[order],
+                        means=means[size:][order],
+                        draws=draws,
+                        printed=printed,
+                    )
+                )
+        if prints:
+            yield prints

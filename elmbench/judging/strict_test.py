@@ -1,0 +1,87 @@
+"""The strict test of a metric of a table: may the print be one more rerun of ours?
+
+The published values outside of their prediction intervals are counted, and the count is compared
+with that of simulated reruns, in which the models of a data set vary together as in our runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.judging.table_measures import Array, Row
+from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL
+from elmbench.numerics.seeds import generator
+from elmbench.numerics.significance import t_quantile
+
+#: The number of simulated reruns.
+SIMULATIONS = 2000
+
+
+@dataclass(frozen=True)
+class StrictTest:
+    """The published values outside of their prediction intervals, and the share of simulated reruns
+    with as many.
+    """
+
+    #: The number of runs that a published value is taken to be a mean over.
+    mean_of: int
+    outside: int
+    n: int
+    p: float
+
+
+def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest | None:
+    """Return the strict test of a metric; None without a model of three runs or more.
+
+    `mean_of`: the number of runs that a published value is a mean over; by default, that of the
+    rows.
+    """
+    chosen = [row.select(row.n_runs >= FEWEST_RUNS) for row in rows]
+    chosen = [row for row in chosen if row.models]
+    if not chosen:
+        return None
+    outside = 0
+    simulated = np.zeros(SIMULATIONS, dtype=np.int64)
+    for row in chosen:
+        draws = row.mean_of if mean_of is None else mean_of
+        deviations = np.sqrt((row.residuals**2).sum(axis=0))
+        distances = np.abs(row.published - row.means)
+        outside += int(_outside(distances, deviations, row, draws).sum())
+        simulated += _simulated_outside(row, draws).sum(axis=1)
+    return StrictTest(
+        mean_of=chosen[0].mean_of if mean_of is None else mean_of,
+        outside=outside,
+        n=sum(len(row.models) for row in chosen),
+        p=(1 + int(np.sum(simulated >= outside))) / (1 + SIMULATIONS),
+    )
+
+
+def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
+    """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
+    quantiles = np.array([t_quantile(n - 1, (1 + LEVEL) / 2) for n in row.n_runs.tolist()])
+    half_widths = quantiles * deviations * np.sqrt(1 / draws + 1 / row.n_runs)
+    allowed = np.maximum(half_widths, row.least_half_widths) + row.rounding
+    # A distance at an end is inside even if its binary approximation is not.
+    return np.asarray(distances > allowed * (1 + 1e-9))
+
+
+def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
+    """Return which models lie outside in simulated reruns, of shape (SIMULATIONS, k).
+
+    The runs of a rerun are normal, with the covariance of our runs: combinations of the residuals.
+    """
+    rng = generator("reruns", row.dataset)
+    longest = int(row.n_runs.max())
+    weights = rng.standard_normal((SIMULATIONS, longest, len(row.residuals)))
+    runs = weights @ row.residuals
+    has_run = np.arange(longest)[:, None] < row.n_runs
+    means = np.sum(runs, axis=1, where=has_run) / row.n_runs
+    squares = np.sum((runs - means[:, None, :]) ** 2, axis=1, where=has_run)
+    deviations = np.sqrt(squares / (row.n_runs - 1))
+    prints = rng.standard_normal((SIMULATIONS, len(row.residuals))) @ row.residuals / np.sqrt(draws)
+    rounding = rng.uniform(-1, 1, prints.shape) * row.rounding
+    return _outside(np.abs(prints + rounding - means), deviations, row, draws)

@@ -1,0 +1,91 @@
+"""The outcome of a strict check: verdicts that say no, and expectations that no longer hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.report.papers import PaperResults, TableResults
+from elmbench.specs.experiments import Expectation
+
+#: The verdicts on a table that say no.
+_NO = ("does not hold", "holds in part")
+
+
+@dataclass(frozen=True)
+class StrictOutcome:
+    """The outcome of a strict check of tables."""
+
+    #: A sentence on each table whose verdict says no, and on each expectation that does not hold.
+    objections: tuple[str, ...]
+    #: True if the verdict on some table, or an expectation, was decided.
+    is_decided: bool
+
+    @property
+    def exit_code(self) -> int:
+        """1 for an objection, 3 if nothing was decided, else 0."""
+        if self.objections:
+            return 1
+        return 0 if self.is_decided else 3
+
+
+def check_strictly(papers: Iterable[PaperResults]) -> StrictOutcome:
+    """Return what is wrong with tables: verdicts that say no without an expectation, and
+    expectations that do not hold.
+    """
+    objections: list[str] = []
+    is_decided = False
+    for paper in papers:
+        for table in paper.tables:
+            verdict = table.main_verdict
+            expected = table.file.spec.expect
+            if verdict is not None and verdict.state != "undecided":
+                is_decided = True
+                explained = any(one.is_of_table(verdict.metric) for one in expected)
+                if verdict.state in _NO and not explained:
+                    name = table.file.id
+                    objections.append(f"{name}: the verdict on {verdict.metric} is {verdict.state}")
+            objections += _broken(table, paper.claims, expected)
+    return StrictOutcome(tuple(objections), is_decided)
+
+
+def _broken(
+    table: TableResults, claims: Sequence[ClaimOutcome], expectations: Iterable[Expectation]
+) -> Iterator[str]:
+    """Yield a sentence on each expectation that does not hold.
+
+    Anything that was not judged contradicts no expectation.
+    """
+    for expectation in expectations:
+        found = {*_verdicts_of(expectation, table, claims)} - {"undecided", "too few runs"}
+        if found and found != {expectation.verdict}:
+            others = ", ".join(sorted(found - {expectation.verdict}))
+            yield (
+                f"{table.file.id}: {expectation.subject} is {others}; expected "
+                f"{expectation.verdict} ({expectation.reason})"
+            )
+
+
+def _verdicts_of(
+    expectation: Expectation, table: TableResults, claims: Sequence[ClaimOutcome]
+) -> Iterator[str]:
+    """Yield the verdicts on the subject of an expectation."""
+    if expectation.claim:
+        for outcome in claims:
+            says = outcome.claim.says
+            if outcome.table == table.file.id and says.startswith(expectation.claim):
+                yield outcome.verdict
+    elif expectation.model:
+        lines = table.published_values
+        is_subject = (
+            (lines["dataset"] == expectation.dataset)
+            & (lines["model"] == expectation.model)
+            & (lines["metric"] == expectation.metric)
+        )
+        yield from lines[is_subject & (lines["runs"] >= FEWEST_RUNS)]["verdict"]
+    else:
+        for verdict in table.table_verdicts:
+            if verdict.metric == expectation.metric:
+                yield verdict.state

@@ -1,0 +1,246 @@
+"""Verdicts on tables and papers in words and numbers, for the terminal, the pages and the site."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from elmbench.errors import amount
+from elmbench.judging.strict_test import StrictTest
+from elmbench.judging.table_measures import Interval
+from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
+from elmbench.metrics import PREQUENTIAL, counts_rows, less_is_better, margin_of
+from elmbench.tables.number_texts import three_figures
+
+#: The plurals of metrics.
+_PLURALS = {
+    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means",
+    "mcc": "MCCs",
+    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls",
+    "f1": "F1 scores",
+    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives",
+    "fn": "false negatives",
+    "tp": "true positives",
+}  # fmt: skip
+#: The columns of `measure_texts`, and what they mean.
+MEASURE_COLUMNS = ("metric", "distance", "within", "same order", "slope", "strict p", "verdict")
+MEASURE_LEGEND = (
+    "distance: the median of abs(ours - published). within: the published values within the margin "
+    "(a point of a share, .02 of a correlation, 3 % of an error). same order: of the pairs of "
+    "models that the print separates by more than the margin and that our runs separate, those in "
+    "the printed order; +n pairs are too close in our runs. slope: our differences between models "
+    "on the printed ones; 1 if they are as large. strict p: p-value of the print as one more rerun "
+    "of ours."
+)
+#: The state of a measure in a cell of a grid: its sign and word.
+STATE_SIGNS = {"holds": "✓", "does not hold": "✗", "undecided": "?", "nothing to compare": "–"}
+
+
+def metric_plural(metric: str) -> str:
+    """Return a metric's name for several values."""
+    return _PLURALS.get(metric, f"values of {metric}")
+
+
+def distance_text(verdict: TableVerdict) -> str:
+    """Return the median distance with its unit."""
+    metric = verdict.metric
+    if is_relative(metric):
+        return f"{100 * margin_of(metric, 1.0) * verdict.values.margins.estimate:.1f} %"
+    median = verdict.values.median.estimate
+    if counts_rows(metric):
+        return f"{median:.1f} rows"
+    if margin_of(metric, 1.0) == 0.01:
+        return f"{100 * median:.1f} points"
+    return three_figures(median)
+
+
+def margin_text(metric: str) -> str:
+    """Return the margin of a metric with its unit."""
+    if is_relative(metric):
+        return f"{100 * margin_of(metric, 1.0):g} %"
+    margin = margin_of(metric, 1.0)
+    if counts_rows(metric):
+        return f"{margin:g} rows"
+    return "1 point" if margin == 0.01 else f"{margin:g}".replace("0.", ".", 1)
+
+
+def is_relative(metric: str) -> bool:
+    """Return True if the margin of a metric is a share of the published value: that of an error."""
+    return less_is_better(metric) and metric != PREQUENTIAL and not counts_rows(metric)
+
+
+def order_text(verdict: TableVerdict) -> str:
+    """Return the pairs of models in the same order, of those that our runs separate."""
+    order = verdict.order
+    if not order.n:
+        return "–"
+    rest = f" +{order.unseparated}" if order.unseparated else ""
+    return f"{order.same}/{order.same + order.opposite}{rest}"
+
+
+def slope_text(slope: Interval) -> str:
+    """Return the slope of our differences on the printed ones."""
+    return "–" if math.isnan(slope.estimate) else f"{slope.estimate:.2f}"
+
+
+def strict_text(tests: Sequence[StrictTest]) -> str:
+    """Return the p-values of the strict tests, for the fewest and the most runs in a published
+    mean.
+    """
+    if not tests:
+        return "–"
+    p_values = dict.fromkeys(p_text(test.p) for test in (tests[0], tests[-1]))
+    return " to ".join(p_values)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as the papers print them."""
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def measure_texts(verdict: TableVerdict) -> list[str]:
+    """Return the measures of a verdict in words, one for each of `MEASURE_COLUMNS`."""
+    values = verdict.values
+    return [
+        verdict.metric,
+        distance_text(verdict),
+        f"{values.within}/{values.n}",
+        order_text(verdict),
+        slope_text(verdict.differences),
+        strict_text(verdict.strict),
+        state_text(verdict),
+    ]
+
+
+def state_text(verdict: TableVerdict) -> str:
+    """Return the verdict with its exceptions."""
+    exceptions = verdict.exceptions
+    if verdict.state != "holds" or not exceptions:
+        return verdict.state
+    return f"holds but for {', '.join(exceptions)}"
+
+
+def table_sentence(label: str, verdict: TableVerdict) -> str:
+    """Return the verdict on one metric of a table in words, with the profiles of its values."""
+    names = f"profile{'s' if len(verdict.profiles) > 1 else ''} {' and '.join(verdict.profiles)}"
+    where = label if names == "profile paper" else f"{label} ({names})"
+    metric = metric_plural(verdict.metric)
+    parts = [_values_words(verdict), _order_words(verdict), _differences_words(verdict)]
+    measures = "; ".join(part for part in parts if part)
+    return (
+        f"{metric[0].upper()}{metric[1:]} of {where}: {measures}. {_strict_words(verdict)}"
+        f"Verdict: {state_text(verdict)}."
+    )
+
+
+def _values_words(verdict: TableVerdict) -> str:
+    values = verdict.values
+    words = (
+        f"the median distance is {distance_text(verdict)}, and {values.within} of {values.n} are "
+        f"within {margin_text(verdict.metric)}"
+    )
+    return f"{words} ({_measure_words('values', verdict.values_verdict)})"
+
+
+def _order_words(verdict: TableVerdict) -> str:
+    order = verdict.order
+    if not order.n:
+        return "the print separates no two models"
+    decided = order.same + order.opposite
+    if not decided:
+        return f"our runs separate none of {order.n} pairs of models"
+    pairs = amount(decided, "pair")
+    verb = "has" if order.same == 1 else "have"
+    words = f"{order.same} of {pairs} of models {verb} the printed order"
+    if order.unseparated:
+        words += f", and {order.unseparated} more are too close in our runs"
+    return f"{words} ({_measure_words('order', verdict.order_verdict)})"
+
+
+def _differences_words(verdict: TableVerdict) -> str:
+    slope = verdict.differences
+    if math.isnan(slope.estimate):
+        return ""
+    words = f"differences are {slope.estimate:.2f} times the printed ones"
+    if math.isfinite(slope.low) and math.isfinite(slope.high):
+        words += f", {slope.low:.2f} to {slope.high:.2f}"
+    return f"{words} ({_measure_words('differences', verdict.differences_verdict)})"
+
+
+def _measure_words(name: str, verdict: MeasureVerdict) -> str:
+    """Return the verdict on a measure: its state, its exceptions and what it rests on."""
+    verb = {"holds": "holds" if name == "order" else "hold"}
+    verb["does not hold"] = "does not hold" if name == "order" else "do not hold"
+    words = f"{name} {verb.get(verdict.state, verdict.state)}"
+    if verdict.exceptions:
+        words += f" but for {', '.join(verdict.exceptions)}"
+    if verdict.rests_on:
+        words += f", as it rests on {verdict.rests_on}"
+    return words
+
+
+def _strict_words(verdict: TableVerdict) -> str:
+    """Return the sentence on the strict test; empty without one."""
+    if not verdict.strict:
+        return ""
+    first = verdict.strict[0]
+    last = verdict.strict[-1]
+    words = f"As one more rerun of ours, the print has p {_p_words(first.p)}"
+    if len(verdict.strict) > 1:
+        words += (
+            f" if a published value is one run, and p {_p_words(last.p)} if it is a mean of "
+            f"{last.mean_of}"
+        )
+    return f"{words} ({first.outside} of {first.n} outside of their intervals). "
+
+
+def _p_words(p: float) -> str:
+    text = p_text(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def answer_sentence(verdicts: Mapping[str, TableVerdict]) -> str:
+    """Return the answer on a paper in words, from the verdicts on the main metrics of its tables by
+    their labels.
+    """
+    parts = []
+    for state in TABLE_VERDICTS:
+        labels = [
+            _label_with_exceptions(label, verdict)
+            for label, verdict in verdicts.items()
+            if verdict.state == state
+        ]
+        if labels:
+            parts.append(f"{_state_words(state, len(labels))}: {', '.join(labels)}")
+    n_tables = len(verdicts)
+    within = sum(verdict.values.within for verdict in verdicts.values())
+    n_values = sum(verdict.values.n for verdict in verdicts.values())
+    same = sum(verdict.order.same for verdict in verdicts.values())
+    decided = same + sum(verdict.order.opposite for verdict in verdicts.values())
+    if n_tables == 1:
+        ((label, verdict),) = verdicts.items()
+        verb = "is " if verdict.state == "undecided" else ""
+        text = f"{_label_with_exceptions(label, verdict)} {verb}{verdict.state}."
+    else:
+        text = f"Of {n_tables} tables, {'; '.join(parts)}."
+    text += f" {within} of {n_values} values are within the margin"
+    if decided:
+        text += f", and {same} of {decided} pairs of models that both separate have the same order"
+    return f"{text}."
+
+
+def _label_with_exceptions(label: str, verdict: TableVerdict) -> str:
+    if verdict.state == "holds" and verdict.exceptions:
+        return f"{label} (but for {', '.join(verdict.exceptions)})"
+    return label
+
+
+def _state_words(state: str, n: int) -> str:
+    """Return a verdict as the verb of `n` tables."""
+    if state == "undecided":
+        return f"{n} {'is' if n == 1 else 'are'} undecided"
+    if n > 1:
+        return f"{n} " + {"holds": "hold", "holds in part": "hold in part"}.get(
+            state, "do not hold"
+        )
+    return f"{n} {state}"

@@ -1,0 +1,74 @@
+"""The strict check: verdicts that say no, and expectations that no longer hold."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from made_cells import committed
+from pydantic import ValidationError
+
+from elmbench.report.expectations import StrictOutcome, check_strictly
+from elmbench.report.papers import PaperResults, TableResults
+from elmbench.specs.experiments import Expectation
+
+FAILING = "fast/eem/table1"
+HOLDING = "paper/eem/table4"
+WHOLE = {"metric": "spearman", "verdict": "does not hold", "reason": "no reading gives it"}
+
+
+def outcome_of(name: str, *expect: dict[str, Any]) -> StrictOutcome:
+    """Return the strict outcome of a committed table with these expectations."""
+    results = committed(name)
+    original = results.resolved.file
+    file = replace(original, content=original.content | {"expect": list(expect)})
+    table = TableResults(file, (results,))
+    return check_strictly([PaperResults(file.paper, (table,))])
+
+
+def test_a_table_that_does_not_hold_is_an_objection() -> None:
+    outcome = outcome_of(FAILING)
+    assert outcome.objections == ("eem/table1: the verdict on spearman is does not hold",)
+    assert outcome.exit_code == 1
+
+
+def test_an_expected_verdict_is_no_objection() -> None:
+    outcome = outcome_of(FAILING, WHOLE)
+    assert (outcome.objections, outcome.exit_code) == ((), 0)
+
+
+def test_an_expectation_that_no_longer_holds_is_an_objection() -> None:
+    outcome = outcome_of(HOLDING, WHOLE | {"metric": "gmean"})
+    assert outcome.objections == (
+        "eem/table4: the verdict on gmean is holds; expected does not hold (no reading gives it)",
+    )
+    assert outcome.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"), [("differs", 0), ("reproduced", 1)], ids=["right", "wrong"]
+)
+def test_an_expected_value(verdict: str, code: int) -> None:
+    value = {"dataset": "ionosphere", "model": "LS-SVM-RBF", "metric": "gmean"}
+    expected = {**value, "verdict": verdict, "reason": "gamma ends at 0.1"}
+    assert outcome_of(HOLDING, expected).exit_code == code
+
+
+def test_an_expected_claim() -> None:
+    claim = {"claim": "Results obtained for EEKM", "reason": "tested"}
+    assert outcome_of(HOLDING, claim | {"verdict": "holds"}).exit_code == 0
+    (objection,) = outcome_of(HOLDING, claim | {"verdict": "does not hold"}).objections
+    assert "the claim 'Results obtained for EEKM' is holds; expected does not hold" in objection
+
+
+def test_what_is_undecided_decides_nothing() -> None:
+    outcome = outcome_of("fast/eem/table4")
+    assert (outcome.objections, outcome.exit_code) == ((), 3)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [{}, {"dataset": "heart"}, {"claim": "x", "metric": "gmean"}, {"model": "y"}],
+)
+def test_an_expectation_has_one_subject(subject: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="expected a claim, a metric, or a dataset"):
+        Expectation.model_validate({"verdict": "holds", "reason": "r"} | subject)
