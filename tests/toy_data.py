@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.sources import file
 from elmbench.evaluation import folds
 from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
@@ -22,6 +23,7 @@ def forget_data() -> None:
     """Drop the cached data."""
     for cached in (folds.load_rows, folds._scaled_rows, folds._parts):
         cached.cache_clear()
+    file._described_tables.clear()
 
 
 def toy(name: str, seed: int = 0) -> Dataset:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from elmbench.comparison.request import ComparisonRequest, prepare_comparison
+from elmbench.comparison.request import ComparisonRequest, describe_data, plan_comparison
 from elmbench.runs.prepare import PreparedRun, RunOptions, needed_work
 from elmbench.specs.limits import parse_duration
 
@@ -31,16 +31,18 @@ def run_within_budget(
     then. `carry_out`: carries out a plan.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
-    run = prepare_comparison(comparison, options, results_dir)
+    specs = describe_data(comparison.data)
+    run = plan_comparison(comparison, specs, options, results_dir)
     _put_cheap_models_first(run)
     if run.todo and time.monotonic() < options.until:
         carry_out(run)
     options = replace(options, retry=False)
-    rest = prepare_comparison(comparison, options, results_dir)
+    rest = plan_comparison(comparison, specs, options, results_dir)
     unfinished = {line["model"] for line in rest.cost_by_entry() if line["to_run"]}
     reason = f"the budget of {budget} is spent; the same command goes on"
     left_out = dict.fromkeys(unfinished, reason)
-    return prepare_comparison(replace(comparison, left_out=left_out), options, results_dir)
+    finished = replace(comparison, left_out=left_out)
+    return plan_comparison(finished, specs, options, results_dir)
 
 
 def _put_cheap_models_first(run: PreparedRun) -> None:

@@ -92,14 +92,31 @@ class ComparisonRequest:
 def prepare_comparison(
     comparison: ComparisonRequest, options: RunOptions, results_dir: Path
 ) -> PreparedRun:
-    """Plan a comparison; raise ElmbenchError if the data or the request cannot be used."""
+    """Describe the data of a comparison and plan it; raise ElmbenchError if the data or the request
+    cannot be used.
+    """
+    return plan_comparison(comparison, describe_data(comparison.data), options, results_dir)
+
+
+def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:
+    """Return the specs of the data of a comparison, under names that differ."""
     specs: list[DatasetSpec] = []
-    for spec in map(describe, comparison.data):
+    for spec in map(describe, data):
         # The names differ from each other and from all data sets of the suite.
         name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
         specs.append(
             spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
         )
+    return specs
+
+
+def plan_comparison(
+    comparison: ComparisonRequest,
+    specs: Sequence[DatasetSpec],
+    options: RunOptions,
+    results_dir: Path,
+) -> PreparedRun:
+    """Plan a comparison of described data; raise ElmbenchError if the request cannot be used."""
     resolved = experiment_of(comparison, specs)
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)

@@ -21,13 +21,14 @@ from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import hashes_of
 from elmbench.datasets.sources.file import (
     FileSource,
+    keep_table,
     read_user_file,
     take_row_columns,
     with_dates,
 )
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
-from elmbench.datasets.values import dates_in, looks_numeric, read_dates
+from elmbench.datasets.values import date_format, dates_in, looks_numeric
 from elmbench.errors import ElmbenchError, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
@@ -53,13 +54,14 @@ def describe(request: UserData) -> DatasetSpec:
     title = request.title or file.title
     source = _source_of(request, file)
     hashes = tuple(digest for _, digest in hashes_of(map(Path, _paths(source))))
-    full, columns, ends = take_row_columns(read_user_file(source, request), request)
-    dates = _date_columns(full, request)
+    read = read_user_file(source, request)
+    full, columns, ends = take_row_columns(read, request)
+    dates = _date_formats(full, request)
     left_out = _left_out(full, dates)
     names_left_out = [name for group in left_out.values() for name in group]
     raw = full.drop_columns(names_left_out)
     task = request.task or _task_of(raw)
-    table = with_dates(raw, dates, request.day_first)
+    table = with_dates(raw, dates)
     single_dates = [name for name in dates if _is_single_date(table, name)]
     table = table.drop_columns(single_dates)
     classes = _classes_of(table, task)
@@ -83,12 +85,16 @@ def describe(request: UserData) -> DatasetSpec:
     ]
     n_rows, n_columns = table.X.shape
     n_train = table.n_train
-    described_source = {
-        "target": table.target_name or file.target,
-        "drop": (*request.drop, *names_left_out, *single_dates),
-        "dates": tuple(name for name in dates if name not in single_dates),
-        "sha256": hashes,
-    }
+    described_source = source.model_copy(
+        update={
+            "target": table.target_name or file.target,
+            "drop": (*request.drop, *names_left_out, *single_dates),
+            "dates": dict(table.dates),
+            "sha256": hashes,
+        }
+    )
+    kept = with_dates(read.drop_columns({*names_left_out, *single_dates}), table.dates)
+    keep_table(kept, described_source, request)
     return DatasetSpec(
         **request.model_dump(include=set(RowColumns.model_fields)),
         name=name_of(request.location),
@@ -103,7 +109,7 @@ def describe(request: UserData) -> DatasetSpec:
         ),
         sparse=stays_sparse(table),
         by_fold=bool(table.nominal or missing_columns(table)),
-        sources=(source.model_copy(update=described_source),),
+        sources=(described_source,),
         citation="the user's own data",
         notes=(
             "; ".join(settings),
@@ -128,14 +134,14 @@ def _paths(source: FileSource) -> Iterator[str]:
         yield source.test
 
 
-def _date_columns(table: Table, request: UserData) -> tuple[str, ...]:
-    """Return the names of the columns whose words are dates."""
-    candidates = {name: words for name, words in table.nominal.items() if name not in table.words}
-    return tuple(
-        name
-        for name, words in candidates.items()
-        if read_dates(words, request.day_first, name) is not None
-    )
+def _date_formats(table: Table, request: UserData) -> dict[str, str]:
+    """Return the format of each column whose words are dates."""
+    formats = {
+        name: date_format(words, request.day_first, name)
+        for name, words in table.nominal.items()
+        if name not in table.words
+    }
+    return {name: form for name, form in formats.items() if form is not None}
 
 
 def _is_single_date(table: Table, name: str) -> bool:
@@ -234,7 +240,7 @@ def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
 
 
 def _feature_settings(
-    full: Table, table: Table, dates: Sequence[str], left_out: Mapping[str, Sequence[str]]
+    full: Table, table: Table, dates: Collection[str], left_out: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Yield how columns become features. `full`: the table with the columns that are left out."""
     words = [name for name in table.nominal if name not in table.dates]

@@ -28,9 +28,15 @@ from sklearn.svm import SVC
 
 import elmbench
 from elmbench.cli import main
+from elmbench.comparison import request
 from elmbench.comparison.final_model import fit_pipeline, predict_file
 from elmbench.comparison.saved_models import save
+from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.readers import read_table
+from elmbench.datasets.sources import file
+from elmbench.datasets.table import Table
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_rows, load_rows
 from elmbench.evaluation.preprocessing import prepared_inputs
@@ -38,6 +44,7 @@ from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.results.cells import stored_predictions_of
+from elmbench.specs.datasets import DatasetSpec
 
 
 def shop(rows: int) -> pd.DataFrame:
@@ -241,6 +248,48 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
             if hasattr(pipeline, "decision_function"):
                 outputs = pipeline.decision_function(X.iloc[test])
                 np.testing.assert_allclose(outputs, stored.scores, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--groups", "shop"),
+        ("--time-order", "number"),
+        ("--fold", "shop"),
+        ("--budget", "1h"),
+        ("--test", "test.csv"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_is_read_and_described_once_in_a_command(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = every_kind().assign(shop=np.arange(120) % 6, number=range(120)).drop(columns="spends")
+    frame.to_csv("rows.csv", index=False)
+    frame[::2].to_csv("test.csv", index=False)
+    reads: list[str] = []
+    described: list[str] = []
+
+    def counted_read(path: Path, *args: Any, **kwargs: Any) -> Table:
+        reads.append(path.name)
+        return read_table(path, *args, **kwargs)
+
+    def counted_description(data: UserData) -> DatasetSpec:
+        described.append(data.location)
+        return describe(data)
+
+    monkeypatch.setattr(file, "read_table", counted_read)
+    monkeypatch.setattr(request, "describe", counted_description)
+    words = ["compare", "rows.csv", "-t", "buys", "-m", "ridge", "--impute", *options]
+    with pytest.raises(SystemExit) as ending:
+        main([*words, "--save", "best.joblib", "--html", "page.html"])
+    assert not ending.value.code
+    assert Path("best.joblib").is_file()
+    assert Path("page.html").is_file()
+    assert reads == ["rows.csv", "test.csv"][: 2 if "--test" in options else 1]
+    assert described == ["rows.csv"]
 
 
 @pytest.mark.usefixtures("alone")

@@ -3,8 +3,8 @@ and dates.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from pydantic import Field
 
 from elmbench.datasets.missing import without_missing_words
 from elmbench.datasets.parts import join_parts
@@ -28,8 +29,8 @@ from elmbench.datasets.table import (
     label_words,
     to_numbers,
 )
-from elmbench.datasets.values import date_format, read_dates, span, with_numbers
-from elmbench.errors import ElmbenchError, closest, wording
+from elmbench.datasets.values import dates_in, read_dates, span, with_numbers
+from elmbench.errors import ElmbenchError, closest, first_line, wording
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -38,6 +39,11 @@ TARGETS = ("target", "class", "label", "y")
 _OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
 #: The name of a column in a file without a header.
 _UNNAMED = re.compile(r"x\d+")
+#: The tables of the last files that this process has described, by a hash of their sources, so that
+#: they are not read again.
+_described_tables: OrderedDict[str, Table] = OrderedDict()
+#: The most tables that are kept.
+_MOST_DESCRIBED = 4
 
 
 class FileSource(Source, FileOptions):
@@ -45,17 +51,17 @@ class FileSource(Source, FileOptions):
 
     `target` is the name of the target column or its position (-1: the last); if empty, it is a
     column that is called target, class, label or y, else the last. `drop` names columns that are
-    not features, `words` columns of categories even if they look like numbers, `dates` columns of
-    dates. `separator`, `decimal` and `header` describe a text table; they are detected unless they
-    are given. `drop_missing_target` leaves out rows without a target. `test` is another file with
-    the official test rows. `sha256` has the hashes of the file and of the test file that are meant;
-    files with another content are rejected.
+    not features, `words` columns of categories even if they look like numbers. `dates` has the
+    format of each column of dates. `separator`, `decimal` and `header` describe a text table; they
+    are detected unless they are given. `drop_missing_target` leaves out rows without a target.
+    `test` is another file with the official test rows. `sha256` has the hashes of the file and of
+    the test file that are meant; files with another content are rejected.
     """
 
     kind: Literal["file"]
     path: str
     target: str | int = "target"
-    dates: tuple[str, ...] = ()
+    dates: dict[str, str] = Field(default_factory=dict)
     sha256: tuple[str, ...] = ()
 
     @property
@@ -78,7 +84,27 @@ class FileSource(Source, FileOptions):
         return hash_of([self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]])
 
     def load(self, request: SourceRequest) -> Table:
-        return with_dates(read_user_file(self, request.spec), self.dates, request.spec.day_first)
+        table = _described_tables.get(_hash_of_rows(self, request.spec))
+        if table is not None:
+            return table
+        return with_dates(read_user_file(self, request.spec), self.dates)
+
+
+def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
+    """Keep the table of a source for `FileSource.load` in this process, if its content is known."""
+    if not source.sha256:
+        return
+    _described_tables[_hash_of_rows(source, spec)] = table
+    if len(_described_tables) > _MOST_DESCRIBED:
+        _described_tables.popitem(last=False)
+
+
+def _hash_of_rows(source: FileSource, spec: RowColumns) -> str:
+    """Return a hash of what determines the rows of a source: the hash of its file, and how it is
+    read.
+    """
+    columns = spec.model_dump(mode="json", include=set(RowColumns.model_fields))
+    return hash_of([source.model_dump(mode="json"), columns])
 
 
 def read_user_file(
@@ -326,25 +352,23 @@ def _sort_by_column(
     return table.rows(order), times, ends
 
 
-def with_dates(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
-    """Return a table with the format of its columns of dates, in which missing dates are None.
+def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
+    """Return a table with columns of dates, in which missing dates are None.
 
-    Raises ElmbenchError if a column holds anything but dates in one format.
+    `formats`: the format of each of these columns. Raises ElmbenchError if a word is not a date in
+    the format of its column.
     """
-    check_columns(table, names)
-    formats: dict[str, str] = {}
-    for name in names:
-        words = table.nominal.get(name)
-        form = None if words is None else date_format(words, day_first, name)
-        if form is None:
-            example = next(filter(None, table.column(name)), None)
+    check_columns(table, formats)
+    for name, form in formats.items():
+        try:
+            dates_in(table.column(name), form)
+        except ValueError as error:
             raise ElmbenchError(
-                f"{table.origin}: the column {name!r} holds {example!r}",
-                expected="dates in one format",
+                f"{table.origin}: the column {name!r}: {first_line(error)}",
+                expected=f"dates in the format {form}",
                 next_step="correct the data",
-            )
-        formats[name] = form
-    return replace(_without_missing_words(table, names), dates=formats)
+            ) from error
+    return replace(_without_missing_words(table, formats), dates=dict(formats))
 
 
 def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:
