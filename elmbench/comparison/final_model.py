@@ -231,7 +231,7 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
         return {}
     data = load_rows(work.outer_fold.dataset, None)
     protocol = work.outer_fold.protocol
-    X = prepared_inputs(data.X, rows, protocol.scale, data.columns if data.is_raw else None)
+    X = prepared_inputs(data.X, rows, protocol.scale, data.encoded_columns)
     whole = fold_of(data, X, protocol.targets, rows, rows[:0])
     problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():

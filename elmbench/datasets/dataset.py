@@ -153,6 +153,11 @@ class Dataset:
         """True if words, dates or missing values are left to the folds."""
         return not (isinstance(self.X, np.ndarray) or sp.issparse(self.X))
 
+    @property
+    def encoded_columns(self) -> Columns | None:
+        """The kinds of the columns if each fold encodes or imputes them; None if it scales only."""
+        return self.columns if self.is_raw else None
+
     def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
         """Return the original labels of some rows of a classification."""
         assert self.classes is not None

@@ -203,7 +203,7 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
             origin.append(f"train {table.n_train}")
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     return Dataset(
-        X=_features(table),
+        X=_features(table) if spec.by_fold or table.dates else table.X,
         y=y,
         name=spec.name,
         task=spec.task,

@@ -216,15 +216,18 @@ def as_read(
     return pd.DataFrame(columns, index=frame.index)
 
 
-def _categories(column: pd.Series[Any], are_codes: bool) -> NDArray[np.object_]:
+def _categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
     """Return the words of a column of categories, NaN for a missing one.
 
     `are_codes`: words such as `unknown` are missing.
     """
+    import pandas as pd
+
     words = spelled(column, lambda value: category_word(label_word(value)))
     if are_codes:
         words = without_missing_words(words)
-    return np.where(is_missing(words), np.nan, words)
+    # As objects: scikit-learn would make new objects of the strings of pandas in each fit.
+    return pd.Series(np.where(is_missing(words), np.nan, words), column.index, dtype=object)
 
 
 def _dates(column: pd.Series[Any], form: str) -> Dates:

@@ -104,10 +104,10 @@ class FoldData:
     -1/+1 for two classes, 0, 1, ... for more, real values for regression. `labels`: every label of
     the data set; None for regression. `raw` (data frame of shape (n_train, d) or None): the
     training rows if they are encoded and imputed on each fold; inner folds are prepared from them.
-    `columns`: the kinds of the columns of `raw`. `groups`, `weights` (ndarray of
-    shape (n_train,) or None): the number of each training row's group, and its weight in a fit.
-    `times` (ndarray of shape (n_train,) or None): a number of each training row that rises with its
-    time. `in_units`: returns targets or predictions, of shape (n,), in the units of the metrics.
+    `columns`: the kinds of the columns of `raw`. `groups`, `weights` (ndarray of shape (n_train,)
+    or None): the number of each training row's group, and its weight in a fit. `times` (ndarray of
+    shape (n_train,) or None): a number of each training row that rises with its time. `in_units`:
+    returns targets or predictions, of shape (n,), in the units of the metrics.
     """
 
     X_train: Any
@@ -168,7 +168,7 @@ def scaled_inputs(
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
-        return prepared_inputs(data.X, train, scale, data.columns if data.is_raw else None)
+        return prepared_inputs(data.X, train, scale, data.encoded_columns)
     return _scaled_rows(dataset, data_dir, scale)
 
 
@@ -212,11 +212,7 @@ def fold_of(
             y[train if scale.fit_on == "train" else slice(None), np.newaxis]
         )
         y = scaler.transform(y[:, np.newaxis])[:, 0]
-    by_row = {
-        "groups": data.groups,
-        "times": data.times,
-        "weights": data.weights,
-    }
+    by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
         name: values[train] for name, values in by_row.items() if values is not None
     }
