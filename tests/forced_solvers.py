@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmbench.models.base import kernels
+from elmbench.models.base import kernel_paths
 from elmbench.numerics import fold_solutions, ridge_path
 
 #: Those of a search, and whichever a system is given.
@@ -16,7 +16,7 @@ def force(patch: pytest.MonkeyPatch, way: str) -> None:
     """
     if way == "as it comes":
         return
-    patch.setattr(kernels, "kernel_factor", lambda X, gamma, most: None)
+    patch.setattr(kernel_paths, "kernel_factor", lambda X, gamma, most: None)
     patch.setattr(
         fold_solutions, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf
     )

@@ -19,11 +19,10 @@ from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
+from elmbench.numerics.error_bounds import network_bounds
 from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem, normal_equations
-
-LOST = 1e-11  # share of the largest output weight that round-off may change in all of them
 
 
 @estimator
@@ -163,15 +162,8 @@ class _SolvedNetwork:
         return len(self.groups)
 
     def output_bounds(self, kernel_rows: Array) -> Array:
-        """Return bounds of the round-off of the outputs, of shape (n, n_ridges).
-
-        |k(x)' e| is at most |k(x)|_1 max |e|, where the errors e of the weights are at most `LOST`
-        of the largest weight.
-        """
-        sums = np.abs(kernel_rows[:, : self.size]).sum(axis=1)
-        by_ridge = np.abs(self.beta).reshape(self.size, self.n_ridges, -1)
-        largest = by_ridge.max(axis=(0, 2))
-        return np.asarray(LOST * np.outer(sums, largest))
+        """Return bounds of the round-off of the outputs, of shape (n, n_ridges)."""
+        return network_bounds(kernel_rows[:, : self.size], self.beta, self.n_ridges)
 
 
 def _solve_networks(

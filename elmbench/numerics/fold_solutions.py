@@ -15,6 +15,7 @@ from scipy.linalg.lapack import spotrf
 
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.compiled import run_compiled
+from elmbench.numerics.error_bounds import iterated_round_off
 from elmbench.numerics.krylov import LOOK, LOOSEST, KrylovSpace, SharedSpace, steps_left
 from elmbench.numerics.ridge_path import (
     CALL,
@@ -184,10 +185,9 @@ def fold_solutions(
         direct = ridge_solutions(K, B, small, solvers, overwrite=True)
         solutions[:n_small] = direct.T.reshape(n_small, k, n)
 
-    # A residual of norm |e| is known to the round-off of the products that it is made of.
     largest_norm = float(row_sums.max()) if norm is None else norm
     lengths = np.linalg.norm(solutions, axis=2)
-    errors += 4 * EPS * (largest_norm + ridges[:, np.newaxis]) * lengths
+    errors += iterated_round_off(lengths, ridges, largest_norm)
     is_solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
     errors[~is_solved] = np.inf
     if not plan.inverts:

@@ -102,19 +102,6 @@ def kernel_matrix(
     return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
 
-def kernel_round_off(X: Array, gamma: float) -> float:
-    """Bound the relative difference between two computations of an entry of the Gaussian kernel of
-    some rows.
-
-    A computation that centres the rows, of d columns and of length R at most, has d^2 within (d +
-    4) (2 R)^2 eps / 2; with the mean of a part of the rows, within four times that. The kernel
-    multiplies the error by gamma; `exp` and `kernel_ladder` add 16 eps.
-    """
-    centred = X - X.mean(axis=0)
-    longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
-    return EPS * (10 * gamma * (X.shape[1] + 4) * longest + 16)
-
-
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
     """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
 

@@ -12,10 +12,8 @@ from scipy.linalg.blas import dsymm, dsyr2k
 from scipy.linalg.lapack import dorgqr, dormqr, dpbsv, dptsv, dsytrd
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.error_bounds import WITHIN_ROUND_OFF
 from elmbench.numerics.solve import RidgeSystem
-
-WITHIN_ROUND_OFF = 16
-"""Up to how many units of round-off of the trace a ridge is left to a factorisation of its own."""
 
 BLOCKED_FROM = 2000
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of

@@ -27,7 +27,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.evaluation.predictions import metric_value
 from elmbench.models import KELMClassifier, KELMRegressor
-from elmbench.models.base import kernels as module
+from elmbench.models.base import kernel_paths as module
 from elmbench.tasks.scoring import GridProblem, best
 
 

@@ -21,10 +21,10 @@ from path_rule import (
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.models.base.kernels as kernels
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.pairwise as centres
 from elmbench.models import EEMClassifier, KELMRegressor, WELMClassifier
+from elmbench.models.base import kernel_paths as kernels
 from elmbench.models.base.paths import CandidateGrid
 from elmbench.models.protocols import GridPath
 from elmbench.numerics import ridge_path

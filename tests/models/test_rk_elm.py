@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold
 import elmbench.models.rk_elm as module
 import elmbench.numerics.pairwise as pairwise
 from elmbench.models import ELMRBFRegressor, RKELMClassifier, RKELMRegressor
-from elmbench.numerics.kernels import kernel_round_off
+from elmbench.numerics.error_bounds import kernel_round_off
 from elmbench.numerics.pairwise import OF_DISTANCES, Kernel
 
 EPS = np.finfo(float).eps

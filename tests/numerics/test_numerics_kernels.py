@@ -16,12 +16,12 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 import elmbench.numerics.kernels as kernels
 from elmbench.numerics.arrays import EPS
+from elmbench.numerics.error_bounds import kernel_round_off
 from elmbench.numerics.kernels import (
     ALLOWED,
     kernel_factor,
     kernel_ladder,
     kernel_matrix,
-    kernel_round_off,
     rbf_from_distances,
     squared_distances,
 )

@@ -1,0 +1,353 @@
+"""Paths over the grids of models that solve a kernel system, such as K-ELM."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.models.base.paths import CandidateGrid
+from elmbench.models.base.weights import weight_key
+from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.error_bounds import (
+    direct_residuals,
+    kernel_round_off,
+    least_reducible_ridge,
+    product_round_off,
+    solution_bounds,
+)
+from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
+from elmbench.numerics.kernel_system import KernelSystem
+from elmbench.numerics.kernels import (
+    kernel_factor,
+    kernel_ladder,
+    rbf_from_distances,
+    squared_distances,
+)
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.ridge_path import reduced_solutions, ridge_solutions
+from elmbench.numerics.solve import scaled_rows
+
+#: Columns of a factor of the kernel, over its rows, up to which it is faster than a solver for the
+#: whole kernel.
+MAX_SHARE = 1 / 6
+
+Outputs = Iterator[tuple[int, int, NDArray[Any]]]
+"""Candidate, fold and outputs for the test rows, see `PathMixin._path`."""
+
+
+def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
+    """Choose a method for each candidate, and yield its outputs on every fold.
+
+    A Gaussian kernel of dense rows with a factor of few columns is solved by that factor. The
+    others share a kernel matrix of all folds, unless rows have weights. All further candidates have
+    a kernel matrix for each fold.
+
+    Parameters
+    ----------
+    grid : CandidateGrid
+    centred : bool
+        True if the models have intercepts.
+
+    Yields
+    ------
+    candidate, fold : int
+    outputs : ndarray
+        In the form of `CandidateGrid.results`.
+    """
+    kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
+    plain = {i: kernel for i, kernel in kernels.items() if kernel.is_plain(grid.X)}
+    max_rank = int(MAX_SHARE * grid.X.shape[0])
+    for gamma in sorted({kernel.gamma for kernel in plain.values()}):
+        L = kernel_factor(grid.X, gamma, max_rank)
+        if L is None:  # a larger gamma takes more columns
+            break
+        factored = {i: kernel for i, kernel in plain.items() if kernel.gamma == gamma}
+        yield from _factor_path(grid, L, factored, centred)
+        for i in factored:
+            del kernels[i]
+            del plain[i]
+    shared = {i: kernel for i, kernel in plain.items() if weight_key(grid.models[i]) is None}
+    separate = {i: kernel for i, kernel in kernels.items() if i not in shared}
+    yield from _matrix_path(grid, separate, centred)
+    yield from _shared_path(grid, shared, centred)
+
+
+# --- Groups of candidates
+
+
+@dataclass(frozen=True)
+class _KernelGroup:
+    """Candidates with the same kernel matrix.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    scale : ndarray of shape (n_train,) or None
+        Square roots of the weights of the training rows.
+    by_ridge : dict of float to list of int
+        Numbers of the candidates for each ridge.
+    """
+
+    kernel: Kernel
+    scale: Array | None
+    by_ridge: dict[float, list[int]] = field(default_factory=dict)
+
+    @property
+    def ridges(self) -> Array:
+        """The ridges, of shape (p,)."""
+        return np.array([*self.by_ridge])
+
+    @property
+    def members(self) -> list[list[int]]:
+        """For each ridge, the numbers of the candidates."""
+        return list(self.by_ridge.values())
+
+
+def _group_candidates(
+    grid: CandidateGrid, train: Indices, kernels: Mapping[int, Kernel]
+) -> list[_KernelGroup]:
+    """Return the candidates, given by their numbers and kernels, in groups with the same matrix."""
+    groups: dict[Any, _KernelGroup] = {}
+    for i, kernel in kernels.items():
+        model = grid.models[i]
+        scale = model._scale(grid.y[train])
+        scale_key = b"" if scale is None else scale.tobytes()
+        group = groups.setdefault((kernel.key, scale_key), _KernelGroup(kernel, scale))
+        group.by_ridge.setdefault(1.0 / model.C, []).append(i)
+    return list(groups.values())
+
+
+# --- One factor for all folds
+
+
+def _factor_path(
+    grid: CandidateGrid, L: Array, kernels: Mapping[int, Kernel], centred: bool
+) -> Outputs:
+    """Yield the outputs of the candidates whose kernel matrix is L L'."""
+    for j, (train, test) in enumerate(grid.folds):
+        T, decode = grid.encode(train)
+        k = T.shape[1]
+        for group in _group_candidates(grid, train, kernels):
+            ridges = group.ridges
+            solved = ridges > least_reducible_ridge(scaled_rows(L[train], group.scale))
+            outputs = np.full((len(test), len(ridges) * k), np.nan)
+            if solved.any():
+                outputs[:, np.repeat(solved, k)] = _factor_outputs(
+                    L[train], L[test], T, ridges[solved], scale=group.scale, centred=centred
+                )
+                grid.solvers["reduction"] += int(solved.sum())
+            accepted = solved & grid.holds(outputs, len(ridges))
+            yield from grid.results(group.members, j, outputs, decode, accepted)
+
+
+def _factor_outputs(
+    M: Array, M_test: Array, T: Array, ridges: Array, *, scale: Array | None, centred: bool
+) -> Array:
+    """Return M_test (M'S^2 M + r I)^-1 M'S^2 T for all ridges r and the scale S of the rows.
+
+    It is K_test S (S K S + r I)^-1 S T for K = M M'. With an intercept, the weighted means are
+    subtracted from M and T. One reduction serves all ridges, which are larger than round-off: the
+    entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a fit, which factors
+    S K S, does not.
+    """
+    means = np.zeros(T.shape[1])
+    if centred:
+        weights = np.ones(len(M)) if scale is None else scale**2
+        means = weights @ T / weights.sum()
+        origin = weights @ M / weights.sum()
+        M = M - origin
+        M_test = M_test - origin
+        T = T - means
+    M = scaled_rows(M, scale)
+    gram = np.asfortranarray(M.T @ M)
+    W = reduced_solutions(gram, M.T @ scaled_rows(T, scale), ridges)
+    return M_test @ W + np.tile(means, len(ridges))
+
+
+# --- A kernel matrix for each fold
+
+
+def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool) -> Outputs:
+    """Yield the outputs of candidates with any kernels and weights.
+
+    Candidates with the same matrix are solved together. They take three matrices of 8 m^2 bytes for
+    m training rows, two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
+    """
+    if not kernels:
+        return
+    for j, (train, test) in enumerate(grid.folds):
+        X = grid.X[train]
+        T, decode = grid.encode(train)
+        room = np.empty((len(train), len(train)), order="F")
+        distances: Array | None = None
+        for group in _group_candidates(grid, train, kernels):
+            kernel = group.kernel
+            if kernel.is_plain(X):
+                if distances is None:
+                    distances = squared_distances(X, out=np.empty_like(room))
+                K = rbf_from_distances(distances, kernel.gamma, out=room)
+            else:
+                K = kernel.matrix(X, out=room)
+            system = KernelSystem(K, T, group.scale, centred=centred)
+            B = system.right_hand_sides
+            ridges = group.ridges
+            norm = float(np.linalg.norm(K))
+            Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
+            intercepts, beta = system.coefficients(Z)
+            outputs = kernel.product(grid.X[test], X, beta) + intercepts
+            residuals = direct_residuals(Z, ridges, norm)
+            accepted = grid.holds(outputs, len(ridges), least=residuals)
+            yield from grid.results(group.members, j, outputs, decode, accepted)
+
+
+# --- A kernel matrix for all folds
+
+
+def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool) -> Outputs:
+    """Yield the outputs of candidates with Gaussian kernels of dense rows without weights.
+
+    The kernel of the training rows of all folds is computed once for each `gamma`, see
+    `fold_views`. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
+    their system is solved, and labels if the errors of the outputs do not change them, see
+    `elmbench.numerics.error_bounds`. Shared work takes 8 n^2 bytes for n training rows and at most
+    12 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+    `kernel_ladder`.
+    """
+    if not kernels:
+        return
+    first_train = grid.folds[0][0]
+    groups = {g.kernel.gamma: g for g in _group_candidates(grid, first_train, kernels)}
+    order, views = fold_views(grid.folds)
+    folds = [_SharedFold(grid, j, view, *grid.encode(view.rows)) for j, view in enumerate(views)]
+    room = np.empty(max(len(view.rows) for view in views) ** 2)
+    for gamma, shared in kernel_ladder(grid.X[order], list(groups)):
+        by_ridge = dict(sorted(groups[gamma].by_ridge.items()))
+        ridges = np.array([*by_ridge])
+        members = list(by_ridge.values())
+        for fold in folds:
+            n = len(fold.view.rows)
+            problem = _FoldProblem(
+                fold=fold,
+                gamma=gamma,
+                shared=shared,
+                K=room[: n * n].reshape((n, n), order="F"),
+                centred=centred,
+            )
+            outputs, accurate = problem.solve(ridges)
+            yield from grid.results(members, fold.number, outputs, fold.decode, accurate)
+
+
+@dataclass(frozen=True)
+class _SharedFold:
+    """A fold whose training rows are part of a shared matrix.
+
+    Attributes
+    ----------
+    grid : CandidateGrid
+    number : int
+    view : FoldView
+        The rows of the fold in the shared matrix.
+    T : ndarray of shape (n_train, k)
+        Targets.
+    decode : callable
+        As in `CandidateGrid.encode`.
+    """
+
+    grid: CandidateGrid
+    number: int
+    view: FoldView
+    T: Array
+    decode: Callable[[Array], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class _FoldProblem:
+    """The systems of all ridges on one fold, for one kernel.
+
+    Attributes
+    ----------
+    fold : _SharedFold
+    gamma : float
+    shared : ndarray
+        The kernel matrix of the training rows of all folds.
+    K : ndarray of shape (n_train, n_train)
+        Memory for the kernel matrix of the fold, which the solvers overwrite.
+    centred : bool
+        True if the model has intercepts.
+    """
+
+    fold: _SharedFold
+    gamma: float
+    shared: Array
+    K: Array
+    centred: bool
+
+    def solve(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the outputs for the test rows, (n_test, p * k), and for each ridge False if a fit
+        is needed.
+
+        Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        """
+        n, k = self.fold.T.shape
+        solvers = self.fold.grid.solvers
+        system = self._make_system()
+        norm = n * system.centre_products.max() if self.centred else None
+        Z, errors = fold_solutions(self.K, system.right_hand_sides, ridges, solvers, norm=norm)
+        outputs, accurate = self._outputs(system, Z, errors, ridges)
+        again = np.flatnonzero(~accurate & (errors > 0))
+        if len(again):
+            solvers["bound failed"] += len(again)
+            system = self._make_system()
+            B = system.right_hand_sides
+            Z = ridge_solutions(self.K, B, ridges[again], solvers, overwrite=True)
+            columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
+            no_errors = np.zeros(len(again))
+            direct_outputs, is_accurate = self._outputs(system, Z, no_errors, ridges[again])
+            outputs[:, columns] = direct_outputs
+            accurate[again] = is_accurate
+        return outputs, accurate
+
+    def _make_system(self) -> KernelSystem:
+        """Return the system with the kernel matrix of the fold."""
+        self.fold.view.copy(self.shared, self.K)
+        return KernelSystem(self.K, self.fold.T, None, centred=self.centred)
+
+    def _outputs(
+        self, system: KernelSystem, Z: Array, errors: Array, ridges: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
+        enough.
+        """
+        intercepts, beta = system.coefficients(Z)
+        ones = np.ones((len(Z), 1), order="F")
+        product = self._test_product(np.hstack([beta, ones]))
+        outputs = product[:, :-1] + intercepts
+        accurate = np.isfinite(errors)
+        grid = self.fold.grid
+        if grid.decides_labels:
+            mass = product[:, -1:] + system.centre_products.sum()
+            bounds = self._output_bounds(mass, Z, errors, ridges)
+            accurate &= grid.models[0]._each_holds(outputs, bounds)
+        return outputs, accurate
+
+    def _output_bounds(self, mass: Array, Z: Array, errors: Array, ridges: Array) -> Array:
+        """Return bounds of the errors of the outputs, of shape (n_test, p)."""
+        n = len(Z)
+        round_off = kernel_round_off(self.fold.grid.X, self.gamma)
+        largest_square = 2.0 if self.centred else 1.0
+        bounds = solution_bounds(mass, errors, ridges, n=n, largest_square=largest_square)
+        bounds += product_round_off(mass, Z, errors, round_off)
+        if self.centred:
+            bounds += n * EPS  # the round-off of the intercept, a mean of targets -1/+1
+        return bounds
+
+    def _test_product(self, weights: Array) -> Array:
+        """Return the product of the kernel between test and training rows with some weights."""
+        view = self.fold.view
+        if view.test is not None:
+            return view.product(self.shared, weights)
+        grid = self.fold.grid
+        _, test = grid.folds[self.fold.number]
+        return Kernel(gamma=self.gamma).product(grid.X[test], grid.X[view.rows], weights)
