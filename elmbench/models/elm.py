@@ -29,9 +29,7 @@ CONSTANT_LAYER = (
 
 @estimator
 class HiddenNodesMixin:
-    """Random hidden nodes, uniform on `_interval`, and the outputs of their network, by
-    `_node_function`.
-    """
+    """Random hidden nodes, uniform on `_interval`, with the outputs of `_node_function`."""
 
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     _node_function: ClassVar[Any] = staticmethod(hidden_layer)
@@ -69,9 +67,22 @@ class HiddenNodesMixin:
 class NodesFold(NamedTuple):
     """Candidates with the same hidden nodes on a fold.
 
-    `members` are the candidates with their numbers, `sizes` their ascending numbers of nodes, and
-    `largest` is the one whose leading nodes are those of the others. `T` and `decode` are as in
-    `CandidateGrid.encode`.
+    Attributes
+    ----------
+    number : int
+        Number of the fold.
+    train : ndarray of shape (n_train,)
+        Numbers of the training rows.
+    members : list of (int, model)
+        The candidates with their numbers.
+    sizes : list of int
+        Their numbers of nodes, ascending.
+    largest : model
+        The candidate with the most nodes; the first ones are the nodes of the others.
+    T, decode
+        As in `CandidateGrid.encode`.
+    probes : list of ndarray
+        Outputs of all nodes for blocks of the test rows.
     """
 
     number: int
@@ -91,16 +102,27 @@ class NodesFold(NamedTuple):
 
 
 def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
-    """Yield every fold for each group of candidates with the same nodes, which are drawn once for a
-    group.
+    """Yield every fold for each group of candidates with the same nodes.
+
+    The nodes are drawn once for a group.
     """
     for members in grid.group(lambda model: model._nodes_key()):
-        largest = max((model for _, model in members), key=lambda model: model.n_hidden)
+        models = [model for _, model in members]
+        largest = max(models, key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
-        sizes = sorted({model.n_hidden for _, model in members})
         for j, (train, test) in enumerate(grid.folds):
-            probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
-            yield NodesFold(j, train, members, sizes, largest, *grid.encode(train), probes)
+            T, decode = grid.encode(train)
+            blocks = [test[rows] for rows in layer_blocks(len(test))]
+            yield NodesFold(
+                number=j,
+                train=train,
+                members=members,
+                sizes=sorted({model.n_hidden for model in models}),
+                largest=largest,
+                T=T,
+                decode=decode,
+                probes=[largest._hidden(grid.X[block]) for block in blocks],
+            )
 
 
 @estimator
@@ -112,7 +134,9 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        self.beta_, system = output_weights(X, T, self._hidden, self.n_hidden, 1.0 / self.C, scale)
+        self.beta_, system = output_weights(
+            X, T, layer=self._hidden, size=self.n_hidden, ridge=1.0 / self.C, scale=scale
+        )
         # The condition of H is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
 
@@ -132,13 +156,18 @@ class _ELM(HiddenNodesMixin, PathMixin):
         """
         for fold in node_folds(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
-            scale = fold.largest._scale(grid.y[fold.train])
-            layer = fold.largest._hidden
-            for positions, weights in many_weights(
-                grid.X[fold.train], fold.T, layer, networks, grid.solvers, scale
-            ):
+            solutions = many_weights(
+                grid.X[fold.train],
+                fold.T,
+                layer=fold.largest._hidden,
+                networks=networks,
+                solvers=grid.solvers,
+                scale=fold.largest._scale(grid.y[fold.train]),
+            )
+            for positions, weights in solutions:
                 candidates = [[fold.members[position][0]] for position in positions]
-                yield from grid.results(candidates, fold.number, fold.outputs(weights), fold.decode)
+                outputs = fold.outputs(weights)
+                yield from grid.results(candidates, fold.number, outputs, fold.decode)
 
 
 @estimator

@@ -1,12 +1,11 @@
-"""Ridge systems with one matrix and many ridges, by an orthogonal reduction to a band that serves
-all of them.
-"""
+"""Ridge systems with one matrix and many ridges, which share an orthogonal reduction to a band."""
 
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, solve_triangular
 from scipy.linalg.blas import dsymm, dsyr2k
 from scipy.linalg.lapack import dorgqr, dormqr, dpbsv, dptsv, dsytrd
@@ -25,28 +24,33 @@ WIDTH = 96  # diagonals of the band
 
 # Seconds are functions of the sizes alone, never of a clock, so a search uses the same methods on
 # every machine. Rates are those of one core of a machine of 2024; only their ratios matter.
-STREAM, LEVEL_3, CALL = (
-    27e9,
-    48e9,
-    4e-6,
-)  # bytes a second from memory; operations a second; seconds of a call
-# operations a second
+
+#: Bytes a second from memory.
+STREAM = 27e9
+
+#: Operations a second of products and triangular solves of matrices.
+LEVEL_3 = 48e9
+
+#: Seconds of a call.
+CALL = 4e-6
+
+#: Operations a second of a reduction.
 _REDUCTION = 30e9
+
+#: Operations a second of a Cholesky factorisation.
 _CHOLESKY = 55e9
 
 
 def reduction_seconds(n: int, ridges: int, columns: int) -> float:
     """Return the time of one reduction of n rows with the solutions of all ridges and columns."""
-    return (
-        4 / 3 * n**3 / _REDUCTION + ridges * (2 * CALL + columns * 8 * n * n / LEVEL_3) + 10 * CALL
-    )
+    solution = 2 * CALL + columns * 8 * n * n / LEVEL_3
+    return 4 / 3 * n**3 / _REDUCTION + ridges * solution + 10 * CALL
 
 
 def factor_seconds(n: int, columns: int) -> float:
-    """Return the time of one kernel system of n rows: set up, factored and solved for all
-    columns.
-    """
-    return n**3 / 3 / _CHOLESKY + n * n * (40 / STREAM + columns * 8 / LEVEL_3) + 60 * CALL
+    """Return the time to set up, factor and solve one kernel system of n rows for all columns."""
+    entry = 40 / STREAM + columns * 8 / LEVEL_3
+    return n**3 / 3 / _CHOLESKY + n * n * entry + 60 * CALL
 
 
 Rotation = Callable[[Array, bool], Array]
@@ -54,8 +58,9 @@ Rotation = Callable[[Array, bool], Array]
 
 
 def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
-    """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `ridge_solutions`,
-    from A = Q T Q'.
+    """Return Q (T + r I)^-1 Q'B for all ridges r, from a reduction A = Q T Q'.
+
+    The result has the form of `ridge_solutions`.
 
     Q is orthogonal and T a band of width w, so (A + r I)^-1 = Q (T + r I)^-1 Q' for every ridge. T
     + r I is factored in O(n w^2) steps; the reduction takes 4/3 n^3 operations. A is symmetric, in
@@ -68,14 +73,24 @@ def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
     n, k = rotated.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
     for i, ridge in enumerate(ridges):
-        if len(band) == 2:
-            *_, Z, info = dptsv(band[0] + ridge, band[1, : max(1, n - 1)], rotated)
-        else:
-            shifted = band.copy(order="F")
-            shifted[0] += ridge
-            _, Z, info = dpbsv(shifted, rotated, lower=1, overwrite_ab=1)
-        solutions[:, i * k : (i + 1) * k] = Z if info == 0 else np.nan
+        columns = slice(i * k, (i + 1) * k)
+        solutions[:, columns] = _band_solution(band, float(ridge), rotated)
     return rotate(solutions, False)
+
+
+def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
+    """Return (T + r I)^-1 B for a band T and a ridge r, or NaN if T + r I is not positive definite.
+
+    `band` holds the diagonals of T from the main one down, of shape (w, n).
+    """
+    n = band.shape[1]
+    if len(band) == 2:
+        *_, Z, info = dptsv(band[0] + ridge, band[1, : max(1, n - 1)], B)
+    else:
+        shifted = band.copy(order="F")
+        shifted[0] += ridge
+        _, Z, info = dpbsv(shifted, B, lower=1, overwrite_ab=1)
+    return Z if info == 0 else np.nan
 
 
 def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
@@ -102,8 +117,9 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
 
 
 def _block_band(A: Array) -> tuple[Array, Rotation]:
-    """Reduce A to a band of `WIDTH` diagonals below the main one; return these, the main one first,
-    and the rotation.
+    """Reduce A to a band of `WIDTH` diagonals below the main one; return it and the rotation.
+
+    The main diagonal comes first.
 
     A block of columns at a time, the part below the band is eliminated by I - Y V' from a QR
     factorisation. The part below and to the right of the block becomes (I - V Y') A (I - Y V') = A
@@ -116,9 +132,8 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
         size = len(tau)
         A[start - WIDTH : start, start - WIDTH : start] = rest[:WIDTH, :WIDTH]
         A[start : start + size, start - WIDTH : start] = triangle[:size]
-        rest = np.array(
-            rest[WIDTH:, WIDTH:], order="F"
-        )  # the routines below would copy a part of A twice
+        # The routines below would copy a part of A twice.
+        rest = np.array(rest[WIDTH:, WIDTH:], order="F")
         identity = np.eye(len(rest), size)
         V = np.tril(factor[:, :size], -1) + identity
         Y = identity - dorgqr(factor[:, :size], tau)[0]
@@ -148,8 +163,9 @@ def ridge_solutions(
     definite: bool = True,
     overwrite: bool = False,
 ) -> Array:
-    """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within
-    round-off.
+    """Choose solvers of (A + r I) Z = B for all ridges r, and return the solutions.
+
+    Each equals that of `RidgeSystem` within round-off.
 
     Ridges that are large compared with the round-off of A share one orthogonal reduction if there
     are enough of them; its backward error is that of a factorisation. The others have separate
@@ -163,24 +179,46 @@ def ridge_solutions(
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
-    shared = ridges > WITHIN_ROUND_OFF * EPS * A.trace()
-    count = int(shared.sum())
-    if definite and count * factor_seconds(n, k) > reduction_seconds(n, count, k):
-        solvers["reduction"] += count
+    shared = _choose_reduced(A, ridges, k) if definite else np.zeros(len(ridges), dtype=bool)
+    if shared.any():
         reduced = A if overwrite and shared.all() else np.array(A, order="F")
         solutions[:, np.repeat(shared, k)] = reduced_solutions(reduced, B, ridges[shared])
-    else:
-        shared[:] = False
+        solvers["reduction"] += int(shared.sum())
+    if not shared.all():
+        separate = ridges[~shared]
+        factored = _factored_solutions(A, B, separate, solvers, definite=definite)
+        solutions[:, np.repeat(~shared, k)] = factored
+    return solutions
+
+
+def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_]:
+    """Choose the ridges that share one orthogonal reduction: all that are large, or none."""
+    is_large: NDArray[np.bool_] = ridges > WITHIN_ROUND_OFF * EPS * A.trace()
+    n_large = int(is_large.sum())
+    separately = n_large * factor_seconds(len(A), n_columns)
+    if separately > reduction_seconds(len(A), n_large, n_columns):
+        return is_large
+    return np.zeros(len(ridges), dtype=bool)
+
+
+def _factored_solutions(
+    A: Array, B: Array, ridges: Array, solvers: Counter[str], *, definite: bool
+) -> Array:
+    """Return (A + r I)^-1 B for all ridges r, each from its own factorisation.
+
+    The first factorisation that breaks down computes eigenvectors, which serve all.
+    """
 
     @cache
     def spectrum() -> tuple[Array, Array]:
         values, vectors = eigh(A, check_finite=False)
         return values, vectors
 
-    for i in np.flatnonzero(~shared):
-        system = RidgeSystem(
-            np.array(A, order="F"), float(ridges[i]), spectrum, definite, needs_condition=False
-        )
+    n, k = B.shape
+    solutions = np.empty((n, len(ridges) * k), order="F")
+    for i, ridge in enumerate(ridges.tolist()):
+        matrix = np.array(A, order="F")
+        system = RidgeSystem(matrix, ridge, spectrum, definite, needs_condition=False)
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions

@@ -70,23 +70,33 @@ def many_weights(
         largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
-            yield (
-                positions,
-                _leading_weights(
-                    gram, moments, [networks[i][0] for i in positions], ridge, solvers
-                ),
-            )
+            sizes = [networks[i][0] for i in positions]
+            yield positions, _leading_weights(gram, moments, sizes, ridge, solvers)
     if by_size:
         H = scaled_rows(layer(X), scale)
         T = scaled_rows(T, scale)
-        gram = np.zeros((len(T), len(T)), order="F")
-        width = 0
-        for size, positions in sorted(by_size.items()):
-            add_gram(gram, H[:, width:size].T)
-            mirror(gram)
-            width = size
-            Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in positions]), solvers)
-            yield positions, H[:, :size].T @ Z
+        ridges = {
+            size: np.array([networks[i][1] for i in positions])
+            for size, positions in by_size.items()
+        }
+        for size, weights in _wide_weights(H, T, ridges, solvers):
+            yield by_size[size], weights
+
+
+def _wide_weights(
+    H: Array, T: Array, ridges: dict[int, Array], solvers: Counter[str]
+) -> Iterator[tuple[int, Array]]:
+    """Yield H'(HH' + r I)^-1 T for each number of leading nodes and its ridges r, in ascending
+    order.
+    """
+    gram = np.zeros((len(T), len(T)), order="F")
+    width = 0
+    for size in sorted(ridges):
+        add_gram(gram, H[:, width:size].T)
+        mirror(gram)
+        width = size
+        Z = ridge_solutions(gram, T, ridges[size], solvers)
+        yield size, H[:, :size].T @ Z
 
 
 def _layer_equations(
