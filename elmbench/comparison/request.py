@@ -263,40 +263,20 @@ def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dic
     """Return the columns of the table: models with their grids, and the data sets that they are too
     slow for.
     """
-    tasks = {spec.task for spec in specs}
-    folds = comparison.folds or FOLDS
-    metrics = [find_metric(name) for name in (*comparison.metrics, *METRICS)]
     columns = {}
     for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
         entry = find_model(name)
         suitable = [spec for spec in specs if getattr(entry, spec.task) is not None]
-        if not suitable:
-            if name in comparison.models:
-                entry.factory(next(iter(tasks)))  # says which task it has
-            continue
-        column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        if entry.name == "svm":
-            column["params"] = {"max_iter": SVM_STEPS}
-        if name in comparison.grids:
-            check_parameters(entry, suitable[0].task, comparison.grids[name])
-            column["search"] = {
-                key: _grid(values) for key, values in comparison.grids[name].items()
-            }
-        not_run = {}
-        for spec in suitable:
-            criterion = next(metric for metric in metrics if metric.task == spec.task)
-            rows = spec.shape.instances * (folds - 1) // folds
-            if not comparison.models and name in LARGE_MODELS and rows > MOST_ROWS:
-                reason = f"its time and memory grow with the square of {rows} rows, or faster"
-                not_run[spec.name] = (
-                    f"{reason}; {wording(f'-m {name}', f'models=[{name!r}]')} runs it anyway"
-                )
-            elif reason := _exclusion_reason(entry, spec, criterion):
-                not_run[spec.name] = reason
-        if entry.name in comparison.left_out:
-            not_run |= dict.fromkeys([spec.name for spec in specs], comparison.left_out[entry.name])
-        column["not-run"] = not_run
-        columns[entry.name] = column
+        if suitable:
+            column = _column(name, entry, comparison, suitable[0].task)
+            column["not-run"] = _reasons_not_to_run(name, entry, comparison, suitable)
+            if entry.name in comparison.left_out:
+                reason = comparison.left_out[entry.name]
+                column["not-run"] |= dict.fromkeys([spec.name for spec in specs], reason)
+            columns[entry.name] = column
+        elif name in comparison.models:
+            tasks = {spec.task for spec in specs}
+            entry.factory(next(iter(tasks)))  # says which task it has
     for name in comparison.grids:
         if name not in columns:
             step = wording(
@@ -304,6 +284,49 @@ def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dic
             )
             raise unknown_name("model of the comparison:", name, list(columns), step)
     return columns
+
+
+def _column(
+    name: str, entry: ModelEntry, comparison: ComparisonRequest, task: str
+) -> dict[str, Any]:
+    """Return the column of a model with its grid, as an experiment file writes it."""
+    column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if entry.name == "svm":
+        column["params"] = {"max_iter": SVM_STEPS}
+    if name in comparison.grids:
+        grid = comparison.grids[name]
+        check_parameters(entry, task, grid)
+        column["search"] = {key: _grid(values) for key, values in grid.items()}
+    return column
+
+
+def _reasons_not_to_run(
+    name: str,
+    entry: ModelEntry,
+    comparison: ComparisonRequest,
+    specs: Iterable[DatasetSpec],
+) -> dict[str, str]:
+    """Return the data sets that a model does not run on, with the reason: it is too slow, or it
+    cannot be fitted or chosen.
+    """
+    metrics = [find_metric(metric) for metric in (*comparison.metrics, *METRICS)]
+    folds = comparison.folds or FOLDS
+    is_large_default = not comparison.models and name in LARGE_MODELS
+    reasons = {}
+    for spec in specs:
+        criterion = next(metric for metric in metrics if metric.task == spec.task)
+        rows = spec.shape.instances * (folds - 1) // folds
+        if is_large_default and rows > MOST_ROWS:
+            step = wording(f"-m {name}", f"models=[{name!r}]")
+            reason = (
+                f"its time and memory grow with the square of {rows} rows, or faster; {step} runs "
+                "it anyway"
+            )
+        else:
+            reason = _exclusion_reason(entry, spec, criterion)
+        if reason:
+            reasons[spec.name] = reason
+    return reasons
 
 
 def _grid(values: Any) -> Any:

@@ -217,6 +217,19 @@ def load_plugin(file: str | Path) -> Path:
 def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     """Run a plug-in file; return its absolute path and its objects. See `load_plugin`."""
     path = Path(file).expanduser().resolve()
+    module, code = _run_plugin(path)
+    # The estimators of a program have a version that does not depend on the folder of their file.
+    version = getattr(module, "ELMBENCH_VERSION", f"plug-in {code}")
+    declared: Declared = {}
+    for kind, objects in _dictionaries_of(module, path).items():
+        for name, loaded in objects.items():
+            _check_declared_name(kind, name, path)
+            declared[kind, name] = (_declared_object(kind, name, loaded, path, version), path)
+    return path, declared
+
+
+def _run_plugin(path: Path) -> tuple[ModuleType, str]:
+    """Return a plug-in file as a module, and the digest of its code."""
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     try:
@@ -238,43 +251,47 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
         raise ElmbenchError(
             problem, expected="a file that runs by itself", next_step=f"python {path.name}"
         ) from error
+    return module, code
+
+
+def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]]:
+    """Return the dictionaries of a plug-in file, by kind; raise ElmbenchError if all are empty."""
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
-    if not any(dictionaries.values()) or not all(
-        isinstance(objects, dict) for objects in dictionaries.values()
-    ):
-        expected = (
-            'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
+    are_dictionaries = all(isinstance(objects, dict) for objects in dictionaries.values())
+    if any(dictionaries.values()) and are_dictionaries:
+        return dictionaries
+    raise ElmbenchError(
+        f"the plug-in {path} declares no models, layouts, work or sources",
+        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or '
+        "SOURCES",
+        next_step="add it to the file",
+    )
+
+
+def _check_declared_name(kind: str, name: Any, path: Path) -> None:
+    """Raise ElmbenchError if the name of a declared object is not a word, or is taken."""
+    if not isinstance(name, str) or not name or ":" in name:
+        problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
+        raise _declaration_error(problem, "a word without ':'")
+    _, owner = _all_declared().get((kind, name), (None, path))
+    if owner != path:
+        raise ElmbenchError(
+            f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in "
+            f"{owner}",
+            expected="a name of its own",
+            next_step="rename it in one of the two",
         )
-        problem = f"the plug-in {path} declares no models, layouts, work or sources"
-        raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
-    declared: Declared = {}
-    others = _all_declared()
-    for kind, name, loaded in (
-        (kind, name, items[name]) for kind, items in dictionaries.items() for name in items
-    ):
-        if not isinstance(name, str) or not name or ":" in name:
-            problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
-            raise _declaration_error(problem, "a word without ':'")
-        owner = others.get((kind, name), (None, path))[1]
-        if owner != path:
-            problem = (
-                f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in "
-                f"{owner}"
-            )
-            raise ElmbenchError(
-                problem, expected="a name of its own", next_step="rename it in one of the two"
-            )
-        if kind == "MODELS":
-            # The estimators of a program have a version that does not depend on the folder of their
-            # file.
-            version = getattr(module, "ELMBENCH_VERSION", f"plug-in {code}")
-            loaded = _as_entry(name, loaded, f"plug-in {path.name}", version)
-        elif not isinstance(loaded, type):
-            raise _declaration_error(
-                f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
-            )
-        declared[kind, name] = loaded, path
-    return path, declared
+
+
+def _declared_object(kind: str, name: str, loaded: Any, path: Path, version: str) -> Any:
+    """Return the entry of a declared model, or a declared class."""
+    if kind == "MODELS":
+        return _as_entry(name, loaded, f"plug-in {path.name}", version)
+    if not isinstance(loaded, type):
+        raise _declaration_error(
+            f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
+        )
+    return loaded
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
@@ -326,9 +343,9 @@ def _factory(estimator: Any) -> Callable[..., Any]:
 
         return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | changes)
 
-    names = [name for name in params if name not in seeds and name.isidentifier()] + [
-        "random_state"
-    ] * bool(unset)
+    names = [name for name in params if name not in seeds and name.isidentifier()]
+    if unset:
+        names.append("random_state")
     keyword = inspect.Parameter.KEYWORD_ONLY
     make.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # type: ignore[attr-defined]
     make.__name__ = type(estimator).__name__
