@@ -107,34 +107,39 @@ class ClaimOutcome:
 
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
-        claims = self.claim.comparisons
-        where = (
-            claim.dataset + " data sets" * (claim.dataset in (MOST, ALL_OF_THEM))
-            for claim in claims
-        )
-        comparisons = [
-            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
-            for claim, rivals in zip(claims, self.rivals, strict=True)
-        ]
-        return f"on {' and '.join(dict.fromkeys(where))} {' and '.join(dict.fromkeys(comparisons))}"
+        datasets: list[str] = []
+        comparisons: list[str] = []
+        for claim, rivals in zip(self.claim.comparisons, self.rivals, strict=True):
+            is_several = claim.dataset in (MOST, ALL_OF_THEM)
+            datasets.append(f"{claim.dataset} data sets" if is_several else claim.dataset)
+            relation = f"{_relation(claim)} {_than(claim, rivals)}"
+            comparisons.append(f"{claim.metric.column} of {claim.model} {relation}")
+        where = " and ".join(dict.fromkeys(datasets))
+        return f"on {where} {' and '.join(dict.fromkeys(comparisons))}"
 
     def _test_text(self) -> str:
-        """Return the test of a claim in words: the figures, the difference with its interval, the
+        """Return the test of a claim in words: the means, the difference with its interval, the
         p-value.
         """
-        if (finding := self.finding) is None or self.p is None:
+        finding = self.finding
+        if finding is None or self.p is None:
             return ""
         words = f"{self.subject}: " if self.subject else ""
         if finding.means:
             words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
-        quantity = "median difference" if finding.unit == "data sets" else "difference"
-        if finding.test == "sign test":
-            quantity = f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
-        elif is_of_ratios(self.claim):
-            quantity = "ratio"
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        estimate = f"{words}{quantity} {finding.estimate:.3g}{interval}"
-        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.unit}"
+        estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}{interval}"
+        p = f"p = {self.p:.2g}"
+        return f"{words}{estimate}, {finding.test}, {p}, n = {finding.n} {finding.unit}"
+
+    def _quantity_of(self, finding: SignificanceResult) -> str:
+        """Return the name of the quantity that a test estimates."""
+        if finding.test == "sign test":
+            n_in_favour = round(finding.estimate * finding.n)
+            return f"on {n_in_favour} of {finding.n} data sets, share"
+        if is_of_ratios(self.claim):
+            return "ratio"
+        return "median difference" if finding.unit == "data sets" else "difference"
 
     def record(self) -> dict[str, Any]:
         """Return the line of `claims.csv`, None for what is missing."""

@@ -17,8 +17,13 @@ NOT_MEASURED = "not measured"
 
 
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
-    """Return the number of figures with each verdict in words, such as `2 reproduced, 3 differ`."""
-    words = ((n, name, f"{SIGNS[name]} " * signs) for name in VERDICTS if (n := counts[name]))
-    return ", ".join(
-        f"{n} {sign}{'differ' if name == 'differs' and n > 1 else name}" for n, name, sign in words
-    )
+    """Return the number of values with each verdict in words, such as `2 reproduced, 3 differ`."""
+    parts = []
+    for verdict in VERDICTS:
+        n = counts[verdict]
+        if not n:
+            continue
+        sign = f"{SIGNS[verdict]} " if signs else ""
+        word = "differ" if verdict == "differs" and n > 1 else verdict
+        parts.append(f"{n} {sign}{word}")
+    return ", ".join(parts)

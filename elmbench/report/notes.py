@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from elmbench.errors import amount
 from elmbench.evaluation.score_comparison import p_values, share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.measured_cells import GROUP
@@ -106,11 +107,9 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     smallest = int(means["size"].min())
     largest = int(means["size"].max())
-    over = (
-        (f"{largest}" if smallest == largest else f"{smallest} to {largest}")
-        + " data set"
-        + "s" * (largest > 1)
-    )
+    over = amount(largest, "data set")
+    if smallest != largest:
+        over = f"{smallest} to {over}"
     listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
     text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.

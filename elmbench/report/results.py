@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -148,7 +148,8 @@ class Results:
     @property
     def picture(self) -> Path | None:
         """The picture of the figure, if there is one; its data are beside it, as CSV."""
-        return path if (path := self.folder / PICTURE).is_file() else None
+        path = self.folder / PICTURE
+        return path if path.is_file() else None
 
     def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
         """Return the table as rich prints it in lines of `width` characters, with a last line that
@@ -159,10 +160,13 @@ class Results:
         table = table_text(self.table, self.resolved, width, hidden)
         if self.resolved.file.spec.published is None:
             return table
-        marks = [Text(MARKS, style="dim")] if len(self.published_values) else []
+        parts = [table, Text("")]
+        if len(self.published_values):
+            parts.append(Text(MARKS, style="dim"))
+        values, facts = published.verdict_counts(self.published_values)
         missing = published.missing_runs(self.published_values, self.cells)
-        counts = published.counts_text(*published.verdict_counts(self.published_values), missing)
-        return Group(table, Text(""), *marks, Text(counts))
+        parts.append(Text(published.counts_text(values, facts, missing)))
+        return Group(*parts)
 
     @property
     def text(self) -> str:
@@ -203,33 +207,41 @@ def write_results(
         planned = store.cells(resolved.profile, experiment)
     if commands is None:
         commands = store.commands(resolved.profile, experiment)
-    known = {name for name in {cell.dataset for cell in planned} if _is_known(name, resolved)}
-    planned = [
-        cell for cell in planned if cell.dataset in known
-    ]  # those of another --spec-dir stay in the store
-    extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
-    table = kind_of_table(resolved)
-    values = [measure.column for measure in table.values(extra)]
+    datasets = {cell.dataset for cell in planned}
+    known = {name for name in datasets if _is_known(name, resolved)}
+    # Cells on data sets of another --spec-dir stay in the store.
+    planned = [cell for cell in planned if cell.dataset in known]
+    models = dict.fromkeys(cell.model for cell in planned)
+    added_models = [name for name in models if name not in resolved.spec.models]
+    values = [measure.column for measure in kind_of_table(resolved).values(added_models)]
     cells = cells_frame(planned, store, values, resolved)
     results = Results(folder, cells, resolved)
-    is_same = has_cells(folder, cells)
-    write_frame(cells, folder / CELLS)
-    if not is_same:
-        # It belongs to the cells that have been replaced.
-        (folder / IMPORTANCE).unlink(missing_ok=True)
+    _write_cells(folder, cells)
     if resolved.profile == COMPARE:
         from elmbench.results.predictions_file import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    # Of the cells that ended ok under the default readings, read one after the other.
-    stored = ((cell, store.result(cell.key)) for cell in planned if cell.key and not cell.reading)
-    outputs = (
-        Outputs(cell, result) for cell, result in stored if result and result["status"] == "ok"
-    )
-    _write_table(results, commands, outputs)
+    _write_table(results, commands, _stored_outputs(planned, store))
     record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")
     return results
+
+
+def _write_cells(folder: Path, cells: pd.DataFrame) -> None:
+    """Write `cells.csv`; remove the importance of columns if it belongs to earlier cells."""
+    is_same = has_cells(folder, cells)
+    write_frame(cells, folder / CELLS)
+    if not is_same:
+        (folder / IMPORTANCE).unlink(missing_ok=True)
+
+
+def _stored_outputs(planned: Iterable[Cell], store: Store) -> Iterator[Outputs]:
+    """Yield the results of the cells that ended ok under the default readings, one at a time."""
+    for cell in planned:
+        if cell.key and not cell.reading:
+            result = store.result(cell.key)
+            if result and result["status"] == "ok":
+                yield Outputs(cell, result)
 
 
 def has_cells(folder: Path, cells: pd.DataFrame) -> bool:

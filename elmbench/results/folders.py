@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from elmbench.errors import amount
+
 #: The top of a checkout; in an installation, the folder of all packages.
 _TOP = Path(__file__).resolve().parents[2]
 #: The picture of a table that has a figure.
@@ -85,11 +87,9 @@ class ResultsDirs:
         counts = Counter(self.find(profile, experiment) for profile, experiment in tables)
         n_user = counts[self.user]
         total = counts.total()
-        origins = (
-            f"{n_user} from your results ({self.user}), {total - n_user} committed "
-            f"({self.committed})"
-        )
-        return f"{total} table{'s' * (total != 1)}: {origins}"
+        of_user = f"{n_user} from your results ({self.user})"
+        committed = f"{total - n_user} committed ({self.committed})"
+        return f"{amount(total, 'table')}: {of_user}, {committed}"
 
 
 def committed_results() -> Path | None:

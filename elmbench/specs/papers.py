@@ -100,7 +100,8 @@ class Paper(Spec):
     @property
     def citation(self) -> str:
         """The authors, the year and the DOI."""
-        return f"{self.authors} ({self.year})" + f", doi:{self.doi}" * bool(self.doi)
+        citation = f"{self.authors} ({self.year})"
+        return f"{citation}, doi:{self.doi}" if self.doi else citation
 
     @classmethod
     def none(cls, key: str) -> Self:

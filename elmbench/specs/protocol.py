@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from elmbench.errors import amount
 from elmbench.metrics import COUNTS, PREQUENTIAL, REGISTRY, counts_rows, metric_names
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.files import invalid
@@ -196,9 +197,7 @@ class Outer(Spec):
     def _fits_the_kind(self) -> Outer:
         if (self.folds > 1) != self.kind.endswith("kfold"):
             expected = "no folds" if self.folds > 1 else "folds of 2 or more"
-            raise ValueError(
-                f"{self.kind} has {self.folds} fold{'s' * (self.folds > 1)}; expected {expected}"
-            )
+            raise ValueError(f"{self.kind} has {amount(self.folds, 'fold')}; expected {expected}")
         if bool(self.sizes) != (self.kind in SIZED):
             raise ValueError(
                 f"{self.kind}: expected {'no sizes' if self.sizes else 'sizes, by data set'}"

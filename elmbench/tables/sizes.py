@@ -20,11 +20,11 @@ class SizesTable(TableKind):
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         names = ["n_units"]
-        if column := self.experiment.file.spec.models.get(model):
+        column = self.experiment.file.spec.models.get(model)
+        if column is not None:
             variant = column.adapt(dataset)
-            names += ["target_dimensions"] * (
-                _DIMENSIONS in (*variant.params, *variant.printed, *column.search)
-            )
+            if _DIMENSIONS in (*variant.params, *variant.printed, *column.search):
+                names.append("target_dimensions")
         return [Measure(name) for name in names]
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
