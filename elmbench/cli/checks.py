@@ -116,7 +116,7 @@ def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 
 
 def published_text(papers: Sequence[PaperResults]) -> RenderableType:
-    """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on
+    """Return the verdicts on values and tables, the agreement of each metric, and the sentences on
     each paper.
     """
     tables = [table for paper in papers for table in paper.tables]

@@ -166,7 +166,7 @@ class ClaimOutcome:
 
 
 def is_of_ratios(claim: Claim) -> bool:
-    """Return True if a claim is about the ratio of two figures, not about their difference."""
+    """Return True if a claim is about the ratio of two values, not about their difference."""
     return claim.relation == "between" or claim.metric.metric in TIMES
 
 

@@ -237,7 +237,7 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     """Return the table of a reading in texts: a line for each published value, a column for each
     value of the reading.
 
-    `lines` are those of `compare_readings`.
+    `lines`: the result of `compare_readings`.
     """
     headings = {
         value: f"{value} (leaking)" if choice.leaks else value

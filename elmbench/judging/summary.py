@@ -144,7 +144,7 @@ def _group_lines(group: Key, ending: str, measured: MeasuredCells) -> Iterator[S
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return lines of summaries without those of a stand-in if the data set that it stands for was
+    """Return lines of summaries without a stand-in if the data set that it stands for was
     measured.
     """
     measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 #: Verdicts on a published value that is compared with the interval of enough runs.
 JUDGED = ("reproduced", "consistent", "close", "differs")
-#: Verdicts on a figure that is compared with our runs.
+#: Verdicts on a published value that is compared with our runs.
 COMPARED = (*JUDGED, "too few runs")
 #: All verdicts on a published value (docs/verdicts.md).
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")

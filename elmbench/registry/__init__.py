@@ -21,8 +21,8 @@ _installed_version = cache(
 
 
 def registry() -> dict[str, ModelEntry]:
-    """Return every model by name: the suite's own, those of installed packages, those of plug-in
-    files.
+    """Return every model by name: the suite's own, and models from installed packages and
+    plug-in files.
     """
     entries = dict(BUILT_IN)
     for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):

@@ -28,7 +28,7 @@ def build_report(
 ) -> Path:
     """Build the site from the results and return its first page.
 
-    Nothing is written if the results, specifications and code are those of the last report.
+    Nothing is written if results, specifications and code have not changed since the last report.
     `folder`: by default `site` in the user's folder. Its other files stay. `force`: accept a folder
     without a site, and replace files of others that have the name of a page.
 

@@ -106,7 +106,7 @@ def _require_results(
 def require_compared_values(
     compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path
 ) -> None:
-    """Raise NothingToCompareError if no figure of these tables was compared."""
+    """Raise NothingToCompareError if no value of these tables was compared."""
     if not compared and tables:
         ids = ", ".join(table.file.id for table in tables)
         first = tables[0].results[0].resolved
@@ -198,7 +198,7 @@ def check_published(
 def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     """Return the comparison of each table with its paper for JSON.
 
-    `profile` and `metrics` are those of the most faithful results.
+    `profile` and `metrics` come from the most faithful results.
     """
     return [_table_record(table, paper.claims) for paper in papers for table in paper.tables]
 

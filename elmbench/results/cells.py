@@ -110,7 +110,7 @@ def columns_of_cells(values: Iterable[str]) -> list[str]:
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark cells with an infinite error as diverged; those of new runs already are (see
+    """Mark cells with an infinite error as diverged; new runs already mark them (see
     `stored_predictions`).
     """
     errors = [

@@ -58,8 +58,8 @@ def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
 
 
 def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
-    """Return the columns to fill: those of the table, and extra ones from the registry with their
-    default grids.
+    """Return the columns to fill: the columns of the table, and extra ones from the registry with
+    their default grids.
     """
     columns = resolved.spec.models
     extra_names: list[str] = []

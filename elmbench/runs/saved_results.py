@@ -15,7 +15,7 @@ from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import COMPARE, find_resolved
 
-#: Columns of the frames of several tables, before those of their files.
+#: The first columns of the frames of several tables, before the columns of their files.
 TABLE_NAMES = ["profile", "paper", "table"]
 
 

@@ -29,7 +29,7 @@ class ExperimentFile:
     paper: Paper
     #: All tables of the paper; empty for a user's own table.
     tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
-    #: A user's data sets: those of a comparison, or of the `datasets.yaml` of the user's table.
+    #: A user's data sets, from a comparison or from the `datasets.yaml` of the user's table.
     #: They come before all others of the same name.
     datasets: tuple[DatasetSpec, ...] = field(default=(), repr=False, compare=False)
 
@@ -128,8 +128,8 @@ def add_experiments(files: Iterable[ExperimentFile]) -> None:
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id: those of the suite and those that were added, or those
-    below `root`.
+    """Return every experiment by its id: the suite's and the added ones, or the experiments below
+    `root`.
 
     The suite's own tables are not checked, because the check takes as long as everything else.
     """

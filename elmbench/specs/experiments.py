@@ -109,7 +109,7 @@ MARGINS = ("close", "no-worse", "no-better")
 
 
 class OtherComparison(Spec):
-    """Another comparison in the sentence of a claim; missing entries are those of the claim."""
+    """Another comparison in the sentence of a claim; missing entries come from the claim."""
 
     dataset: str | None = None
     metric: WrittenMeasure | None = None

@@ -46,7 +46,7 @@ class TableOptions(SpecPart):
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored result of one cell, for the figure; that of a fit has `predictions` (see
+    """The stored result of one cell, for the figure; the result of a fit has `predictions` (see
     `StoredPredictions`).
     """
 
@@ -99,8 +99,8 @@ class TableKind(ABC):
             raise ValueError("models is empty; expected at least one column")
 
     def _read_options(self) -> Any:
-        """Return the options that the experiment gives to its kind of table, without those of its
-        choice of hyperparameters.
+        """Return the options that the experiment gives to its kind of table, without the options
+        for the choice of hyperparameters.
 
         Raises ElmbenchError, which names the experiment file, if an option is unknown or has a
         wrong value.
@@ -227,8 +227,8 @@ class TableKind(ABC):
         """Return the data of the figure from the cells and the stored results under the default
         readings, read in turn.
 
-        By default, they are those of each entry, by its data set and model; empty if the kind of
-        table has no figure.
+        By default, these are the points of each model on each data set; empty if the kind of table
+        has no figure.
         """
         return (
             {"dataset": self.experiment.spelling(dataset), "model": model} | point

@@ -148,7 +148,7 @@ def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
 
 
 def _ratios(times: Mapping[str, float], first_times: Mapping[str, float]) -> dict[str, str]:
-    """Return the texts of times as multiples of those of the first model."""
+    """Return times as multiples of the times of the first model, in words."""
     return {
         name: f"{seconds / first_times[name]:.2g}"
         for name, seconds in times.items()

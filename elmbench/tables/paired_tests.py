@@ -24,7 +24,7 @@ class PairedTestsOptions(TableOptions):
 
 
 class PairedTestsTable(TableKind):
-    """A line for each figure of each comparison of two columns.
+    """A line for each statistic of each comparison of two models.
 
     Two tests compare the means of the first metric over the data sets: Welch's test for two
     independent samples, as in eq. (34) of the OSPVM paper, and the paired test, which takes into
@@ -74,7 +74,7 @@ class PairedTestsTable(TableKind):
                 pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
             )
             for name, (first, second) in self.options.pairs.items():
-                figures = paired_t_test(means, first, second)
+                statistics = paired_t_test(means, first, second)
                 line = {
                     "dataset": ALL,
                     "model": name,
@@ -83,15 +83,15 @@ class PairedTestsTable(TableKind):
                     "select": select,
                     "reading": reading,
                 }
-                lines.append(line | {"status": "ok" if figures else "incomplete"} | figures)
+                lines.append(line | {"status": "ok" if statistics else "incomplete"} | statistics)
         return pd.DataFrame(
             lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES]
         )
 
 
 def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]:
-    """Return the figures of a comparison by the names of `MEASURES`, NaN for statistics of constant
-    values.
+    """Return the statistics of a comparison by the names of `MEASURES`, NaN if the values are
+    constant.
 
     `means` has a row for each data set and a column for each model; t is positive if the first
     model has the larger mean. The result is empty if fewer than two data sets have both models.
@@ -111,7 +111,7 @@ def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]
         (welch_test.statistic, welch_test.df, welch_test.pvalue),
         (paired.statistic, paired.pvalue),
     ]
-    figures = [
+    statistics = [
         float(value) if math.isfinite(test[0]) else math.nan for test in tests for value in test
     ]
-    return dict(zip(MEASURES, [*figures, float(len(pairs))], strict=True))
+    return dict(zip(MEASURES, [*statistics, float(len(pairs))], strict=True))

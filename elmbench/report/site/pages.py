@@ -36,7 +36,7 @@ from elmbench.report.verdict_sentences import (
 from elmbench.results.cells import csv
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
-#: The sign of each verdict, and of a figure without one.
+#: The sign of each verdict, and of a value without one.
 _SIGNS = SIGNS | {"not run": "○"}
 #: The most columns of a grid.
 _MOST_COLUMNS = 16
@@ -51,7 +51,7 @@ def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
         texts[address(results, "figures.csv")] = csv(results.published_values)
         if (picture := results.picture) is not None:
             copies[address(results, picture.name)] = picture
-            # Four significant digits suffice for a figure.
+            # Four significant digits suffice for the data of a picture.
             data = pd.read_csv(picture.with_suffix(".csv"))
             texts[address(results, "figure.csv")] = data.to_csv(
                 index=False, lineterminator="\n", float_format="%.4g"

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SerializeAsAny
 from elmbench.lazy import load
 from elmbench.specs.files import SpecPart
 
-#: The remark on rows that are not those of the public file.
+#: The remark on rows that differ from the public file.
 OTHER_DATA = "is other data than"
 #: The remark on a training part without its test part, which leaves fewer training rows.
 TRAINING_ONLY = "only the training part is here"
