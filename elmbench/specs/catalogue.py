@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, reduce
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -139,53 +138,74 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         files |= _read_paper(paper_path)
     if root:
-        # Tables without a base come first, so that an error in a base names its file.
-        for file in sorted(files.values(), key=lambda file: "based-on" in _read_file(file.path)):
-            check_table(file)
-        for file in files.values():
-            _ = [file.apply_readings(choice) for choice in file.choices]
+        _check_tables(files.values())
+    _check_folder(folder)
+    _check_names(files.values())
+    return files if root else files | _user_specs
+
+
+def _check_tables(files: Collection[ExperimentFile]) -> None:
+    """Check every table, and every choice of its readings."""
+    # Tables without a base come first, so that an error in a base names its file.
+    for file in sorted(files, key=lambda file: "based-on" in _read_file(file.path)):
+        check_table(file)
+    for file in files:
+        for choice in file.choices:
+            file.apply_readings(choice)
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise ElmbenchError if a folder holds YAML files that are not read."""
     for path in folder.glob("*/*.yml"):
         raise invalid(f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}")
-    for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
-        if not (stray / "paper.yaml").is_file():
-            problem = f"{stray} holds experiments but no paper.yaml"
+    for subfolder in sorted({path.parent for path in folder.glob("*/*.yaml")}):
+        if not (subfolder / "paper.yaml").is_file():
             raise invalid(
-                problem,
+                f"{subfolder} holds experiments but no paper.yaml",
                 "a paper.yaml with key, title, authors, year and doi (see experiments/kos-elm)",
             )
-    _check_names(files.values())
-    return files | ({} if root else _user_specs)
 
 
 def check_table(file: ExperimentFile) -> None:
     """Check a table, that its readings are defined, that its CSV files exist, and what its readings
     change.
     """
-    folder = file.path.parent
-    published = file.spec.published
-    for csv in filter(None, (published.values, *published.parameter_files)) if published else ():
-        if not (folder / csv).is_file():
-            raise invalid(
-                f"{file.path}: {csv} does not exist",
-                f"a CSV file of published values at {folder / csv}",
-            )
+    _check_published_files(file)
+    paper_path = file.path.parent / "paper.yaml"
     for name in file.spec.readings:
         if name not in file.paper.readings:
-            expected = (
-                f"one that {folder / 'paper.yaml'} defines: "
-                f"{', '.join(file.paper.readings) or 'none'}"
+            defined = ", ".join(file.paper.readings) or "none"
+            raise invalid(
+                f"{file.path}: unknown reading {name!r}",
+                f"one that {paper_path} defines: {defined}",
             )
-            raise invalid(f"{file.path}: unknown reading {name!r}", expected)
-        for value, (key, section) in product(
-            file.paper.readings[name].values.values(), _BY_NAME.items()
-        ):
-            allowed = {name for table in file.tables for name in raw_names(table.content, section)}
+        _check_changes(name, file, paper_path)
+
+
+def _check_published_files(file: ExperimentFile) -> None:
+    """Raise ElmbenchError if a CSV file of published values does not exist."""
+    published = file.spec.published
+    if published is None:
+        return
+    for csv in filter(None, (published.values, *published.parameter_files)):
+        path = file.path.parent / csv
+        if not path.is_file():
+            problem = f"{file.path}: {csv} does not exist"
+            raise invalid(problem, f"a CSV file of published values at {path}")
+
+
+def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
+    """Raise ElmbenchError if a reading changes models, grids or data sets that no table has."""
+    for value in file.paper.readings[name].values.values():
+        for key, section in _BY_NAME.items():
+            allowed: set[str] = set()
+            for table in file.tables:
+                allowed |= set(raw_names(table.content, section))
             for unknown in sorted({*raw_names(value.set, key)} - allowed):
-                problem = (
-                    f"{folder / 'paper.yaml'}: the reading {name} changes {key}.{unknown}, which "
-                    "no table has"
+                raise invalid(
+                    f"{paper_path}: the reading {name} changes {key}.{unknown}, which no table has",
+                    f"one of {', '.join(sorted(allowed))}",
                 )
-                raise invalid(problem, f"one of {', '.join(sorted(allowed))}")
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
