@@ -104,7 +104,7 @@ def verdicts(paper: str) -> str:
     judged = {label for label, *_ in rows}
     unjudged = dict.fromkeys(label for label, _ in counts if label not in judged)
     text = pipe_rows([["table", "profile", *columns], *rows])
-    return text + f"\n\nNo figures to judge: {'; '.join(unjudged)}." * bool(unjudged)
+    return text + f"\n\nNo values to judge: {'; '.join(unjudged)}." * bool(unjudged)
 
 
 def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:

@@ -99,7 +99,7 @@ class ClaimOutcome:
         """The comparisons, the decisive test, the published values and the remark."""
         slip = f": {self.claim.slip}" if self.claim.slip else ""
         in_print = (
-            f"the paper's own figures do not bear it out{slip}" if self.in_print is False else ""
+            f"the paper's own values do not bear it out{slip}" if self.in_print is False else ""
         )
         return "; ".join(
             filter(None, (self._comparison_text(), self._test_text(), in_print, self.remark))

@@ -136,8 +136,8 @@ def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
     of_facts = facts_sentence(facts)
     total = counts.total()
     if not total:
-        return of_facts or "No published figure to judge."
-    noun = "published figure" if total == 1 else "published figures"
+        return of_facts or "No published value to judge."
+    noun = "published value" if total == 1 else "published values"
     sentences = [f"{total} {noun}: {verdict_list(counts, signs=True)}."]
     if len(missing):
         sentences.append(_missing_runs_sentence(missing))

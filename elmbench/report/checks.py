@@ -111,7 +111,7 @@ def require_compared_values(
         ids = ", ".join(table.file.id for table in tables)
         first = tables[0].results[0].resolved
         raise NothingToCompareError(
-            f"no published figure of {ids} is compared",
+            f"no published value of {ids} is compared",
             expected="figures that get a verdict (not hyperparameters, sizes or times), and cells "
             "that ended ok",
             next_step=f"elmbench table {first.file.id} --profile {first.profile}",

@@ -216,7 +216,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
             else "taken as the mean of one run"
         )
         std = resolved.spec.protocol.std.replace("-", " ")
-        yield Note("published", f"a published figure is {draws}; ± is the deviation {std}")
+        yield Note("published", f"a published value is {draws}; ± is the deviation {std}")
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")

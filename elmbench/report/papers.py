@@ -254,7 +254,7 @@ class PaperResults:
             sentences += [table_sentence(label, verdict) for verdict in table.table_verdicts]
         total = values.total()
         if total:
-            subject = amount(total, "published figure")
+            subject = amount(total, "published value")
             if total > 1:
                 subject += ", each counted once"
             sentences.append(f"{subject}: {verdict_list(values)}.")
@@ -269,15 +269,15 @@ class PaperResults:
             return self.sentences[0]
         labels = ", ".join(table.file.spec.label for table in self.run or self.tables)
         if all(table.file.spec.published is None for table in self.tables):
-            return f"No figure is compared: no published figures of {labels} are available."
+            return f"No value is compared: no published values of {labels} are available."
         if not self.run:
             return "No table or figure has been run."
         if all(one.resolved.profile == PROFILES[0] for one in self.results):
             return (
-                f"No figure is compared: {labels} ran on data that stand in for the paper's "
+                f"No value is compared: {labels} ran on data that stand in for the paper's "
                 f"(profile {PROFILES[0]})."
             )
-        return f"No figure of {labels} is compared."
+        return f"No value of {labels} is compared."
 
     @cached_property
     def counts(self) -> tuple[Counter[str], Counter[str]]:

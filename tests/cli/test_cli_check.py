@@ -169,7 +169,7 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
     result = elmbench(*PUBLISHED, "one")
     lines = [line.split() for line in result.out.splitlines()]
     assert ["toy/one", "1", "0", "0", "1", "0", "0", "0", "0"] in lines
-    assert "2 published figures: 1 ✓ reproduced, 1 ✗ differs." in result.out
+    assert "2 published values: 1 ✓ reproduced, 1 ✗ differs." in result.out
     # Its figure for K-ELM differs from the paper's, which is no fault unless one says so.
     elmbench(*PUBLISHED, "one", "--strict", code=1)
     result = elmbench(*PUBLISHED, "one", "--json")
@@ -201,7 +201,7 @@ def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
     result = elmbench(*PUBLISHED, "one", "--strict", code=3)
     words = " ".join(result.out.split())
     assert (
-        "2 published figures: 2 ? too few runs. An interval needs 3 runs, 2 more than there are"
+        "2 published values: 2 ? too few runs. An interval needs 3 runs, 2 more than there are"
         in words
     )
     # Without names, all tables that have results are checked.
@@ -237,7 +237,7 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     elmbench(*RUN)
     result = elmbench(*PUBLISHED, "one", "--json", code=3)
     assert counted(result) == {}
-    assert result.err.startswith("error: no published figure of toy/one is compared")
+    assert result.err.startswith("error: no published value of toy/one is compared")
 
 
 def test_the_most_faithful_profile_of_what_was_run_is_compared(

@@ -113,7 +113,7 @@ def test_the_papers_own_figures_are_held_against_a_claim(toy: Any) -> None:
     assert claimed(toy, BETTER, printed.format(0.8)).in_print is True
     result = claimed(toy, BETTER, printed.format(0.95), slip="it prints .95")
     assert (result.verdict, result.in_print) == ("holds", False)
-    assert "the paper's own figures do not bear it out: it prints .95" in result.text
+    assert "the paper's own values do not bear it out: it prints .95" in result.text
 
 
 def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
@@ -328,7 +328,7 @@ def cut(count: int, rows: int) -> dict[str, Any]:
 
 
 DRAWN = {"datasets": DATASETS[:6], "other-rows": {"sylva": "drawn again"}}
-#: The table shows a copy of a data set beside the paper's figures; its rows are not the paper's.
+#: The table shows a copy of a data set beside the published values; its rows are not the paper's.
 COPY = {"datasets": DATASETS[:3], "published": {"stand-ins": {"heart": "wdbc"}}}
 
 

@@ -1,4 +1,4 @@
-"""summary.csv and optimism.csv: averages, deviations, verdicts on published figures, gains of
+"""summary.csv and optimism.csv: averages, deviations, verdicts on published values, gains of
 choices on test folds.
 """
 

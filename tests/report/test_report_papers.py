@@ -98,9 +98,7 @@ def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None
         answer("fast/eem/figure3"),
         TableResults(answer("paper/eem/table4").tables[0].file, ()),
     )
-    assert (
-        PaperResults(run.paper, (*run.tables, unrun)).answer == "No figure of Fig. 3 is compared."
-    )
+    assert PaperResults(run.paper, (*run.tables, unrun)).answer == "No value of Fig. 3 is compared."
     assert PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
 
 

@@ -231,7 +231,7 @@ def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Res
 
 
 def test_the_last_line_counts(both: Results) -> None:
-    last = both.text.replace("\n", " ").rpartition("4 published figures: ")[2]
+    last = both.text.replace("\n", " ").rpartition("4 published values: ")[2]
     for verdict, number in both.published_values["verdict"].value_counts().items():
         assert f"{number} {SIGNS[str(verdict)]} {verdict}" in last
     assert len({*SIGNS.values()}) == len(VERDICTS)
@@ -247,17 +247,17 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
         )
 
     none = pd.DataFrame({"more_runs": [], "minutes": []})
-    assert counted([], none) == counted([line("")], none) == "No published figure to judge."
+    assert counted([], none) == counted([line("")], none) == "No published value to judge."
     facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
     both = [line("reproduced", "features"), line("differs", "instances")]
     assert counted(both, none) == facts
     assert (
         counted([line("differs"), line(""), *both], none)
-        == f"1 published figure: 1 ✗ differs. {facts}"
+        == f"1 published value: 1 ✗ differs. {facts}"
     )
     missing = pd.DataFrame({"more_runs": [1, 2], "minutes": [30.0, 4.4]})
     assert counted([line("too few runs")] * 3, missing) == (
-        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there "
+        "3 published values: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there "
         "are, which take "
         "about 34 min on one core."
     )

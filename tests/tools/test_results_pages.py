@@ -123,7 +123,7 @@ def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
         [committed(f"fast/rkelm/table{number}").published_values for number in (3, 5, 6, 7, 11, 12)]
     )
     judged = figures[figures["low"].notna()]
-    # A printed figure at an end of an interval lies in it, in any binary form.
+    # A published value at an end of an interval lies in it, in any binary form.
     inside = judged[judged["published"].between(judged["low"] - 1e-12, judged["high"] + 1e-12)]
     assert f"put {len(inside)} of {len(judged)} printed errors" in words_of("rkelm.md")
 
