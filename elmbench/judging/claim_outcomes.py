@@ -199,28 +199,52 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     """Return the outcomes of a paper's claims with decisions that hold together (Holm 1979), in the
     same order.
 
-    A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on too few data
-    sets do not count: no figures could make them decide (Tarone 1990).
+    A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on so few data
+    sets that no outcome could decide them at the corrected level are `too few data sets` and do not
+    count (Tarone 1990).
     """
-    p_values = {
-        i: outcome.p if outcome.is_decided else 1.0
+    tested = {
+        i: outcome.finding.least_p
         for i, outcome in enumerate(outcomes)
-        if outcome.p is not None and outcome.verdict != "too few data sets"
+        if outcome.p is not None
+        and outcome.finding is not None
+        and outcome.verdict != "too few data sets"
     }
+    n_claims = _number_of_decidable(list(tested.values()))
     results = list(outcomes)
-    for i, p in zip(p_values, holm(list(p_values.values())), strict=True):
+    decidable = {}
+    for i, least_p in tested.items():
+        outcome = outcomes[i]
+        if least_p > LEVEL / n_claims:
+            remark = f"no outcome on so few data sets could decide it beside {n_claims} claims"
+            results[i] = _with_remark(outcome, "too few data sets", remark)
+        else:
+            decidable[i] = outcome.p if outcome.is_decided and outcome.p is not None else 1.0
+    for i, p in zip(decidable, holm(list(decidable.values())), strict=True):
         outcome = outcomes[i]
         if outcome.is_decided and p > LEVEL:
             remark = (
                 f"by itself it {outcome.verdict}, but not after Holm's correction for "
-                f"{len(p_values)} claims"
+                f"{len(decidable)} claims"
             )
-            results[i] = replace(
-                outcome,
-                verdict="undecided",
-                remark="; ".join(filter(None, (remark, outcome.remark))),
-            )
+            results[i] = _with_remark(outcome, "undecided", remark)
     return results
+
+
+def _number_of_decidable(least_p: Sequence[float]) -> int:
+    """Return Tarone's number of claims: the least K with at most K tests that could have a p-value
+    of LEVEL / K.
+    """
+    for n in range(1, len(least_p) + 1):
+        if sum(p <= LEVEL / n for p in least_p) <= n:
+            return n
+    return 1
+
+
+def _with_remark(outcome: ClaimOutcome, verdict: ClaimVerdict, remark: str) -> ClaimOutcome:
+    """Return an outcome with a different verdict, and a remark before its own."""
+    remarks = "; ".join(filter(None, (remark, outcome.remark)))
+    return replace(outcome, verdict=verdict, remark=remarks)
 
 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:

@@ -65,6 +65,11 @@ class SignificanceResult:
     subject: tuple[str, ...] = ()
     means: tuple[float, ...] = ()
 
+    @property
+    def least_p(self) -> float:
+        """The least p-value that any outcome could have: that of n equal signs over data sets."""
+        return 2.0**-self.n if self.unit == "data sets" else 0.0
+
 
 @cache
 def t_quantile(freedom: float, level: float) -> float:

@@ -20,6 +20,7 @@ from elmbench.judging.readings import TableCells, compare_readings
 from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
+from elmbench.numerics.significance import holm
 from elmbench.report.results import Results, results_of_table
 from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
@@ -239,6 +240,18 @@ class PaperResults:
         return {label: verdict for label, verdict in verdicts.items() if verdict is not None}
 
     @cached_property
+    def strict_p(self) -> dict[str, float]:
+        """The p-value of the strict test of the main metric of each table, after Holm's correction
+        for their number, by the table's label.
+        """
+        tested = {
+            label: verdict.strict[0].p
+            for label, verdict in self.main_verdicts.items()
+            if verdict.strict
+        }
+        return dict(zip(tested, holm(list(tested.values())), strict=True))
+
+    @cached_property
     def sentences(self) -> list[str]:
         """The answer on the paper, then sentences on each table and metric, and on the counts of
         values and facts.
@@ -251,7 +264,11 @@ class PaperResults:
             sentences = [answer_sentence(self.main_verdicts)]
         for table in self.tables:
             label = table.file.spec.label
-            sentences += [table_sentence(label, verdict) for verdict in table.table_verdicts]
+            corrected = self.strict_p.get(label)
+            sentences += [
+                table_sentence(label, verdict, corrected if verdict is table.main_verdict else None)
+                for verdict in table.table_verdicts
+            ]
         total = values.total()
         if total:
             subject = amount(total, "published value")

@@ -120,17 +120,19 @@ def state_text(verdict: TableVerdict) -> str:
     return f"holds but for {', '.join(exceptions)}"
 
 
-def table_sentence(label: str, verdict: TableVerdict) -> str:
-    """Return the verdict on one metric of a table in words, with the profiles of its values."""
+def table_sentence(label: str, verdict: TableVerdict, corrected_p: float | None = None) -> str:
+    """Return the verdict on one metric of a table in words, with the profiles of its values.
+
+    `corrected_p`: the p-value of the strict test after Holm's correction for the paper's tables.
+    """
     names = f"profile{'s' if len(verdict.profiles) > 1 else ''} {' and '.join(verdict.profiles)}"
     where = label if names == "profile paper" else f"{label} ({names})"
     metric = metric_plural(verdict.metric)
     parts = [_values_words(verdict), _order_words(verdict), _differences_words(verdict)]
     measures = "; ".join(part for part in parts if part)
-    return (
-        f"{metric[0].upper()}{metric[1:]} of {where}: {measures}. {_strict_words(verdict)}"
-        f"Verdict: {state_text(verdict)}."
-    )
+    strict = _strict_words(verdict, corrected_p)
+    subject = f"{metric[0].upper()}{metric[1:]} of {where}"
+    return f"{subject}: {measures}. {strict}Verdict: {state_text(verdict)}."
 
 
 def _values_words(verdict: TableVerdict) -> str:
@@ -179,7 +181,7 @@ def _measure_words(name: str, verdict: MeasureVerdict) -> str:
     return words
 
 
-def _strict_words(verdict: TableVerdict) -> str:
+def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
     """Return the sentence on the strict test; empty without one."""
     if not verdict.strict:
         return ""
@@ -191,6 +193,8 @@ def _strict_words(verdict: TableVerdict) -> str:
             f" if a published value is one run, and p {_p_words(last.p)} if it is a mean of "
             f"{last.mean_of}"
         )
+    if corrected_p is not None and p_text(corrected_p) != p_text(first.p):
+        words += f"; p {_p_words(corrected_p)} after Holm's correction for the paper's tables"
     return f"{words} ({first.outside} of {first.n} outside of their intervals). "
 
 

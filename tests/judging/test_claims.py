@@ -116,8 +116,26 @@ def test_the_papers_own_figures_are_held_against_a_claim(toy: Any) -> None:
     assert "the paper's own values do not bear it out: it prints .95" in result.text
 
 
+def test_a_claim_that_no_outcome_could_decide_is_left_out(toy: Any) -> None:
+    six = on_most(toy, [0.6, 0.61, 0.62, 0.63, 0.64, 0.65])
+    assert six.finding is not None
+    assert six.finding.least_p == 2.0**-6
+    by_runs = replace(six.finding, unit="runs")
+    single = replace(six, finding=by_runs, p=0.012, verdict="holds")
+    # Beside one claim on runs, six data sets can decide: 2 ** -6 <= .025 / 1, and K is 1 or 2.
+    assert [one.verdict for one in correct_by_holm([six, single])] == ["too few data sets", "holds"]
+    assert [one.verdict for one in correct_by_holm([six])] == [six.verdict]
+    # The claim on data sets does not count: .012 <= .025 / 2, but not <= .025 / 3.
+    corrected = correct_by_holm([six, single, single])
+    assert [one.verdict for one in corrected] == ["too few data sets", "holds", "holds"]
+    assert "no outcome on so few data sets could decide it beside 2 claims" in corrected[0].remark
+
+
 def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
     one = on_most(toy, [0.6, 0.61, 0.62, 0.63, 0.64, 0.65])
+    assert one.finding is not None
+    # Over runs, a p-value may be as small as it likes.
+    one = replace(one, finding=replace(one.finding, unit="runs"))
     p = {"a": 0.02, "b": 0.001, "c": 0.4, "d": 0.008}
     verdicts: dict[str, Any] = {"a": "holds", "b": "does not hold", "c": "undecided", "d": "holds"}
     outcomes = [replace(one, p=p[name], verdict=verdicts[name]) for name in p]
