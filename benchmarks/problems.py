@@ -103,8 +103,16 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
         factory = find_model(model).factory(
             "regression" if problem.labels is None else "classification"
         )
-        rows = problem.X, problem.y, problem.folds
-        grid = GridProblem(factory, *rows, candidates, fixed, problem.labels, paths)
+        grid = GridProblem(
+            factory=factory,
+            X=problem.X,
+            y=problem.y,
+            folds=problem.folds,
+            candidates=candidates,
+            fixed=fixed,
+            labels=problem.labels,
+            paths=paths,
+        )
         return grid_scores([grid], problem.metric)[0]
 
     return side

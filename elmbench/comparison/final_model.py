@@ -27,13 +27,14 @@ from elmbench.evaluation.preprocessing import (
     take_rows,
 )
 from elmbench.evaluation.splits import Indices, folds_of, order_rows
+from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.scoring import best, grid_scores, weight_argument
+from elmbench.tasks.scoring import best, grid_scores
 from elmbench.tasks.search import Search
 
 #: The kinds of the columns of sparse rows, which have no names.

@@ -17,6 +17,7 @@ from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts
 from elmbench.metrics import Metric, counts_rows, metric_names
+from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
 from elmbench.registry.scorers import find_metric
 from elmbench.runs.planning import extra_column
@@ -27,7 +28,6 @@ from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.protocol import Split
 from elmbench.tables import SIDE_BY_SIDE
 from elmbench.tasks.plan import RunRequest
-from elmbench.tasks.scoring import weight_argument
 
 #: The default models: the ELM family and common alternatives.
 MODELS = (

@@ -1,5 +1,7 @@
 """Grid search with shared work for a whole grid."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -34,6 +36,7 @@ from elmbench.models.base.sklearn_private import (
     score_predictions,
     scorers_by_name,
 )
+from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.path_callbacks import SearchTasks
 from elmbench.models.path_scores import PathScorer, path_results, registered_metric
 from elmbench.models.protocols import Folds, GridPath
@@ -56,6 +59,36 @@ class _Grid:
     model: Any
     params: dict[str, Any]
     members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _PathPlan:
+    """A search that paths can do."""
+
+    candidates: list[dict[str, Any]]
+    grids: list[_Grid]
+    #: The scorers of scikit-learn: one, or several by name.
+    scorers: Any
+    is_multimetric: bool
+    path_scorers: dict[str, PathScorer]
+    #: The name of the score that selects.
+    refit_metric: str
+
+    @property
+    def method(self) -> str:
+        """The path whose outputs serve all scorers."""
+        methods = {scorer.method for scorer in self.path_scorers.values()}
+        return "decision_grid" if "decision_grid" in methods else "evaluate_grid"
+
+
+@dataclass(frozen=True)
+class _EvaluatedPaths:
+    """The results of all candidates on all folds."""
+
+    folds: Folds
+    #: As scikit-learn's `_fit_and_score` returns them.
+    results: list[dict[str, Any]]
+    tasks: SearchTasks
 
 
 class PathSearchCV(GridSearchCV):
@@ -160,63 +193,115 @@ class PathSearchCV(GridSearchCV):
         effect.
         """
         options = {name: value for name, value in params.items() if value is not None}
-        if y is None or options.keys() - {"groups"} or self.return_train_score:
-            return False
-        candidates = list(ParameterGrid(self.param_grid))
-        grids = _grids(self.estimator, candidates)
-        scorer, refit_metric = self._get_scorers()
-        scorers = scorers_by_name(scorer)
-        named_scorers = scorers if isinstance(scorers, dict) else {"": scorers}
-        if not grids or not (path_scorers := self._select_scorers(named_scorers, grids, y)):
+        plan = self._plan_paths(y, options)
+        if plan is None:
             return False
         X, y = indexable(X, y)
+        self._split_once(X, y, options)
+        evaluated = self._evaluate_paths(X, y, plan)
+        if evaluated is None:
+            return False
+        self._choose(X, y, plan, evaluated)
+        if self.refit:
+            self._refit(X, y, evaluated.tasks)
+        evaluated.tasks.end()
+        return True
+
+    def _plan_paths(self, y: Any, options: dict[str, Any]) -> _PathPlan | None:
+        """Return the grids and scorers of a search by paths; None if one of them has no path."""
+        if y is None or options.keys() - {"groups"} or self.return_train_score:
+            return None
+        candidates = list(ParameterGrid(self.param_grid))
+        grids = _grids(self.estimator, candidates)
+        if not grids:
+            return None
+        scorer, refit_metric = self._get_scorers()
+        scorers = scorers_by_name(scorer)
+        is_multimetric = isinstance(scorers, dict)
+        named_scorers = scorers if is_multimetric else {"": scorers}
+        path_scorers = self._select_scorers(named_scorers, grids, y)
+        if not path_scorers:
+            return None
+        return _PathPlan(
+            candidates=candidates,
+            grids=grids,
+            scorers=scorers,
+            is_multimetric=is_multimetric,
+            path_scorers=path_scorers,
+            refit_metric=refit_metric,
+        )
+
+    def _split_once(self, X: Any, y: Any, options: dict[str, Any]) -> None:
+        """Replace `cv` by the list of its folds."""
         routed = self._get_routed_params_for_fit(options)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
         self.cv = list(cv.split(X, y, **routed.splitter.split))
+
+    def _evaluate_paths(self, X: Any, y: Any, plan: _PathPlan) -> _EvaluatedPaths | None:
+        """Return the results of all candidates on all folds; None if the fits must tell what is
+        wrong, or if a model would have a single class.
+        """
         try:
             numbers = np.arange(num_samples(X))  # a splitter may yield masks or negative numbers
             folds = [
                 (numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv
             ]
-            codes = np.unique(np.asarray(y), return_inverse=True)[1]
-            if is_classifier(self.estimator) and not all(
-                np.ptp(codes[train]) for train, _ in folds
-            ):
-                return False  # scorers take the only class of a model in ways of their own
-            tasks = SearchTasks(self, X, y, n_evaluations=len(candidates) * len(folds))
-            methods = {scorer.method for scorer in path_scorers.values()}
-            method = "decision_grid" if "decision_grid" in methods else "evaluate_grid"
+            if is_classifier(self.estimator) and _has_single_class(y, folds):
+                return None  # scorers take the only class of a model in ways of their own
+            n_evaluations = len(plan.candidates) * len(folds)
+            tasks = SearchTasks(self, X, y, n_evaluations=n_evaluations)
             outputs, fit_times = _all_outputs(
-                X, y, folds, grids, tasks, n_candidates=len(candidates), method=method
+                X,
+                y,
+                folds,
+                plan.grids,
+                tasks,
+                n_candidates=len(plan.candidates),
+                method=plan.method,
             )
         except Exception as error:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
             if not isinstance(error, ValueError | TypeError):  # those of input
                 message = f"PathSearchCV fits every candidate, as its path failed: {error!r}"
-                warnings.warn(message, EfficiencyWarning, stacklevel=4)
-            return False
-        out = path_results(y, folds, method, outputs, fit_times, path_scorers, self.error_score)
+                warnings.warn(message, EfficiencyWarning, stacklevel=5)
+            return None
+        results = path_results(
+            y,
+            folds,
+            method=plan.method,
+            outputs=outputs,
+            fit_times=fit_times,
+            scorers=plan.path_scorers,
+            error_score=self.error_score,
+        )
+        return _EvaluatedPaths(folds=folds, results=results, tasks=tasks)
+
+    def _choose(self, X: Any, y: Any, plan: _PathPlan, evaluated: _EvaluatedPaths) -> None:
+        """Set the attributes of the results and of the best candidate, as `GridSearchCV` does."""
         if is_regressor(self.estimator) and self.refit is not False and not callable(self.refit):
-            metric = refit_metric if isinstance(scorers, dict) else ""
-            self._settle_ties(X, y, folds, grids, out, metric)
-        self.multimetric_ = isinstance(scorers, dict)
-        self.scorer_ = scorers
-        self.cv_results_ = results = self._format_results(candidates, len(folds), out)
+            metric = plan.refit_metric if plan.is_multimetric else ""
+            self._settle_ties(
+                X, y, evaluated.folds, plan.grids, out=evaluated.results, metric=metric
+            )
+        self.multimetric_ = plan.is_multimetric
+        self.scorer_ = plan.scorers
+        results = self._format_results(plan.candidates, len(evaluated.folds), evaluated.results)
+        self.cv_results_ = results
         if self.refit or not self.multimetric_:
-            self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+            self.best_index_ = self._select_best_index(self.refit, plan.refit_metric, results)
             self.best_params_ = results["params"][self.best_index_]
             if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
-        if self.refit:
-            best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-            started = time.time()
-            with tasks.refit(best):
-                self.best_estimator_ = best.fit(X, y)
-            self.refit_time_ = time.time() - started
-            if hasattr(best, "feature_names_in_"):
-                self.feature_names_in_ = best.feature_names_in_
-        tasks.end()
-        return True
+                self.best_score_ = results[f"mean_test_{plan.refit_metric}"][self.best_index_]
+
+    def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
+        """Fit the best candidate to all rows."""
+        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        started = time.time()
+        with tasks.refit(best):
+            self.best_estimator_ = best.fit(X, y)
+        self.refit_time_ = time.time() - started
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
 
     def _settle_ties(
         self,
@@ -303,9 +388,15 @@ class PathSearchCV(GridSearchCV):
                 message = (
                     f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 )
-                warnings.warn(message, EfficiencyWarning, stacklevel=5)
+                warnings.warn(message, EfficiencyWarning, stacklevel=6)
                 return {}
         return result
+
+
+def _has_single_class(y: Any, folds: Folds) -> bool:
+    """Return True if the training rows of a fold are of one class."""
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    return not all(np.ptp(codes[train]) for train, _ in folds)
 
 
 def _all_outputs(
@@ -334,13 +425,20 @@ def _all_outputs(
             {name: member.get(name, params[name]) for name in names} for _, member in grid.members
         ]
         fixed = {name: value for name, value in params.items() if name not in names}
-        path = getattr(type(grid.model), method)
         started = time.perf_counter()
         for rows, targets, parts, numbers in _problems(grid, X, y, folds):
-            for i, j, values, _ in path(rows, targets, parts, candidates, **fixed):
-                candidate = grid.members[i][0]
-                fold = numbers[j]
-                outputs[fold][candidate] = values
+            problem = CandidateProblem(
+                factory=type(grid.model),
+                X=rows,
+                y=targets,
+                folds=parts,
+                candidates=candidates,
+                fixed=fixed,
+            )
+            for evaluation in problem.evaluate_by_path(method):
+                candidate, _ = grid.members[evaluation.candidate]
+                fold = numbers[evaluation.fold]
+                outputs[fold][candidate] = evaluation.outputs
                 fit_times[candidate, fold] = time.perf_counter() - started
                 tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])
                 started = time.perf_counter()

@@ -23,6 +23,7 @@ from elmbench.evaluation.predictions import (
     sigmoids,
 )
 from elmbench.evaluation.stored_predictions import packed_rows, stored_predictions
+from elmbench.models.candidate_problem import fit_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks.base import (
@@ -34,7 +35,6 @@ from elmbench.tasks.base import (
     choice_result,
     shown_parameters,
 )
-from elmbench.tasks.scoring import fit_model
 from elmbench.tasks.search import Search
 
 #: Factories that this process has fitted before.

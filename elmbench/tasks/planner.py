@@ -3,6 +3,7 @@ need.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
@@ -28,6 +29,28 @@ from elmbench.tasks.search import Search
 #: The most cells of a table. They take some seconds to plan; the largest paper has 3,000 of one
 #: table.
 MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True)
+class CellFamily:
+    """The settings that all cells of a column share under one selection, as JSON.
+
+    Cells of another family are outdated: their settings have changed since.
+    """
+
+    outer_fold: Any
+    #: The column and its ancestors.
+    columns: list[dict[str, Any]]
+    carry_over: str
+    select: str
+    #: The printed hyperparameters; None if they are searched.
+    printed: dict[str, Any] | None
+    #: The settings of a nested search; None for another selection.
+    search: dict[str, Any] | None
+    #: The key of the choice over the outer folds of every run.
+    choice: str | None
+    #: The inner folds that the model is calibrated on; None if it need not be.
+    calibration: Any
 
 
 class DatasetPlanner:
@@ -107,7 +130,11 @@ class DatasetPlanner:
         if not names:
             return dict(self._printed.get(column, {}))
         values = next(
-            (self._printed[name] for name in reversed(self.chain(column)) if name in self._printed),
+            (
+                self._printed[name]
+                for name in reversed(self.with_ancestors(column))
+                if name in self._printed
+            ),
             {},
         )
         values = values | {
@@ -123,7 +150,11 @@ class DatasetPlanner:
         """
         model = self.models[column]
         dataset = self.dataset.name
-        search_names = {name for link in self.chain(column) for name in self.models[link].search}
+        search_names = {
+            name
+            for ancestor in self.with_ancestors(column)
+            for name in self.models[ancestor].search
+        }
         names = [
             name for name in model.printed if name not in search_names and name not in model.params
         ]
@@ -167,9 +198,11 @@ class DatasetPlanner:
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model; all columns of a chain share the random stream of the first."""
+        """Return a column's model, with the random stream of the first column that it inherits
+        from.
+        """
         entry = find_model(self.models[column].model)
-        first = self.models[self.chain(column)[0]].model
+        first = self.models[self.with_ancestors(column)[0]].model
         check_parameters(
             entry, self.dataset.task, {*self.models[column].params, *self.models[column].search}
         )
@@ -179,12 +212,13 @@ class DatasetPlanner:
         """Return True if a column's model has an estimator for the task of the data set."""
         return getattr(find_model(self.models[column].model), self.dataset.task) is not None
 
-    def chain(self, column: str) -> list[str]:
+    def with_ancestors(self, column: str) -> list[str]:
         """Return the columns that a column inherits hyperparameters from, in order, and the column
         itself.
         """
-        base = self.models[column].like
-        return [*(self.chain(base) if base else []), column]
+        parent = self.models[column].like
+        ancestors = self.with_ancestors(parent) if parent else []
+        return [*ancestors, column]
 
     def grid(self, column: str) -> dict[str, list[Any]]:
         """Return the values that the column itself searches, by name; empty if it searches none."""
@@ -271,8 +305,10 @@ class DatasetPlanner:
         return last
 
     def search_columns(self, column: str) -> list[str]:
-        """Return the columns of a chain that search hyperparameters of their own."""
-        return [name for name in self.chain(column) if self.grid(name)]
+        """Return the columns that search hyperparameters of their own, of a column and its
+        ancestors.
+        """
+        return [name for name in self.with_ancestors(column) if self.grid(name)]
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -283,7 +319,7 @@ class DatasetPlanner:
         entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
-                printed = self._chain_params(column) if select == "published" else None
+                printed = self._printed_and_inherited(column) if select == "published" else None
                 # If the paper prints no hyperparameters for a column, they are searched.
                 selection: Selection = (
                     "nested" if select == "published" and printed is None else select
@@ -309,12 +345,12 @@ class DatasetPlanner:
             )
         return list(selections)
 
-    def _chain_params(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and its chain; None unless all are
+    def _printed_and_inherited(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and its ancestors; None unless all are
         printed.
         """
         params: dict[str, Any] = {}
-        for name in self.chain(column):
+        for name in self.with_ancestors(column):
             values = self.printed_params(name)
             if set(self.grid(name)) - set(values):
                 return None
@@ -359,28 +395,25 @@ class DatasetPlanner:
         `choice`: key of the choice over the outer folds of every run, so more runs make another
         choice.
         """
-        # What determines the hyperparameters, apart from data and folds.
-        chain = [
-            [
-                content_of(self.model_ref(name)),
-                self.models[name].params,
-                *SearchGrid(self.grid(name)).content().values(),
-            ]
-            for name in self.chain(column)
-        ]
-        settings = [
-            content_of(self.outer_fold(0, 0)),
-            chain,
-            self.models[column].carry_over,
-            select,
-            printed,
-            self._search_settings() if select == "nested" else None,
-            choice,
-        ]
-        calibrate = self.calibration(column)
-        if calibrate:
-            settings.append(content_of(calibrate))
-        return key_of(settings)
+        family = CellFamily(
+            outer_fold=content_of(self.outer_fold(0, 0)),
+            columns=[self._column_content(name) for name in self.with_ancestors(column)],
+            carry_over=self.models[column].carry_over,
+            select=select,
+            printed=printed,
+            search=self._search_settings() if select == "nested" else None,
+            choice=choice,
+            calibration=content_of(self.calibration(column)),
+        )
+        return key_of(asdict(family))
+
+    def _column_content(self, column: str) -> dict[str, Any]:
+        """Return what determines the hyperparameters of a column, apart from data and folds."""
+        return {
+            "model": content_of(self.model_ref(column)),
+            "params": self.models[column].params,
+            **SearchGrid(self.grid(column)).content(),
+        }
 
     def _search_settings(self) -> dict[str, Any]:
         """Return the settings of a nested search, for the family of its cells."""

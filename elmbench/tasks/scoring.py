@@ -3,71 +3,40 @@ each.
 """
 
 import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation.predictions import FoldScores, outputs_for, sigmoids
 from elmbench.evaluation.splits import Indices
 from elmbench.metrics import Metric
+from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array
 from elmbench.registry.scorers import find_metric
 from elmbench.tasks.base import Context, check_memory
 
 
-def weight_argument(model: Any) -> str | None:
-    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes
-    none.
-    """
-    from sklearn.pipeline import Pipeline
-    from sklearn.utils.validation import has_fit_parameter
-
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        argument = weight_argument(last)
-        return f"{name}__{argument}" if argument else None
-    return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
-
-
-def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
-    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes
-    none.
-    """
-    if weights is None:
-        return model.fit(X, y)
-    argument = weight_argument(model)
-    if argument is None:
-        raise ValueError(f"{type(model).__name__} takes no weights of rows")
-    return model.fit(X, y, **{argument: weights})
-
-
 @dataclass(frozen=True)
-class GridProblem:
-    """A grid of candidates of one model, and the folds that they are evaluated on.
+class GridProblem(CandidateProblem):
+    """Candidates of a task, whose outputs a metric takes.
 
-    `factory`: the estimator class or factory. `folds`: row numbers. `fixed`: the other parameters.
-    `labels`: every label; None for regression. `paths`: False fits every candidate separately, even
-    if the model has a path. `weights` (ndarray of shape (n_samples,) or None): weights of the rows;
-    with weights, every candidate is fitted separately.
+    Attributes
+    ----------
+    labels : list of int or None
+        Every label; None for regression.
+    paths : bool
+        False fits every candidate separately, even if the model has a path.
+    context : Context
+        The limits of the task, and the solvers that it used.
     """
 
-    factory: Callable[..., Any]
-    X: Any
-    y: NDArray[Any]
-    folds: list[tuple[Indices, Indices]]
-    candidates: list[dict[str, Any]]
-    fixed: dict[str, Any]
-    labels: list[int] | None
+    labels: list[int] | None = None
     paths: bool = True
     context: Context = field(default_factory=Context)
-    weights: Array | None = None
 
     def weights_of(self, rows: Indices) -> Array:
         """Return the weights of some rows, ones if there are none."""
@@ -92,14 +61,22 @@ class GridProblem:
         """
         if self.calibrates(metric):
             metric = find_metric("roc_auc")
-        path = "evaluate_grid" if metric.takes in ("counts", "values") else ""
-        has_all_classes = all(
-            len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds
-        )
-        if metric.takes == "scores" and has_all_classes:
-            methods = filter(self.has_method, metric.methods(len(self.labels or ())))
-            path = "decision_grid" if next(methods, "") == "decision_function" else ""
+        path = self._path_for(metric)
         return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
+
+    def _path_for(self, metric: Metric) -> str:
+        """Return the name of the path whose outputs a metric takes; empty if there is none."""
+        if metric.takes in ("counts", "values"):
+            return "evaluate_grid"
+        if metric.takes != "scores" or not self._has_all_classes():
+            return ""
+        methods = filter(self.has_method, metric.methods(len(self.labels or ())))
+        return "decision_grid" if next(methods, "") == "decision_function" else ""
+
+    def _has_all_classes(self) -> bool:
+        """Return True if the training rows of every fold have all classes."""
+        n_classes = len(self.labels or ())
+        return all(len(np.unique(self.y[train])) == n_classes for train, _ in self.folds)
 
     def calibrates(self, metric: Metric) -> bool:
         """Return True if a metric takes probabilities, and the model has only decision values."""
@@ -108,76 +85,34 @@ class GridProblem:
 
     def has_method(self, name: str) -> bool:
         """Return True if the model has a method with the parameters of the first candidate."""
-        return hasattr(self.factory(**self.fixed, **self.candidates[0]), name)
+        return hasattr(self.make(self.candidates[0]), name)
 
     def _evaluations(self, path: str, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         """Yield the outputs of a path of the model, by its name, or of separate fits if the model
         does not have it.
         """
-        shape = max(len(train) for train, _ in self.folds), self.X.shape[1]
-        for candidate in self.candidates:
-            check_memory(
-                self.factory, shape, self.labels, self.fixed | candidate, self.context.memory_limit
-            )
-        run = getattr(self.factory, path, None) if self.paths and self.weights is None else None
+        self._check_memory()
         done: set[tuple[int, int]] = set()
-        try:
-            for evaluation in (
-                run(self.X, self.y, self.folds, self.candidates, **self.fixed) if run else ()
-            ):
-                done.add(evaluation[:2])
-                self.context.solvers.update(evaluation.solvers)
-                yield evaluation
-        except (ArithmeticError, ValueError):  # of one candidate, which ends the path for all
-            run = None
-        for evaluation in () if run else self.clone_and_fit(outputs, done):
+        if path and self.paths and self.has_path(path):
+            try:
+                for evaluation in self.evaluate_by_path(path):
+                    done.add(evaluation[:2])
+                    self.context.solvers.update(evaluation.solvers)
+                    yield evaluation
+            except (ArithmeticError, ValueError):
+                pass  # An error of one candidate ends the path for all: the rest is fitted.
+            else:
+                return
+        for evaluation in self.evaluate_by_fits(outputs, done):
             self.context.solvers.update(evaluation.solvers)
             yield evaluation
 
-    def clone_and_fit(
-        self,
-        outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
-        done: Container[tuple[int, int]] = (),
-    ) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold that are not done; every path
-        must agree with these.
-
-        Candidates whose fit fails are left out, with a warning, unless all of them fail.
-        """
-        failures: dict[int, Exception] = {}
-        for i, candidate in enumerate(self.candidates):
-            for j, (train, test) in enumerate(self.folds):
-                if (i, j) in done:
-                    continue
-                weights = None if self.weights is None else self.weights[train]
-                try:
-                    model = fit_model(
-                        self.factory(**self.fixed, **candidate),
-                        self.X[train],
-                        self.y[train],
-                        weights,
-                    )
-                    result = outputs(model, self.X[test])
-                except (ArithmeticError, ValueError) as error:
-                    failures[i] = error
-                    break
-                yield Evaluated(
-                    i,
-                    j,
-                    result,
-                    Counter(getattr(model, "solvers_", {})) + Counter({"clone and fit": 1}),
-                )
-        if failures:
-            number, failure = next(iter(failures.items()))
-            if len(failures) == len(self.candidates):
-                raise failure
-            warnings.warn(
-                f"{len(failures)} of {len(self.candidates)} candidates fail and are not chosen, "
-                "such as "
-                f"{self.candidates[number]}: {type(failure).__name__}: {failure}",
-                ElmbenchWarning,
-                stacklevel=2,
-            )
+    def _check_memory(self) -> None:
+        """Raise MemoryError if the fit of a candidate would need more than the limit."""
+        shape = (max(len(train) for train, _ in self.folds), self.X.shape[1])
+        for candidate in self.candidates:
+            params = self.fixed | candidate
+            check_memory(self.factory, shape, self.labels, params, self.context.memory_limit)
 
 
 def grid_scores(

@@ -80,11 +80,17 @@ class GridWork(FoldWork):
         """
         factory, fixed = self.factory_with(inherited_params | self.params)
         fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
-        X = data.X_train
-        y = data.y_train
-        candidates = self.grid.candidates()
         return GridProblem(
-            factory, X, y, [], candidates, fixed, data.labels, self.paths, context, data.weights
+            factory=factory,
+            X=data.X_train,
+            y=data.y_train,
+            folds=[],
+            candidates=self.grid.candidates(),
+            fixed=fixed,
+            weights=data.weights,
+            labels=data.labels,
+            paths=self.paths,
+            context=context,
         )
 
     @abstractmethod

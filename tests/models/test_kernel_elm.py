@@ -73,7 +73,7 @@ def scores_of(cls, X, y, folds, grid, kind):
     both = []
     for predictions in (
         cls.evaluate_grid(X, y, folds, grid),
-        GridProblem(cls, X, y, folds, grid, {}, None).clone_and_fit(),
+        GridProblem(cls, X, y, folds, grid, {}, None).evaluate_by_fits(),
     ):
         scores = np.full((len(grid), len(folds)), np.nan)
         for i, j, predicted, _ in predictions:

@@ -1,0 +1,130 @@
+"""The evaluation of candidates on folds: by the path of a model over a grid, or by one fit each.
+
+`PathSearchCV` and the searches of a benchmark evaluate their candidates here.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.models.protocols import Evaluated, Folds
+from elmbench.numerics.arrays import Array
+
+
+def weight_argument(model: Any) -> str | None:
+    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes
+    none.
+    """
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        argument = weight_argument(last)
+        return f"{name}__{argument}" if argument else None
+    return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
+
+
+def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
+    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes
+    none.
+    """
+    if weights is None:
+        return model.fit(X, y)
+    argument = weight_argument(model)
+    if argument is None:
+        raise ValueError(f"{type(model).__name__} takes no weights of rows")
+    return model.fit(X, y, **{argument: weights})
+
+
+@dataclass(frozen=True)
+class CandidateProblem:
+    """Candidates of one model, and the folds that they are evaluated on.
+
+    Attributes
+    ----------
+    factory : callable
+        The class of the estimator, or a function that makes one.
+    X, y : arrays of shape (n_samples, n_features) and (n_samples,) or (n_samples, n_targets)
+        The rows and their targets.
+    folds : list of (train, test)
+        Numbers of rows.
+    candidates : list of dict
+        The hyperparameters of each candidate.
+    fixed : dict
+        The other parameters.
+    weights : ndarray of shape (n_samples,) or None
+        Weights of the rows, which a path does not take.
+    """
+
+    factory: Callable[..., Any]
+    X: Any
+    y: NDArray[Any]
+    folds: Folds
+    candidates: list[dict[str, Any]]
+    fixed: dict[str, Any]
+    weights: Array | None = field(default=None, kw_only=True)
+
+    def make(self, candidate: dict[str, Any]) -> Any:
+        """Return the unfitted model of a candidate."""
+        return self.factory(**self.fixed, **candidate)
+
+    def has_path(self, name: str) -> bool:
+        """Return True if the model has a path of this name that can evaluate the candidates."""
+        return self.weights is None and hasattr(self.factory, name)
+
+    def evaluate_by_path(self, name: str) -> Iterator[Evaluated]:
+        """Yield the outputs of every candidate for the test rows of every fold, in any order, by
+        the path of this name: `evaluate_grid`, `decision_grid` or `project_grid`.
+        """
+        path = getattr(self.factory, name)
+        yield from path(self.X, self.y, self.folds, self.candidates, **self.fixed)
+
+    def evaluate_by_fits(
+        self,
+        outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
+        done: Container[tuple[int, int]] = (),
+    ) -> Iterator[Evaluated]:
+        """Yield the outputs of one fit for each candidate and fold that are not done; every path
+        must agree with these.
+
+        Candidates whose fit fails are left out, with a warning, unless all of them fail.
+        """
+        failures: dict[int, Exception] = {}
+        for i in range(len(self.candidates)):
+            for j in range(len(self.folds)):
+                if (i, j) in done:
+                    continue
+                try:
+                    evaluation = self._fit_once(i, j, outputs)
+                except (ArithmeticError, ValueError) as error:
+                    failures[i] = error
+                    break
+                yield evaluation
+        if failures:
+            self._report(failures)
+
+    def _fit_once(self, i: int, j: int, outputs: Callable[[Any, Any], Any]) -> Evaluated:
+        """Return the outputs of a candidate that is fitted to the training rows of a fold."""
+        train, test = self.folds[j]
+        weights = None if self.weights is None else self.weights[train]
+        model = fit_model(self.make(self.candidates[i]), self.X[train], self.y[train], weights)
+        solvers = Counter(getattr(model, "solvers_", {}))
+        solvers["clone and fit"] += 1
+        return Evaluated(candidate=i, fold=j, outputs=outputs(model, self.X[test]), solvers=solvers)
+
+    def _report(self, failures: dict[int, Exception]) -> None:
+        """Raise the first failure if all candidates fail, else warn of them."""
+        number, failure = next(iter(failures.items()))
+        if len(failures) == len(self.candidates):
+            raise failure
+        warnings.warn(
+            f"{len(failures)} of {len(self.candidates)} candidates fail and are not chosen, such "
+            f"as {self.candidates[number]}: {type(failure).__name__}: {failure}",
+            ElmbenchWarning,
+            stacklevel=3,
+        )
