@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.number_text import number_with_unit
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, label_words, to_numbers
-from elmbench.datasets.values import number_with_unit
 from elmbench.errors import amount, option, wording
 from elmbench.specs.datasets import RowColumns
 

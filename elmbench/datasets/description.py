@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.advice import split_warnings, warnings_of
+from elmbench.datasets.dates import date_format, dates_in
 from elmbench.datasets.faults import (
     MOST_DIFFERENT,
     DescribedRows,
@@ -17,6 +18,7 @@ from elmbench.datasets.faults import (
     missing_columns,
     stays_sparse,
 )
+from elmbench.datasets.number_text import looks_numeric
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.base import hashes_of
 from elmbench.datasets.sources.file import (
@@ -28,7 +30,6 @@ from elmbench.datasets.sources.file import (
 )
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
-from elmbench.datasets.values import date_format, dates_in, looks_numeric
 from elmbench.errors import ElmbenchError, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions

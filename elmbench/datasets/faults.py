@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.number_text import looks_numeric
 from elmbench.datasets.table import (
     Table,
     few,
@@ -19,7 +20,6 @@ from elmbench.datasets.table import (
     to_numbers,
 )
 from elmbench.datasets.user_data import UserData
-from elmbench.datasets.values import looks_numeric
 from elmbench.errors import amount, option, wording
 from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.protocol import Task

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elmbench.datasets.missing import MISSING, present_words
+from elmbench.datasets.number_text import looks_numeric, may_have_thousands
 from elmbench.datasets.table import Table, few, have_equal_digits, target_of, unused_name
-from elmbench.datasets.values import looks_numeric, may_have_thousands
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
 

@@ -21,7 +21,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from elmbench.datasets.values import as_read, date_parts, first_date, varying_parts
+from elmbench.datasets.dates import date_parts, first_date, varying_parts
+from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:

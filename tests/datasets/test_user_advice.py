@@ -13,9 +13,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
 from elmbench.datasets.advice import warnings_of
+from elmbench.datasets.dates import read_dates, span
 from elmbench.datasets.load import identify, load_from_spec
 from elmbench.datasets.table import Table
-from elmbench.datasets.values import read_dates, span
 from elmbench.errors import ElmbenchError
 
 N = 120

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field
 
+from elmbench.datasets.dates import dates_in, read_dates, span
 from elmbench.datasets.missing import without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
@@ -29,7 +30,7 @@ from elmbench.datasets.table import (
     label_words,
     to_numbers,
 )
-from elmbench.datasets.values import dates_in, read_dates, span, with_numbers
+from elmbench.datasets.values import with_numbers
 from elmbench.errors import ElmbenchError, closest, first_line, wording
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions

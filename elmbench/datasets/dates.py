@@ -1,0 +1,160 @@
+"""Dates in text: their format is detected, and their parts become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from itertools import product
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.missing import is_missing_word
+from elmbench.errors import ElmbenchError, wording
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Dates = NDArray[np.datetime64]
+#: Formats beside ISO 8601. In dates with points the day comes first in every country.
+_DATES = (
+    "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y",
+    "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
+    "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
+    "%d %b %Y", "%d %B %Y", "%d. %b %Y", "%d. %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y",
+    "%B %d, %Y",
+    "%b %Y", "%B %Y", "%m/%Y", "%m.%Y",
+)  # fmt: skip
+_TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+
+
+def read_dates(
+    words: Iterable[object], day_first: bool | None = None, column: str = ""
+) -> Dates | None:
+    """Read a column of dates; return None if it holds anything else. See `date_format` and
+    `dates_in`.
+    """
+    words = _texts(words)
+    text = date_format(words, day_first, column)
+    return None if text is None else dates_in(words, text)
+
+
+def dates_in(words: Iterable[object], text: str) -> Dates:
+    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with
+    an offset.
+
+    Raises ValueError if a word is not a date in this format.
+    """
+    import pandas as pd
+
+    dates = pd.to_datetime(pd.Series(_texts(words), dtype=object), format=text, utc=True)
+    return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
+
+
+def date_format(
+    words: Iterable[object], day_first: bool | None = None, column: str = ""
+) -> str | None:
+    """Return the format of a column of dates, in the notation of pandas; None if it holds anything
+    else.
+
+    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether
+    1/2/2023 is in February or in January, if no value does. `column`: name of the column, for the
+    error.
+
+    Raises ElmbenchError if the values fit several formats that give different dates.
+    """
+    texts = [text for text in _texts(words) if text is not None]
+    if all(map(str.isdigit, texts)):
+        return None
+    readings: dict[str, Dates] = {}
+    for form in ["ISO8601", *_formats_of(texts[0])]:
+        with suppress(ValueError):
+            readings[form] = dates_in(texts, form)
+    first = next(iter(readings), None)
+    if first is None or all((dates == readings[first]).all() for dates in readings.values()):
+        return first
+    start = {True: "%d", False: "%m", None: "?"}[day_first]
+    chosen = [form for form in readings if form.startswith(start)]
+    if len(chosen) == 1:
+        return chosen[0]
+    raise _ambiguous_dates(texts, readings, column)
+
+
+def _ambiguous_dates(texts: list[str], readings: Mapping[str, Dates], column: str) -> ElmbenchError:
+    """Return the error for a column whose dates differ from one format to another."""
+    row, candidates = next(
+        (row, dates)
+        for row, dates in enumerate(zip(*readings.values(), strict=True))
+        if len(set(dates)) > 1
+    )
+    days = dict.fromkeys(str(date.astype("datetime64[D]")) for date in candidates)
+    options = (
+        f"--dates day-first or --dates month-first, --words {quote(column)} if it has no dates"
+    )
+    way = wording(options, "convert it by pandas.to_datetime, or astype('category') without dates")
+    return ElmbenchError(
+        f"the column {column!r} holds dates such as {texts[row]!r}, which may be "
+        f"{' or '.join(days)}",
+        expected="a date that decides, such as one with a day above 12",
+        next_step=f"{way}, or write the dates as YYYY-MM-DD",
+    )
+
+
+def span(dates: Dates) -> str:
+    """Return the first and the last of dates in words, with the time of day if there is one."""
+    are_days = (dates == dates.astype("datetime64[D]")).all()
+    unit = "datetime64[D]" if are_days else "datetime64[s]"
+    return f"{dates.min().astype(unit)} to {dates.max().astype(unit)}"
+
+
+def varying_parts(dates: Dates) -> tuple[str, ...]:
+    """Return the names of the parts of `date_parts` that vary among dates, and `days`."""
+    parts = date_parts(dates, first_date(dates))
+    varies = parts.max() > parts.min()
+    return tuple(name for name in map(str, parts) if varies[name] or name == "days")
+
+
+def first_date(dates: Dates) -> np.datetime64:
+    """Return the first of dates; NaT if all are missing."""
+    present = dates[~np.isnat(dates)]
+    return present.min() if len(present) else np.datetime64("NaT")
+
+
+def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
+    """Return the parts of dates as numbers, and the days since the first one; NaN for NaT."""
+    import pandas as pd
+
+    index = pd.DatetimeIndex(dates)
+    days = (index - first) / pd.Timedelta(days=1)
+    parts = {
+        "year": index.year,
+        "month": index.month,
+        "weekday": index.day_of_week,
+        "hour": index.hour,
+        "days": days,
+    }
+    return pd.DataFrame(parts, dtype=np.float64)
+
+
+def _texts(words: Iterable[object]) -> list[str | None]:
+    """Return words without surrounding spaces, None for a missing value."""
+    return [None if word is None else _present_text(str(word)) for word in words]
+
+
+def _present_text(word: str) -> str | None:
+    """Return a word without surrounding spaces, None if it stands for a missing value."""
+    text = word.strip()
+    return None if is_missing_word(text) else text
+
+
+def _formats_of(word: str) -> Iterator[str]:
+    """Yield the formats in which a word is a date."""
+    for date, time in product(_DATES, _TIMES):
+        for separator in (" ", ", ", "T") if time else ("",):
+            text = f"{date}{separator}{time}"
+            with suppress(ValueError):
+                datetime.strptime(word, text)
+                yield text

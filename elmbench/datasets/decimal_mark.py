@@ -1,0 +1,161 @@
+"""Detection of the decimal mark of a file, from the numbers in its columns of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from elmbench.datasets.number_text import (
+    NUMBERS,
+    SAMPLE,
+    looks_numeric,
+    parse_number,
+)
+from elmbench.datasets.table import Table
+from elmbench.errors import ElmbenchError, wording
+
+#: The beginning of a number of four digits or more without a separator of thousands.
+_UNGROUPED = re.compile(r"[+-]?\d{4}")
+
+
+class _Example(NamedTuple):
+    """A number of a file, as it is written there."""
+
+    column: str
+    word: str
+
+
+def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
+    """Return the decimal mark of one file; empty if no number has one.
+
+    A number decides if only one mark can read it. The other mark then separates thousands, which
+    must be evident. Without a decision, a comma-separated file, and a file that is not text, has a
+    decimal point. Raises ElmbenchError if the numbers contradict each other or decide nothing.
+
+    `columns`: the words of the columns of numbers.
+    """
+    comma, point = _deciding_examples(table, columns)
+    if not (comma or point):
+        return _undecided_mark(table, columns)
+    if comma and not point:
+        point = _doubtful_thousands(columns, ".")
+    elif point and not comma and _may_have_commas(table):
+        comma = _doubtful_thousands(columns, ",")
+    if comma and point:
+        raise _contradiction(table, comma, point)
+    return "," if comma else "."
+
+
+def _deciding_examples(
+    table: Table, columns: Mapping[str, list[str]]
+) -> tuple[_Example | None, _Example | None]:
+    """Return a number that only a decimal comma can read, and one that only a decimal point can.
+
+    All values of the columns are tried only if a sample has no such number.
+    """
+    samples = {name: words[:: 1 + len(words) // SAMPLE] for name, words in columns.items()}
+    comma = _deciding_number(samples, ",")
+    point = _deciding_number(samples, ".")
+    if not (comma or point):
+        comma = _deciding_number(columns, ",")
+        point = _deciding_number(columns, ".")
+    return comma, point or _first_fraction(table)
+
+
+def _undecided_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
+    """Return the decimal mark of a file without a deciding number."""
+    example = _first_ambiguous(columns)
+    if example is None:
+        return ""
+    if _may_have_commas(table):
+        raise _ambiguity(table, example)
+    return "."
+
+
+def _may_have_commas(table: Table) -> bool:
+    """Return True if the file is text in which a comma does not separate fields."""
+    return table.separator not in ("", ",")
+
+
+def _contradiction(table: Table, *examples: _Example) -> ElmbenchError:
+    """Return the error for numbers with different decimal marks."""
+    listing = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in examples)
+    options = (
+        "--drop or correct the odd one, or --decimal , or --decimal . (the other mark "
+        "separates thousands)"
+    )
+    return ElmbenchError(
+        f"{table.origin}: {listing}",
+        expected="one decimal mark",
+        next_step=wording(options, "correct the odd one, or convert the columns to floats"),
+    )
+
+
+def _ambiguity(table: Table, example: _Example) -> ElmbenchError:
+    """Return the error for a number that both decimal marks can read, if no other decides."""
+    name, word = example
+    mark = "." if "." in word else ","
+    numbers = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
+    return ElmbenchError(
+        f"{table.origin}: {word!r} in the column {name!r} may be {numbers}",
+        expected="a number that decides, such as 0,5 or 0.5",
+        next_step=wording("--decimal , or --decimal .", "convert the column to floats"),
+    )
+
+
+def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
+    """Return the first number that only one decimal mark can read and its column."""
+    this = NUMBERS[mark]
+    other = NUMBERS["." if mark == "," else ","]
+    for name, words in columns.items():
+        for word in words:
+            if not other.fullmatch(word) and this.fullmatch(word):
+                return _Example(column=name, word=word)
+    return None
+
+
+def _first_ambiguous(columns: Mapping[str, list[str]]) -> _Example | None:
+    """Return the first number that both decimal marks can read and its column."""
+    for name, words in columns.items():
+        for word in words:
+            if ("." in word or "," in word) and _is_ambiguous(word):
+                return _Example(column=name, word=word)
+    return None
+
+
+def _is_ambiguous(word: str) -> bool:
+    """Return True if both decimal marks can read a number, as different values."""
+    numbers = {parse_number(word, mark) for mark in ".,"}
+    return len(numbers) == 2 and None not in numbers
+
+
+def _first_fraction(table: Table) -> _Example | None:
+    """Return the first number with a decimal point that was read from a text and its column."""
+    if not table.separator or not isinstance(table.X, np.ndarray):
+        return None
+    for index, name in enumerate(table.names):
+        values = table.X[:, index]
+        fractions = values[np.isfinite(values) & (values != np.round(values))]
+        if len(fractions):
+            return _Example(column=name, word=str(fractions[0]))
+    return None
+
+
+def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
+    """Return the first number in which a mark may separate thousands or decimals and its column.
+
+    It separates thousands if every number of the column from 1000 on has it, and some number would
+    not have it with three decimals: one below 1000, or one of two marks.
+    """
+    for name, words in columns.items():
+        marked = [word for word in words if mark in word and _is_ambiguous(word)]
+        if not marked:
+            continue
+        rest = [word for word in words if mark not in word and looks_numeric(word)]
+        is_grouped = not any(_UNGROUPED.match(word) for word in rest)
+        if not is_grouped or not (rest or any(word.count(mark) > 1 for word in words)):
+            return _Example(column=name, word=marked[0])
+    return None

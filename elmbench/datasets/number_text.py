@@ -1,0 +1,90 @@
+"""Numbers as people write them: with a decimal point or comma, and separators of thousands."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from elmbench.datasets.missing import is_missing_word
+
+#: A column with at least this share of numbers is a column of numbers.
+MOSTLY = 0.8
+#: Number of values of a column that determine its kind.
+SAMPLE = 1000
+#: Numbers by their decimal mark. Thousands, or lakhs and crores, may be separated: 1,234,567 or
+#: 12,34,567.
+NUMBERS = {
+    mark: re.compile(
+        rf"[+-]?(([1-9]\d{{0,2}}(?P<mark>[{other}'’ "
+        rf"\u00a0\u202f])(\d{{2,3}}(?P=mark))*\d{{3}}|\d+)(\{mark}\d*)?"
+        rf"|\{mark}\d+)([eE][+-]?\d+)?",
+        re.ASCII,
+    )
+    for mark, other in (".,", ",.")
+}
+#: The characters of a number, by its decimal mark, in the notation of Python.
+_PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
+#: A number with a unit: a sign, such as % or $, the code of a currency, or a word, such as kg.
+_WITH_UNIT = re.compile(
+    r"[+-]?(?P<before>[$€£¥₹]|[A-Z]{3}(?=\s))?\s?[+-]?"
+    r"\d([\d.,'’]|\s(?=\d{3}(?!\d)))*\s?(?P<after>\D*)"
+)
+#: A column of words has numbers with units if it has at most this many distinct units.
+_MOST_UNITS = 3
+#: A number whose point may separate thousands.
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+
+
+def looks_numeric(word: str) -> bool:
+    """Return True for a number with any decimal mark and any separator of thousands."""
+    return any(pattern.fullmatch(normalized(word)) for pattern in NUMBERS.values())
+
+
+def may_have_thousands(words: Iterable[str]) -> bool:
+    """Return True if all points of a column of numbers may separate thousands, and there is one."""
+    pointed = {word for word in words if "." in word and not is_missing_word(word)}
+    return bool(pointed) and all(map(_GROUPED.fullmatch, map(normalized, pointed)))
+
+
+def number_with_unit(values: NDArray[Any]) -> str:
+    """Return the first number with a unit, such as 12 kg, of a column that mostly holds numbers.
+
+    The numbers may have up to three different units or none. The text is empty for any other
+    column.
+    """
+    words = sample_words(values)
+    matches = [match for match in map(_WITH_UNIT.fullmatch, words) if match]
+    if len(matches) < MOSTLY * len(words):
+        return ""
+    first_words: dict[tuple[str | None, str], str] = {}
+    for match in matches:
+        first_words.setdefault((match["before"], match["after"]), match[0])
+    first_words.pop((None, ""), None)
+    if not 1 <= len(first_words) <= _MOST_UNITS:
+        return ""
+    return next(iter(first_words.values()))
+
+
+def parse_number(word: str | None, decimal: str) -> float | None:
+    """Return the number of a word: NaN for a missing value, None if it is not a number."""
+    if word is None or is_missing_word(word):
+        return math.nan
+    text = normalized(word)
+    if not NUMBERS[decimal].fullmatch(text):
+        return None
+    return float(text.translate(_PLAIN[decimal]))
+
+
+def normalized(word: str) -> str:
+    """Return a word without surrounding spaces, and with an ASCII hyphen as the minus sign."""
+    return word.strip().replace("\u2212", "-")
+
+
+def sample_words(values: NDArray[Any]) -> list[str]:
+    """Return evenly spaced words of a column, or all if they are few."""
+    texts = values[[word is not None for word in values]]
+    return [word for word in texts[:: 1 + len(texts) // SAMPLE] if not is_missing_word(word)]
