@@ -17,8 +17,13 @@ from elmbench.metrics import Metric, ranking_methods
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.scores import confusion_counts
 
-#: The types of packed arrays.
-_KINDS = ("<f8", "<f4", "<i4", "<u4", "|u1")
+#: The types of packed arrays: values, positions of classes, decision values, numbers of rows.
+_VALUES = ("<f8",)
+_POSITIONS = ("|u1", "<u4")
+_SCORES = ("<f4",)
+_ROWS = ("<i4",)
+#: The largest size of the targets, in bytes, if the number of rows is not known.
+_MOST_BYTES = 2**30
 #: The largest decision value.
 _LARGEST = np.finfo(np.float64).max
 
@@ -73,18 +78,30 @@ def _pack(values: NDArray[Any], kind: str) -> str:
     return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
 
 
-def _unpack(text: str) -> NDArray[Any]:
-    """Return the array of a text; raise ElmbenchError if the text is not such."""
+def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[Any]:
+    """Return the array of a text; raise ElmbenchError if the text is not such.
+
+    `kinds`: the types that it may have. `n_values`: the number of values; None if it is not known.
+    No more is unpacked.
+    """
     kind, _, data = text.partition(":")
+    if kind not in kinds:
+        raise unusable_predictions(f"a part has the type {kind:.20}, not {' or '.join(kinds)}")
+    n_bytes = _MOST_BYTES if n_values is None else n_values * np.dtype(kind).itemsize
+    unpacker = zlib.decompressobj()
     try:
-        if kind not in _KINDS:
-            raise ValueError(f"its type is {kind:.20}")
-        return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
+        content = unpacker.decompress(base64.b64decode(data), n_bytes + 1)
+        values = np.frombuffer(content[:n_bytes], dtype=kind)
     except (ValueError, zlib.error) as error:
-        raise _unusable(f"a part cannot be read: {error}") from error
+        raise unusable_predictions(f"a part cannot be read: {error}") from error
+    if len(content) > n_bytes or not unpacker.eof or n_values not in (None, len(values)):
+        expected = "that many" if n_values is None else n_values
+        number = "more" if len(content) > n_bytes else len(values)
+        raise unusable_predictions(f"a part has {number} values, expected {expected}")
+    return values
 
 
-def _unusable(problem: str) -> ElmbenchError:
+def unusable_predictions(problem: str) -> ElmbenchError:
     """Return the error for predictions that this package has not stored."""
     return ElmbenchError(
         f"the store holds predictions that cannot be used: {problem}",
@@ -95,9 +112,28 @@ def _unusable(problem: str) -> ElmbenchError:
 
 @dataclass(frozen=True)
 class StoredPredictions:
-    """The predictions in a record of the store, each part unpacked on first use."""
+    """The predictions in a record of the store, each part unpacked on first use.
+
+    `n_rows`: the number of test rows; None to take that of the targets.
+    """
 
     content: Mapping[str, Any]
+    n_rows: int | None = None
+
+    def check(self) -> None:
+        """Raise ElmbenchError if a part cannot be used."""
+        for values in (self.true, self.predicted):
+            if not self.n_classes and not np.isfinite(values).all():
+                raise unusable_predictions("a value is not finite")
+        scores = self.columns("scores")
+        if scores is not None and not np.isfinite(scores).all():
+            raise unusable_predictions("a decision value is not finite")
+        log_odds = self.columns("log_odds")
+        if log_odds is not None and np.isnan(log_odds).any():
+            raise unusable_predictions("a probability is not a number")
+        rows = self.rows
+        if rows is not None and len(np.unique(rows)) != len(rows):
+            raise unusable_predictions("a row is named twice")
 
     @property
     def n_classes(self) -> int | None:
@@ -107,12 +143,12 @@ class StoredPredictions:
     @cached_property
     def true(self) -> NDArray[Any]:
         """Targets, or positions of the true classes, of shape (n,)."""
-        return self._rows("true")
+        return self._of_each_row("true")
 
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """Predicted values, or positions of predicted classes, of shape (n,)."""
-        return self._rows("predicted")
+        return self._of_each_row("predicted")
 
     @property
     def rows(self) -> NDArray[np.intp] | None:
@@ -121,9 +157,10 @@ class StoredPredictions:
         """
         if "rows" not in self.content:
             return None
-        rows = np.cumsum(self._of_each_row("rows"), dtype=np.intp)
-        if len(rows) != len(self.true) or rows.min(initial=0) < 0:
-            raise _unusable(f"of {len(self.true)} rows, these are named: {rows}")
+        steps = _unpack(self.content["rows"], _ROWS, len(self.true))
+        rows = np.cumsum(steps, dtype=np.intp)
+        if rows.min(initial=0) < 0:
+            raise unusable_predictions(f"a row has the number {rows.min()}")
         return rows
 
     @property
@@ -156,21 +193,15 @@ class StoredPredictions:
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
-    def _rows(self, name: str) -> NDArray[Any]:
-        values = self._of_each_row(name)
+    def _of_each_row(self, name: str) -> NDArray[Any]:
+        """Return the targets or predictions, or the positions of their classes."""
+        n_rows = self.n_rows if name == "true" else len(self.true)
+        values = _unpack(self.content[name], _POSITIONS if self.n_classes else _VALUES, n_rows)
         if not self.n_classes:
             return values
-        if values.dtype.kind != "u" or values.max(initial=0) >= self.n_classes:
-            raise _unusable(f"a class is not one of {self.n_classes}")
+        if values.max(initial=0) >= self.n_classes:
+            raise unusable_predictions(f"a class is not one of {self.n_classes}")
         return values.astype(np.intp)
-
-    def _of_each_row(self, name: str) -> NDArray[Any]:
-        """Return the values of a part, of which each row has one or one of each class."""
-        values = _unpack(self.content[name])
-        n_rows = len(values if name == "true" else self.true)
-        if len(values) not in (n_rows, n_rows * (self.n_classes or 1)):
-            raise _unusable(f"they have {n_rows} rows and {len(values)} values")
-        return values
 
     def columns(self, name: str) -> Array | None:
         """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the
@@ -178,8 +209,10 @@ class StoredPredictions:
         """
         if name not in self.content:
             return None
-        values = self._of_each_row(name).astype(np.float64)
-        return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
+        n_columns = 1 if self.n_classes == 2 else self.n_classes or 1
+        values = _unpack(self.content[name], _SCORES, len(self.true) * n_columns)
+        values = values.astype(np.float64)
+        return values if self.n_classes == 2 else values.reshape(-1, n_columns)
 
     def value(self, metric: Metric) -> float | None:
         """Return a metric; None if it is for another task, or the model lacks its inputs."""

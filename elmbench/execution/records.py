@@ -7,6 +7,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from elmbench.errors import ElmbenchError
+from elmbench.metrics import REGISTRY, range_of
+
+#: The largest number of cells in a request.
+_MOST_CELLS = 1_000_000
+#: The number of classes that data with fewer rows may have: a part of the rows lacks some of them.
+_MOST_ABSENT_CLASSES = 1_000
+#: By how much a measure may leave its range, as its rounding errors do.
+_ROUNDING = 1e-9
+
 
 class _Form(BaseModel):
     """An object with these keys, and perhaps others."""
@@ -20,13 +30,33 @@ def _check_whole(number: float) -> float:
     return number
 
 
+def _check_text(text: str) -> str:
+    text.encode()  # a surrogate raises UnicodeEncodeError, which is a ValueError
+    return text
+
+
+def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None]:
+    for column, value in measures.items():
+        name, _, _ = column.partition("@")
+        if name not in REGISTRY or value is None:
+            continue
+        least, greatest = range_of(name)
+        if value < least - _ROUNDING or value > greatest + _ROUNDING:
+            raise ValueError(f"expected {name} to be from {least} to {greatest}")
+    return measures
+
+
 _Number = float | None
-_Whole = Annotated[float, AfterValidator(_check_whole)] | None
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Whole = Annotated[float, Field(ge=0, lt=2**63), AfterValidator(_check_whole)] | None
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
 _Index = Annotated[int, Field(ge=0, lt=2**31)]
+_Measures = Annotated[dict[str, _Number], AfterValidator(_check_measures)]
+_Text = Annotated[str, AfterValidator(_check_text)]
 
 
 class _Predictions(_Form):
-    """The predictions of a result; `StoredPredictions` checks their parts."""
+    """The predictions of a result; see `StoredPredictions`."""
 
     true: str
     predicted: str
@@ -40,19 +70,19 @@ class _Result(_Form):
     """The values of all kinds of work that tables show."""
 
     status: Literal["ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable"]
-    reason: str
+    reason: _Text
     traceback: str = ""
     params: dict[str, Any] = {}
-    measured: dict[str, _Number] = {}
-    warnings: list[str] = []
-    solvers: dict[str, int] = {}
+    measured: _Measures = {}
+    warnings: list[_Text] = []
+    solvers: dict[str, _Count] = {}
     predictions: _Predictions | None = None
-    seconds: _Number = None
-    fit_seconds: _Number = None
-    search_seconds: _Number = None
-    predict_seconds: _Number = None
+    seconds: _Seconds | None = None
+    fit_seconds: _Seconds | None = None
+    search_seconds: _Seconds | None = None
+    predict_seconds: _Seconds | None = None
     condition: _Number = None
-    limit: _Number = None
+    limit: _Seconds | None = None
     n_units: _Whole = None
     n_train: _Whole = None
     n_test: _Whole = None
@@ -62,6 +92,14 @@ class _Result(_Form):
     def _search_has_seconds(self) -> Self:
         if self.scores is not None and self.seconds is None:
             raise ValueError("expected the seconds of a search")
+        return self
+
+    @model_validator(mode="after")
+    def _has_plausible_classes(self) -> Self:
+        n_classes = self.predictions.classes if self.predictions is not None else None
+        n_rows = (self.n_train or 0) + (self.n_test or 0)
+        if n_classes is not None and n_classes > max(_MOST_ABSENT_CLASSES, n_rows):
+            raise ValueError(f"expected at most {n_rows} classes")
         return self
 
 
@@ -78,7 +116,7 @@ class _Work(_Form):
     unit: _Content
     result: _Result
     environment: str
-    seconds: float = 0.0
+    seconds: _Seconds = 0.0
 
 
 class _Environment(_Form):
@@ -92,7 +130,7 @@ class _Request(_Form):
     """A request for cells, each a list of the values of `Cell`."""
 
     command: str
-    cells: list[list[Any]]
+    cells: Annotated[list[list[Any]], Field(max_length=_MOST_CELLS)]
     whole: bool = False
 
 
@@ -131,8 +169,27 @@ def content_of(line: bytes) -> Any:
         if isinstance(record, _Work) and record.key != key:
             return None
         if isinstance(record, _Request):
-            for values in record.cells:
-                _Cell.model_validate(dict(zip(_Cell.model_fields, values, strict=False)))
-    except (ValueError, KeyError, RecursionError):  # a ValidationError is a ValueError
+            _check_cells(record.cells)
+        if isinstance(record, _Work) and record.result.predictions is not None:
+            _check_predictions(content["result"])
+    # A ValidationError is a ValueError.
+    except (ValueError, KeyError, RecursionError, TypeError, ElmbenchError):
         return None
     return content
+
+
+def _check_cells(cells: list[list[Any]]) -> None:
+    """Raise ValueError or TypeError if a cell is not such, or is listed twice."""
+    positions = {tuple(values[:6]) for values in cells}
+    if len(positions) != len(cells):
+        raise ValueError("expected distinct cells")
+    for values in cells:
+        _Cell.model_validate(dict(zip(_Cell.model_fields, values, strict=False)))
+
+
+def _check_predictions(result: dict[str, Any]) -> None:
+    """Raise ElmbenchError if the predictions of a result cannot be used."""
+    from elmbench.evaluation.stored_predictions import StoredPredictions
+
+    n_test = result.get("n_test")
+    StoredPredictions(result["predictions"], None if n_test is None else int(n_test)).check()

@@ -83,9 +83,8 @@ def cells_frame(
                 lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                lines.append(
-                    _line(cell, record["result"]) | _limits(record, store) | capped_values(record)
-                )
+                line = _line(cell, record["result"]) | _measured_values(record["result"], values)
+                lines.append(line | _limits(record, store) | capped_values(record))
                 yield stored_predictions_of(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
@@ -127,7 +126,6 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """Return the line of `cells.csv` of one cell, from its stored result."""
     line = {name: getattr(cell, name) for name in CELL_NAMES}
-    line.update(result.get("measured", {}))
     for name in ("status", *TIMES, "n_units", "condition", "n_test"):
         line[name] = result.get(name)
     if "scores" in result:
@@ -140,6 +138,17 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     line[REMARKS] = cell.remarks or None
     line[KEY] = cell.key
     return line
+
+
+def _measured_values(result: dict[str, Any], columns: Iterable[str]) -> dict[str, float | None]:
+    """Return the measured values of a result that have columns of their own and are not computed
+    from its predictions.
+    """
+    measured = result.get("measured", {})
+    names = measured.keys() & {*columns} - {*NO_METRICS}
+    if result.get("predictions"):
+        names -= {*REGISTRY}
+    return {name: measured[name] for name in names}
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:

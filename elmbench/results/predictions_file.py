@@ -8,6 +8,7 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_rows, load_rows
+from elmbench.evaluation.stored_predictions import unusable_predictions
 from elmbench.execution.store import Store
 from elmbench.results.cells import stored_predictions_of
 from elmbench.specs.profiles import Resolved
@@ -41,6 +42,8 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
         test = stored.rows
         if test is None:
             _, test = fold_rows(work.outer_fold, None)
+        elif test.max(initial=-1) >= len(data.y):
+            raise unusable_predictions(f"a row has the number {test.max()} of {len(data.y)}")
         columns: dict[str, Any] = {
             "dataset": cell.dataset,
             "row": test if data.rows is None else data.rows[test],

@@ -1,16 +1,20 @@
 """The store: nothing damaged is believed, nothing is lost beside others, and stale cells go."""
 
+import base64
 import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import re
+import zlib
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,7 +103,26 @@ def forged(store: Store, name: bytes, text: bytes) -> Store:
 
 
 RECORD = {"key": KEY, "unit": WORK.content(), "result": RESULT, "environment": "e"}
-PREDICTIONS = {"classes": 2, "true": "|u1:", "predicted": "|u1:"}
+
+
+def packed(values: Any, kind: str) -> str:
+    """Return values as a part of stored predictions."""
+    content = np.asarray(values).astype(kind).tobytes()
+    return f"{kind}:{base64.b64encode(zlib.compress(content)).decode()}"
+
+
+PREDICTIONS = {
+    "classes": 2,
+    "true": packed([0, 1, 1], "|u1"),
+    "predicted": packed([0, 0, 1], "|u1"),
+    "scores": packed([-1, -0.5, 2], "<f4"),
+    "rows": packed([4, 1, -3], "<i4"),
+}
+FIT = RESULT | {"n_train": 9, "n_test": 3, "predictions": PREDICTIONS}
+VALUES = {
+    "true": packed([0.5, 1, 2], "<f8"),
+    "predicted": packed([0.5, 1, np.nan], "<f8"),
+}
 
 
 @pytest.mark.parametrize(
@@ -119,13 +142,35 @@ PREDICTIONS = {"classes": 2, "true": "|u1:", "predicted": "|u1:"}
                 {"status": "fine"}, {"status": []}, {"reason": 1}, {"params": []}, {"warnings": "x"},
                 {"warnings": [1]}, {"solvers": {"a": "x"}}, {"measured": {"mcc": "x"}},
                 {"fit_seconds": "x"}, {"n_test": 0.5}, {"n_units": []}, {"scores": [1.0]},
-                {"predictions": []}, {"predictions": PREDICTIONS | {"true": 3}},
-                {"predictions": PREDICTIONS | {"classes": 10**12}},
+                {"n_units": 10**25}, {"n_test": 1e300}, {"n_train": -3}, {"solvers": {"lu": -1}},
+                {"fit_seconds": -5.0}, {"fit_seconds": math.inf}, {"predict_seconds": math.nan},
+                {"reason": "\ud800"}, {"warnings": ["\ud800"]}, {"limit": -1.0},
+                {"measured": {"mcc": 5.0}}, {"measured": {"accuracy@rows=40": -0.1}},
+                {"predictions": []}, {"predictions": VALUES},
+                FIT | {"n_test": 2}, FIT | {"n_test": 2_000_000},
+            )
+        ),
+        *(
+            json.dumps(RECORD | {"result": FIT | {"predictions": PREDICTIONS | change}}).encode()
+            for change in (
+                {"true": 3}, {"true": "|u1:"}, {"true": packed([0, 1], "|u1")},
+                {"true": packed([0, 2, 1], "|u1")}, {"true": packed([0.0, 1.0, 1.0], "<f8")},
+                {"true": packed(np.zeros(10**8), "|u1")},
+                {"predicted": packed([0, 0, 1] * 2, "|u1")},
+                {"scores": packed(np.zeros(6), "<f4")}, {"scores": packed([1, 2, 3], "|u1")},
+                {"scores": packed([1, 2, math.nan], "<f4")}, {"log_odds": packed([1, 2], "<f4")},
+                {"rows": packed([1, 0, 1], "<i4")}, {"rows": packed([1, -2, 1], "<i4")},
+                {"rows": packed([1, 1], "<i4")}, {"rows": packed([1, 2, math.nan], "<f8")},
+                {"classes": None}, {"classes": 1}, {"classes": 3}, {"classes": 10**12},
+                {"classes": 2_000, "scores": packed(np.zeros(6_000), "<f4")},
             )
         ),
     ],
 )  # fmt: skip
 def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
+    store.put(WORK, FIT, "e")
+    assert store.result(KEY) == again(store).result(KEY) == FIT
+    log(store).unlink()
     store = forged(store, f"unit:{KEY}".encode(), text)
     assert store.get(KEY) is store.result(KEY) is None
     assert store.n_damaged == 1
@@ -137,6 +182,7 @@ def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
     "change",
     [
         {"command": 3}, {"cells": None}, {"cells": [3]}, {"cells": [[]]}, {"whole": "x"},
+        {"cells": [[*asdict(cell()).values()]] * 2},
         *({"cells": [[*asdict(cell(**values)).values()]]}
           for values in ({"run": "x"}, {"fold": -1}, {"run": 10**30}, {"select": "best"},
                          {"model": ["x"]}, {"dataset": 5}, {"key": 7}, {"unavailable": {}})),
@@ -156,7 +202,11 @@ def test_a_forged_environment_or_name_is_a_damaged_record(store: Store) -> None:
         store = forged(store, b"environment:e", text)
         assert store.environment("e") == {"hash": "e"}
         assert store.n_damaged == 1
-    for name in (b"unit:\xff", b"\xff"):
+    for name in (
+        b"unit:\xff", b"\xff", b"table:", b"table:/", b"table:fast", b"table:fast/kos-elm",
+        b"table:best/kos-elm/table4", b"table:fast/../../etc", b"table:fast/../etc",
+        b"table:fast/kos-elm/\x1b[31m",
+    ):  # fmt: skip
         store = forged(store, name, b"{}")
         assert store.n_damaged == 1
         assert store.tables() == []

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_cells import Toy, cell, cell_in_store, keep, value_columns
 
 from elmbench.errors import ElmbenchError
+from elmbench.evaluation.stored_predictions import _pack
 from elmbench.execution.store import Store
 from elmbench.results.cells import cells_frame, read_cells, write_frame
 from elmbench.tasks.plan import Cell
@@ -99,6 +101,20 @@ def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -
         100,
         190,
     )
+
+
+def test_measured_values_replace_no_column_and_no_metric_of_the_predictions(
+    written: Callable[..., pd.DataFrame],
+) -> None:
+    packed = _pack(np.array([0, 1, 1]), "|u1")
+    predictions = {"classes": 2, "true": packed, "predicted": packed}
+    measured = {"mcc": 0.5, "run": 7.0, "fold": 1.5, "dataset": 1.0, "key": 1.0, "n_units": 9.0}
+    cells = written(
+        [row()], {"ELM-0-0": result(measured=measured, predictions=predictions, n_test=3)}
+    )
+    (line,) = cells.to_dict("records")
+    assert (line["mcc"], line["run"], line["fold"], line["n_units"]) == (1.0, 0, 0, 100)
+    assert line["dataset"] == "wdbc"
 
 
 def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame]) -> None:
