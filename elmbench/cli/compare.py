@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -100,7 +101,7 @@ def compare_command(
 
     parse_duration(budget or "0")  # an error before the work, and in a dry run
     outputs = _Outputs(model=save, page=page)
-    outputs.check(data, test)
+    outputs.check(data, test, split_words(model))
     if not dry_run:
         for path in outputs.paths():
             check_folder(path)
@@ -175,8 +176,8 @@ class _Outputs(NamedTuple):
         """Return the files."""
         return [path for _, path in self.by_option()]
 
-    def check(self, data: list[str], test: str) -> None:
-        """Raise ElmbenchError if a file cannot be written, or is an input."""
+    def check(self, data: list[str], test: str, models: Iterable[str]) -> None:
+        """Raise ElmbenchError if a file cannot be written, or is an input or a file of results."""
         if self.model is not None:
             from elmbench.comparison.saved_models import check_format
 
@@ -187,7 +188,18 @@ class _Outputs(NamedTuple):
                     next_step="leave --save out, or compare one data set",
                 )
             check_format(self.model)
-        check_outputs(self.by_option(), [*data, test, *state.plugins])
+        self._check_paths([*data, test], models)
+
+    def _check_paths(self, data: list[str], models: Iterable[str]) -> None:
+        """Raise ElmbenchError if a file is an input, a file of results or a folder."""
+        if not self.paths():
+            return
+        from elmbench.registry.plugins import files_of_models
+        from elmbench.results.folders import check_not_results
+
+        code = files_of_models(models, map(Path, state.plugins))
+        check_outputs(self.by_option(), [*data, *state.plugins, *code])
+        check_not_results(self.by_option(), state.results_dirs)
         for path in self.paths():
             if not path.name or path.is_dir():
                 raise ElmbenchError(

@@ -137,7 +137,7 @@ def table_command(
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.report.results import records, results_of_table
-    from elmbench.results.folders import TABLE_FILES, results_folder
+    from elmbench.results.folders import check_not_results
     from elmbench.specs.profiles import find_resolved
 
     if update:
@@ -164,9 +164,8 @@ def table_command(
     dirs = state.results_dirs
     key = (resolved.profile, resolved.file.id)
     if diagram is not None:
-        folder = results_folder(dirs.find(*key), *key)
-        inputs = [resolved.file.path, *(folder / name for name in TABLE_FILES)]
-        check_outputs([("--diagram", diagram)], inputs)
+        check_outputs([("--diagram", diagram)], [resolved.file.path])
+        check_not_results([("--diagram", diagram)], dirs)
     results = results_of_table(resolved, dirs.find(*key), options.split_words(metric))
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics

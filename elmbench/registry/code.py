@@ -48,14 +48,28 @@ def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
     return digest("\n".join(lines).encode())
 
 
+def code_files(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> list[Path]:
+    """Return the files whose content `code_digest` depends on: modules, scripts and all own code
+    that they import. Modules that do not exist have none.
+    """
+    code = _Code()
+    for name in modules:
+        code.add_module(name)
+    for script in scripts:
+        code.add_file(script, script.name, "")
+    return code.files
+
+
 class _Code:
     """The code that modules and scripts consist of.
 
-    `digests`: of each file by its name, and the version of each installed distribution.
+    `digests`: of each file by its name, and the version of each installed distribution. `files`:
+    the paths of these files.
     """
 
     def __init__(self) -> None:
         self.digests: dict[str, str] = {}
+        self.files: list[Path] = []
         self._names: set[str] = set()
 
     def add_module(self, name: str) -> None:
@@ -82,6 +96,7 @@ class _Code:
         """Add a file of a package, and the modules that it imports."""
         content = file.read_bytes()
         self.digests[f"file {name}"] = digest(content)
+        self.files.append(file)
         if file.suffix in SOURCE_SUFFIXES:
             for module in _imports(content, package):
                 self.add_module(module)

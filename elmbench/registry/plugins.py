@@ -21,7 +21,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
 from elmbench.files import check_regular, write_atomically
 from elmbench.registry.built_in import ModelEntry
-from elmbench.registry.code import code_digest, digest
+from elmbench.registry.code import code_digest, code_files, digest
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {
@@ -146,8 +146,7 @@ def load_address(address: str) -> ModelEntry:
     folder.
     """
     module_name, _, attribute = address.partition(":")
-    if (folder := str(Path.cwd())) not in sys.path:
-        sys.path.append(folder)
+    _search_working_folder()
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
@@ -164,6 +163,22 @@ def load_address(address: str) -> ModelEntry:
         )
     version = code_digest([module_name])
     return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
+
+
+def _search_working_folder() -> None:
+    """Let modules be imported from the working folder."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+def files_of_models(names: Iterable[str], scripts: Iterable[Path]) -> list[Path]:
+    """Return the files of own code that models at an address `package.module:Class` and plug-in
+    files use; names of other models have none.
+    """
+    _search_working_folder()
+    modules = [name.partition(":")[0] for name in names if ":" in name]
+    return code_files(modules, [script for script in scripts if script.is_file()])
 
 
 def _message_of(error: BaseException, path: Path | None = None) -> str:

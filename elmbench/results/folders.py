@@ -1,12 +1,13 @@
 """Folders of results: the user's, and the committed ones."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from elmbench.errors import amount
+from elmbench.errors import ElmbenchError, amount
 
 #: The top of a checkout; in an installation, the folder of all packages.
 _TOP = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ class ResultsDirs:
     def find(self, profile: str, experiment: str) -> Path:
         """Return the results folder of a table; the user's if neither has it."""
         return next(
-            (folder for folder in self._folders if has_results(folder, profile, experiment)),
+            (folder for folder in self.folders if has_results(folder, profile, experiment)),
             self.user,
         )
 
@@ -57,13 +58,14 @@ class ResultsDirs:
         """Return the first profile with results of a table: in the user's folder, or else in the
         committed one.
         """
-        pairs = product(self._folders, profiles)
+        pairs = product(self.folders, profiles)
         return next(
             (profile for folder, profile in pairs if has_results(folder, profile, experiment)), None
         )
 
     @property
-    def _folders(self) -> list[Path]:
+    def folders(self) -> list[Path]:
+        """The user's folder, then the committed one if there is one."""
         return list(filter(None, (self.user, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
@@ -90,6 +92,30 @@ class ResultsDirs:
         of_user = f"{n_user} from your results ({self.user})"
         committed = f"{total - n_user} committed ({self.committed})"
         return f"{amount(total, 'table')}: {of_user}, {committed}"
+
+
+def check_not_results(outputs: Iterable[tuple[str, Path]], results_dirs: ResultsDirs) -> None:
+    """Raise ElmbenchError if a file to be written is one that holds results, by any link.
+
+    `outputs`: each with the option that names it.
+    """
+    for option, output in outputs:
+        for folder in results_dirs.folders:
+            if _is_of_results(Path(os.path.realpath(output)), Path(os.path.realpath(folder))):
+                raise ElmbenchError(
+                    f"{option} would write {output}, which is for the results in {folder}",
+                    expected="a file that holds no results",
+                    next_step=f"give {option} another name",
+                )
+
+
+def _is_of_results(path: Path, results_dir: Path) -> bool:
+    """Return True if a path is in the store of a results folder or a file of one of its tables."""
+    if not path.is_relative_to(results_dir):
+        return False
+    parts = path.relative_to(results_dir).parts
+    # A table has the folder <profile>/<paper>/<table>.
+    return parts[:1] == (".store",) or (len(parts) == 4 and parts[3] in TABLE_FILES)
 
 
 def committed_results() -> Path | None:

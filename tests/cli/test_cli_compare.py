@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,6 +20,7 @@ from elmbench.comparison.request import ComparisonRequest
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
+from elmbench.registry.plugins import load_address
 from elmbench.report import checks
 from elmbench.report.results import rewrite_results
 from elmbench.results.folders import TABLE_FILES
@@ -237,6 +238,57 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"
     assert not Path("elmbench-results/compare").exists()
+
+
+@pytest.fixture
+def own_code(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """Files of a plug-in, a package and a module in the working folder; later tests do not find
+    them.
+    """
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    files = {
+        "own_file.py": "from own_package import SVC\nMODELS = {'plug-in': SVC}\n",
+        "own_package/__init__.py": "from own_neighbour import SVC\n",
+        "own_package/part.py": "",
+        "own_neighbour.py": "from sklearn.svm import SVC\n",
+    }
+    Path("own_package").mkdir()
+    for name, text in files.items():
+        Path(name).write_text(text)
+    yield files
+    load_address.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("output", ["own_file.py", "own_package/part.py", "own_neighbour.py"])
+@pytest.mark.parametrize("model", ["own_file:SVC", "own_package:SVC", "plug-in"])
+def test_no_output_is_code_of_a_model(
+    elmbench: Callable, shop: Path, own_code: dict[str, str], model: str, output: str
+) -> None:
+    plugin = ("--plugin", "own_file.py") if model == "plug-in" else ()
+    command = (*plugin, "compare", shop, "-t", "buys", "-m", model, "--dry-run", "--html", output)
+    if (model, output) == ("own_package:SVC", "own_file.py"):
+        assert "not written in a dry run: own_file.py" in elmbench(*command).out
+    else:
+        message = f"--html would write {output}, which is the input "
+        assert message in elmbench(*command, code=2).err
+    assert {name: Path(name).read_text() for name in own_code} == own_code
+
+
+@pytest.mark.parametrize("option", ["--save", "--html"])
+def test_no_output_is_a_file_of_results(elmbench: Callable, shop: Path, option: str) -> None:
+    store = Path("elmbench-results", ".store", "records", "1.log")
+    cells = Path("elmbench-results", "compare", "own", "mine", "cells.csv")
+    for path in (store, cells):
+        path.parent.mkdir(parents=True)
+        path.write_text("results")
+    Path("link").symlink_to(store)
+    for output in (store, cells, Path("link"), store.with_name("new")):
+        words = ("compare", shop, "-t", "buys", "-m", "dummy", option, output)
+        error = elmbench(*words, code=2).err
+        assert f"{option} would write {output}, which is for the results in" in error
+    assert (store.read_text(), cells.read_text()) == ("results", "results")
 
 
 @pytest.mark.parametrize("option", ["--save", "--html"])
