@@ -48,7 +48,8 @@ class SiteFolder:
 
     def check(self) -> None:
         """Raise ElmbenchError if the folder holds files, but none of a site."""
-        for folder in {self.path, *((self.path / name).parent for name in self._names())}:
+        paths = [self.path / name for name in self._names()]
+        for folder in {self.path, *(path.parent for path in paths if self._is_inside(path))}:
             sweep(folder)
         if self.path.exists() and not self.path.is_dir():
             raise ElmbenchError(
@@ -75,6 +76,7 @@ class SiteFolder:
         self.check()
         earlier = self._names()
         self._check_names(set(files) - set(earlier))
+        self._check_folders(files)
         try:
             # An interrupted report is completed or deleted by the next one.
             self._write_manifest([*earlier, *files])
@@ -116,6 +118,21 @@ class SiteFolder:
                 next_step="move or rename it, or --force to replace it",
             )
 
+    def _check_folders(self, names: Iterable[str]) -> None:
+        """Raise ElmbenchError if a link leads from the folder of a file out of the site."""
+        for name in names:
+            if not self._is_inside(self.path / name):
+                folder = (self.path / name).parent
+                raise ElmbenchError(
+                    f"{folder} is a link to {folder.resolve()}, outside of the site",
+                    expected="a folder of the site",
+                    next_step="remove the link, or elmbench report --out ANOTHER-FOLDER",
+                )
+
+    def _is_inside(self, path: Path) -> bool:
+        """Return True unless a link leads from the folder of a path out of the site."""
+        return path.parent.resolve().is_relative_to(self.path.resolve())
+
     def _write_manifest(self, names: Iterable[str], digest: str = "") -> None:
         """Write the manifest; without a digest, the site is not current."""
         content = {"digest": digest} if digest else {}
@@ -124,9 +141,8 @@ class SiteFolder:
 
     def _delete(self, names: Iterable[str]) -> None:
         """Delete files of an earlier site, and folders that are empty without them."""
-        top = self.path.resolve()
         for path in (self.path / name for name in names):
-            if not path.parent.resolve().is_relative_to(top):  # a link leads out of the folder
+            if not self._is_inside(path):
                 continue
             if path.is_file() or path.is_symlink():
                 path.unlink()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from elmbench.judging.published_values import facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
@@ -35,6 +36,7 @@ from elmbench.report.verdict_sentences import (
 )
 from elmbench.results.cells import csv
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.terminal import escape
 
 #: The sign of each verdict, and of a value without one.
 _SIGNS = SIGNS | {"not run": "○"}
@@ -251,6 +253,13 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
     ]
 
 
+def _visible(value: Any) -> Any:
+    """Return content of a page with escapes in place of control and bidirectional characters."""
+    if isinstance(value, Markup):
+        return Markup(escape(str(value)))
+    return escape(value) if isinstance(value, str) else value
+
+
 @cache
 def environment() -> Environment:
     """Return the environment of the templates, which escapes the content that they are filled
@@ -259,7 +268,11 @@ def environment() -> Environment:
     # All content of a page is text: names and columns may come from anybody's files.
     loader = PackageLoader("elmbench.report.site")
     templates = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_visible,
     )
     tables = claims_table, gains_table, datasets_table, reading_table
     parts = (

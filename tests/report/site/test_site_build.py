@@ -110,6 +110,25 @@ def test_a_manifest_of_a_stranger_deletes_nothing_elsewhere(
     assert (site.path / "data" / "mine.csv").read_text() == "x"
 
 
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+def test_no_file_is_written_through_a_link_out_of_the_site(
+    tmp_path: Path, force: bool, known: bool
+) -> None:
+    site = SiteFolder(tmp_path / "site", force)
+    site.replace(FIRST, "1")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    new = {"index.html": "new", "linked/mine.csv": "new"}
+    if known:
+        (site.path / MANIFEST).write_text(json.dumps({"files": [*FIRST, *new]}))
+        (elsewhere / "mine.csv").write_text("mine")
+    (site.path / "linked").symlink_to(elsewhere)
+    with pytest.raises(ElmbenchError, match=r"linked is a link to .*elsewhere, outside"):
+        site.replace(new, "2")
+    assert content(elsewhere) == ({"mine.csv": "mine"} if known else {})
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"digest": "1"}', '{"files": "index.html"}'])
 def test_a_damaged_manifest_is_none(tmp_path: Path, text: str) -> None:
     SiteFolder(tmp_path).replace(FIRST, "1")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import Markup
 from PIL import Image
 
 from elmbench.judging.verdict_words import SIGNS
@@ -245,6 +246,14 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
+
+
+def test_control_and_bidirectional_characters_are_visible() -> None:
+    from elmbench.report.site.pages import environment
+
+    template = environment().from_string("{{ name }} {{ markup }} {{ number }}\n\u202e")
+    shown = template.render(name="a\x1b\u202e<\tb", markup=Markup("<i>\x07</i>"), number=3)
+    assert shown == r"a\x1b\u202e&lt;" + "\tb" + r" <i>\x07</i> 3" + "\n\u202e"
 
 
 def test_columns_whose_names_begin_alike_have_bars_of_their_own(
