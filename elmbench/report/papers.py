@@ -239,6 +239,17 @@ class PaperResults:
         verdicts = {table.file.spec.label: table.main_verdict for table in self.tables}
         return {label: verdict for label, verdict in verdicts.items() if verdict is not None}
 
+    @property
+    def main_lines(self) -> list[tuple[tuple[str, str], TableVerdict]]:
+        """The link to each table that has a verdict, and the verdict on its main metric."""
+        lines = [(table.link, table.main_verdict) for table in self.tables]
+        return [(link, verdict) for link, verdict in lines if verdict is not None]
+
+    @property
+    def lines(self) -> list[tuple[tuple[str, str], TableVerdict]]:
+        """The link to a table and the verdict, for each metric of each table."""
+        return [(table.link, verdict) for table in self.tables for verdict in table.table_verdicts]
+
     @cached_property
     def strict_p(self) -> dict[str, float]:
         """The p-value of the strict test of the main metric of each table, after Holm's correction

@@ -150,7 +150,7 @@ def _order_words(verdict: TableVerdict) -> str:
         return "the print separates no two models"
     decided = order.same + order.opposite
     if not decided:
-        return f"our runs separate none of {order.n} pairs of models"
+        return f"our runs separate none of {amount(order.n, 'pair')} of models"
     pairs = amount(decided, "pair")
     verb = "has" if order.same == 1 else "have"
     words = f"{order.same} of {pairs} of models {verb} the printed order"

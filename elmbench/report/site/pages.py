@@ -27,7 +27,6 @@ from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     STATE_SIGNS,
     distance_text,
-    margin_text,
     measure_texts,
     order_text,
     slope_text,
@@ -234,10 +233,9 @@ def measures_of(results: Results) -> list[list[str]]:
 
 
 def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
-    """Return the cells of a table's three measures: state, sign, text and a longer one."""
+    """Return the cells of a table's three measures: state, sign, text and exceptions."""
     texts = {
-        "values": f"{distance_text(verdict)}, {verdict.values.within} of {verdict.values.n} within "
-        f"{margin_text(verdict.metric)}",
+        "values": f"{distance_text(verdict)}, {verdict.values.within}/{verdict.values.n}",
         "order": order_text(verdict),
         "differences": slope_text(verdict.differences),
     }
