@@ -109,9 +109,13 @@ class AMMClassifier(HyperplaneClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
-        sizes = n_features, max(2, n_outputs), float(self.fit_intercept)
         return HyperplaneState(
-            *sizes, limit=self.n_weights, pruning=self.pruning, prune_every=self.prune_every
+            n_features,
+            max(2, n_outputs),
+            float(self.fit_intercept),
+            limit=self.n_weights,
+            pruning=self.pruning,
+            prune_every=self.prune_every,
         )
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
@@ -119,9 +123,10 @@ class AMMClassifier(HyperplaneClassifier):
             super()._pass(X, labels, order, epoch)
             return
         blocks = [order[block] for block in layer_blocks(len(order))]
-        assigned = [self._state.assign(X[rows], labels[rows]) for rows in blocks]
-        for rows, names in zip(blocks, assigned, strict=True):
-            self._state.extend(X[rows], labels[rows], self._ridge, names)
+        # All rows are assigned to weights before any weight changes.
+        assignments = [self._state.assign(X[rows], labels[rows]) for rows in blocks]
+        for rows, assigned in zip(blocks, assignments, strict=True):
+            self._state.extend(X[rows], labels[rows], self._ridge, assigned)
 
     @property
     def weights_(self) -> Array:
@@ -136,7 +141,9 @@ class AMMClassifier(HyperplaneClassifier):
     @property
     def weight_classes_(self) -> np.ndarray:
         """The label of each weight, of shape (n_units_,)."""
-        return np.asarray(self.classes_[np.minimum(self._solution()[2], len(self.classes_) - 1)])
+        _, _, owners = self._solution()
+        last = len(self.classes_) - 1
+        return np.asarray(self.classes_[np.minimum(owners, last)])
 
     @property
     def n_units_(self) -> int:

@@ -112,10 +112,12 @@ class CandidateProblem:
         """Return the outputs of a candidate that is fitted to the training rows of a fold."""
         train, test = self.folds[j]
         weights = None if self.weights is None else self.weights[train]
-        model = fit_model(self.make(self.candidates[i]), self.X[train], self.y[train], weights)
+        unfitted = self.make(self.candidates[i])
+        model = fit_model(unfitted, self.X[train], self.y[train], weights)
         solvers = Counter(getattr(model, "solvers_", {}))
         solvers["clone and fit"] += 1
-        return Evaluated(candidate=i, fold=j, outputs=outputs(model, self.X[test]), solvers=solvers)
+        predicted = outputs(model, self.X[test])
+        return Evaluated(candidate=i, fold=j, outputs=predicted, solvers=solvers)
 
     def _report(self, failures: dict[int, Exception]) -> None:
         """Raise the first failure if all candidates fail, else warn of them."""

@@ -120,7 +120,8 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         kernel = self._make_kernel()
         eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
-        numbers = check_random_state(self.random_state).permutation(eligible)[: self.n_landmarks]
+        order = check_random_state(self.random_state).permutation(eligible)
+        numbers = order[: self.n_landmarks]
         landmarks = kernel.select_rows(X, numbers)
         part = X[np.ix_(numbers, numbers)] if kernel.is_precomputed else X[numbers]
         features_of = landmark_map(kernel.matrix(part))
@@ -135,7 +136,15 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         def features(rows: NDArray[np.intp]) -> Array:
             return kernel.matrix(X[rows], landmarks) @ features_of
 
-        result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
+        by_size = discriminants(
+            features,
+            T,
+            [rank],
+            constant_warning=CONSTANT_KERNEL,
+            dimension=len(numbers),
+            weights=weights,
+        )
+        result = by_size[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
         self.landmarks_ = landmarks

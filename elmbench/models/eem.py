@@ -46,15 +46,15 @@ def discriminants(
     features: Callable[[NDArray[np.intp]], Array],
     T: Array,
     sizes: Iterable[int],
-    if_constant: str,
+    constant_warning: str,
     dimension: int | None = None,
     weights: Array | None = None,
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns a new array with the features of numbered rows; `if_constant` is the warning
-    for features that are constant; `dimension` is as in `discriminant`; `weights` are those of the
-    rows.
+    `features` returns a new array with the features of numbered rows. `constant_warning` is the
+    message if all features are constant. `dimension` is as in `discriminant`. `weights` belong to
+    the rows.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
@@ -86,7 +86,7 @@ def discriminants(
                     *(positive.first - negative.first)[:size],
                 ]
                 warnings.warn(
-                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant,
+                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else constant_warning,
                     UserWarning,
                     stacklevel=2,
                 )

@@ -70,9 +70,10 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
             "instead"
         )
     if "columns" in params:
-        params["columns"] = columns = tuple(params["columns"])
-        integers = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)
-        if not (integers and 0 <= columns[0] < columns[1] <= n_features):
+        columns = tuple(params["columns"])
+        params["columns"] = columns
+        is_pair = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)
+        if not (is_pair and 0 <= columns[0] < columns[1] <= n_features):
             expected = f"integers (start, stop) with 0 <= start < stop <= {n_features}"
             raise ValueError(f"{name}, columns: expected {expected}, got {columns} instead")
     return BaseKernel(kernel, **params)
@@ -100,27 +101,26 @@ class _MKELM:
     }
 
     def _fit(self, X: Array, T: Array) -> None:
-        n, d = X.shape
+        n = X.shape[0]
         if isinstance(self.kernels, str):
             _check_matrices(X)
-            self._kernels = [
-                BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, d, n)
-            ]
+            self._kernels = _precomputed_kernels(X)
+            self._rows = np.empty((n, 0))
         else:
-            kernels = gaussian_ladder(d) if self.kernels is None else self.kernels
-            if not isinstance(kernels, Sequence) or len(kernels) == 0:
-                raise TypeError(
-                    f"kernels: expected a list of one kernel or more, got {kernels!r} instead"
-                )
-            self._kernels = [_kernel(f"kernels[{p}]", spec, d) for p, spec in enumerate(kernels)]
-        # The caller may change X.
-        self._rows = np.empty((n, 0)) if isinstance(self.kernels, str) else X.copy()
+            self._kernels = self._base_kernels(X.shape[1])
+            self._rows = X.copy()  # the caller may change X
         blocks = KernelBlocks(X, self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         with threads_for(X):
-            surface = WeightSurface(self.q, self.squared_radii_)
-            limits = (self.max_iter, self.tol, self.objective_tol or 0.0)
-            result = learn_weights(blocks, self._targets(T), 1.0 / self.C, surface, *limits)
+            result = learn_weights(
+                blocks,
+                self._targets(T),
+                ridge=1.0 / self.C,
+                surface=WeightSurface(q=self.q, radii=self.squared_radii_),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                objective_tol=self.objective_tol or 0.0,
+            )
         if self.max_iter and not result.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} "
@@ -137,17 +137,34 @@ class _MKELM:
         self.n_units_ = n
         self.condition_ = result.condition
 
+    def _base_kernels(self, n_features: int) -> list[BaseKernel]:
+        """Return the kernels of the list `kernels`, or the Gaussian kernels by default."""
+        specs = gaussian_ladder(n_features) if self.kernels is None else self.kernels
+        if not isinstance(specs, Sequence) or len(specs) == 0:
+            raise TypeError(
+                f"kernels: expected a list of one kernel or more, got {specs!r} instead"
+            )
+        return [_kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)]
+
     def _targets(self, T: Array) -> Array:
         return T
 
     def _outputs(self, X: Array) -> Array:
         numbers = np.flatnonzero(self.weights_)
         kernels = [self._kernels[p] for p in numbers]
+        weights = self.weights_[numbers]
         outputs = np.empty((len(X), self.beta_.shape[1]))
         for rows in row_blocks(len(X), self.n_units_ * len(numbers)):
             values = kernel_values(kernels, X[rows], self._rows)
-            outputs[rows] = np.tensordot(self.weights_[numbers], values, 1) @ self.beta_
+            K = np.tensordot(weights, values, 1)
+            outputs[rows] = K @ self.beta_
         return outputs
+
+
+def _precomputed_kernels(X: Array) -> list[BaseKernel]:
+    """Return a kernel for each of the square matrices side by side."""
+    n, width = X.shape
+    return [BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, width, n)]
 
 
 def _check_matrices(X: Array) -> None:

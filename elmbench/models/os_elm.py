@@ -46,10 +46,12 @@ class _OSELM(HiddenNodesMixin):
 
     def _start(self, X: Rows, T: Array) -> None:
         self._draw_nodes(X.shape[1])
-        self.beta_ = np.zeros((len(self.weights_), T.shape[1]))
+        n_nodes = len(self.weights_)
+        n_outputs = T.shape[1]
+        self.beta_ = np.zeros((n_nodes, n_outputs))
         self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
-        self._first_block = np.zeros((0, len(self.weights_))), np.zeros((0, T.shape[1]))
+        self._first_block = (np.zeros((0, n_nodes)), np.zeros((0, n_outputs)))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
         if X.shape[0] == 0:

@@ -158,15 +158,15 @@ class OSPVMClassifier(ProjectionClassifier):
         if self.mode == "exact":  # otherwise theta has chosen the values that are left
             self._choose_nodes(values)
         rotation, directions = self._stream.fix_signs(rotation[: self._nodes.n_directions])
-        self._coordinates, self._targets = (
-            [self._all_coordinates()],
-            [np.concatenate(self._targets)],
-        )
-        projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
+        coordinates = self._all_coordinates()
+        targets = np.concatenate(self._targets)
+        self._coordinates = [coordinates]
+        self._targets = [targets]
+        projections = (coordinates - self._stream.offset) @ rotation.T
         if self.update_mean:
             self.mean_ = self._stream.mean
             self.weights_, self.biases_ = self._nodes.nodes(directions)
         else:
             self.weights_ = directions[:, :-1].copy()
             self.biases_ = directions[:, -1].copy()
-        self._solve(self._nodes.node_rows(projections.T, 1.0).T, self._targets[0])
+        self._solve(self._nodes.node_rows(projections.T, 1.0).T, targets)

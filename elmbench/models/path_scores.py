@@ -92,12 +92,16 @@ def _break_ties(
     Arguments are lists by folds; a score of 0 or 1 has no round-off.
     """
     means = np.mean(scores, axis=0)
-    tied = means >= np.nanmax(means, initial=-np.inf) - 1e-12
+    best = np.nanmax(means, initial=-np.inf)
+    is_tied = means >= best - 1e-12
+    if is_tied.sum() <= 1:
+        return
+    reference = scorer._replace(metric=None)
     for y, decisions, column in zip(true, outputs, scores, strict=True):
-        rows = np.flatnonzero(tied & (column % 1 != 0))
-        if tied.sum() > 1 and len(rows):
+        rows = np.flatnonzero(is_tied & (column % 1 != 0))
+        if len(rows):
             values = np.asarray([decisions[i] for i in rows])
-            column[rows] = _scores_of(scorer._replace(metric=None), y, values, error_score)
+            column[rows] = _scores_of(reference, y, values, error_score)
 
 
 def registered_metric(scorer: Any) -> Metric | None:

@@ -31,8 +31,9 @@ class StochasticClassifier(FamilyClassifier):
         self._start(X, T)
         self._count_rows(X.shape[0])
         labels = class_numbers(T)
+        n_rows = X.shape[0]
         for epoch in range(self.n_epochs):
-            order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
+            order = random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
             self._pass(X, labels, order, epoch)
 
     def _start(self, X: Rows, T: Array) -> None:
@@ -62,7 +63,9 @@ class StochasticClassifier(FamilyClassifier):
 
 def class_numbers(T: Array) -> Numbers:
     """Return the numbers of the classes of targets -1/+1: 0 and 1 for a single column."""
-    return (T[:, 0] > 0).astype(np.int64) if T.shape[1] == 1 else np.argmax(T, axis=1)
+    if T.shape[1] == 1:
+        return (T[:, 0] > 0).astype(np.int64)
+    return np.argmax(T, axis=1)
 
 
 @estimator
@@ -80,14 +83,21 @@ class HyperplaneClassifier(StochasticClassifier):
 
     def _count_rows(self, n_rows: int) -> None:
         super()._count_rows(n_rows)
-        self._ridge *= 2.0 if self._state.n_classes == 2 else 1.0
+        if self._state.n_classes == 2:
+            self._ridge *= 2.0
 
     def _outputs(self, X: Rows) -> Array:
         weights, intercepts, owners = self._solution()
-        starts = np.searchsorted(owners, np.arange(self._state.n_classes))
-        blocks = (X[rows] @ weights.T + intercepts for rows in layer_blocks(X.shape[0]))
-        outputs = np.concatenate([np.maximum.reduceat(block, starts, axis=1) for block in blocks])
-        return outputs[:, 1:] - outputs[:, :1] if len(starts) == 2 else outputs
+        n_classes = self._state.n_classes
+        first_weights = np.searchsorted(owners, np.arange(n_classes))
+        blocks = []
+        for rows in layer_blocks(X.shape[0]):
+            products = X[rows] @ weights.T + intercepts
+            blocks.append(np.maximum.reduceat(products, first_weights, axis=1))
+        outputs = np.concatenate(blocks)
+        if n_classes == 2:
+            return outputs[:, 1:] - outputs[:, :1]
+        return outputs
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
         """Return the weights, their intercepts and the numbers of their classes, in ascending

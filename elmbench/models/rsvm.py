@@ -36,7 +36,8 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
     scaled = smoothing * x
     plus = np.logaddexp(0.0, scaled) / smoothing
     slope = expit(scaled)
-    return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))
+    curvature = smoothing * slope * expit(-scaled)
+    return plus**2 / 2, plus * slope, slope**2 + plus * curvature
 
 
 class Minimum(NamedTuple):
@@ -63,7 +64,7 @@ def minimise(
     current = _Point(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):
         if current.length <= max(tol * current.scale, current.gradient_error):
-            return Minimum(current.z, n_iter, True)
+            return Minimum(current.z, n_iter, converged=True)
         if n_iter == max_iter:
             break
         system = RidgeSystem(weighted_gram(A, current.curvatures), ridge)
@@ -79,8 +80,11 @@ def minimise(
         ):
             step /= 2
             trial = _Point(A, loss, ridge, current.z + step * direction)
-        if trial.length > current.length / 2 if is_noise else trial.value > current.value:
-            return Minimum(current.z, n_iter, is_noise and system.by_cholesky)
+        keeps_gradient = trial.length > current.length / 2
+        is_worse = keeps_gradient if is_noise else trial.value > current.value
+        if is_worse:
+            is_solved = is_noise and system.by_cholesky
+            return Minimum(current.z, n_iter, converged=is_solved)
         current = trial
     return Minimum(current.z, max_iter, False)
 
@@ -98,20 +102,26 @@ class _Point:
 
     def __init__(self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array) -> None:
         n, m = A.shape
-        outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
-        losses, slopes, self.curvatures = loss(outputs)
-        blur = m * EPS * sizes  # a sum of m products is so far off at most
-        # In one pass over A: the sums of the slopes, of their sizes, and of their changes by
+        # One pass over A for the outputs and the sums of the sizes of their terms.
+        products = A @ np.column_stack([z, np.abs(z)])
+        outputs, sizes = products.T
+        losses, slopes, curvatures = loss(outputs)
+        blur = m * EPS * sizes  # bound of the round-off of a sum of m products
+        # One pass over A for the sums of the slopes, of their sizes, and of their changes by
         # round-off of the outputs.
-        sums = A.T @ np.column_stack([slopes, np.abs(slopes), self.curvatures * blur])
-        terms = np.linalg.norm(sums[:, 1])
+        changes = curvatures * blur
+        sums = A.T @ np.column_stack([slopes, np.abs(slopes), changes])
+        slope_sum, size_sum, change_sum = sums.T
+        terms = np.linalg.norm(size_sum)
+        total_loss = losses.sum()
         self.z = z
-        self.gradient = ridge * z + sums[:, 0]
+        self.curvatures = curvatures
+        self.gradient = ridge * z + slope_sum
         self.length = float(np.linalg.norm(self.gradient))
         self.scale = float(ridge * np.linalg.norm(z) + terms)
-        self.gradient_error = float(n * EPS * terms + np.linalg.norm(sums[:, 2]))
-        self.value = float(losses.sum() + ridge / 2 * (z @ z))
-        self.value_error = float(8 * EPS * losses.sum() + np.abs(slopes) @ blur)
+        self.gradient_error = float(n * EPS * terms + np.linalg.norm(change_sum))
+        self.value = float(total_loss + ridge / 2 * (z @ z))
+        self.value_error = float(8 * EPS * total_loss + np.abs(slopes) @ blur)
 
 
 @estimator
@@ -133,18 +143,23 @@ class _RSVM:
         """
 
     def _fit(self, X: Rows, T: Array) -> None:
-        losses = [partial(self._loss, np.ascontiguousarray(column)) for column in T.T]
-        landmarks = X[
-            check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]
-        ]
+        n = X.shape[0]
+        order = check_random_state(self.random_state).permutation(n)
+        landmarks = X[order[: self.n_landmarks]]
         self._kernel = Kernel(gamma=numeric_gamma(self))
-        features = np.ones(
-            (X.shape[0], landmarks.shape[0] + 1)
-        )  # the last is that of the intercept
+        # The last feature is the constant of the intercept.
+        features = np.ones((n, landmarks.shape[0] + 1))
         for rows, _, values in kernel_blocks(self._kernel, X, landmarks, [self._kernel.gamma]):
             features[rows, :-1] = values
         minima = [
-            minimise(features, loss, 1.0 / self.C, self.tol, self.max_iter) for loss in losses
+            minimise(
+                features,
+                loss=partial(self._loss, np.ascontiguousarray(column)),
+                ridge=1.0 / self.C,
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            for column in T.T
         ]
         solution = np.column_stack([minimum.solution for minimum in minima])
         self.landmarks_ = landmarks
@@ -297,7 +312,6 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
         et al.).
         """
         errors = outputs - targets
-        above, below = (
-            smooth_plus(side - self.epsilon, self.smoothing) for side in (errors, -errors)
-        )
+        above = smooth_plus(errors - self.epsilon, self.smoothing)
+        below = smooth_plus(-errors - self.epsilon, self.smoothing)
         return above[0] + below[0], above[1] - below[1], above[2] + below[2]

@@ -36,17 +36,15 @@ class _StopRecorder:
         """
         rows = None
         if sample_weight is not None:
-            weights = sample_weight = check_sample_weight(
-                sample_weight, X, ensure_non_negative=True
-            )
-            if (
-                not weights.all()
-            ):  # LIBSVM leaves rows without weight out too, but not classes that have no others
+            weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            # LIBSVM leaves rows without weight out too, but not classes without any left.
+            if not weights.all():
                 rows = np.flatnonzero(weights)
-                X, y, sample_weight = (
-                    *(safe_indexing(part, rows) for part in indexable(X, y)),
-                    weights[rows],
-                )
+                weights = weights[rows]
+                X, y = indexable(X, y)
+                X = safe_indexing(X, rows)
+                y = safe_indexing(y, rows)
+            sample_weight = weights
         super().fit(X, y, sample_weight)  # type: ignore[misc]
         if rows is not None:
             self.support_ = rows[self.support_].astype(self.support_.dtype)
@@ -148,8 +146,10 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
                 rows = grid.X[train]
                 probes = grid.X[test]
                 if shares_kernel:
-                    kernel = Kernel(gamma=members[0][1].gamma)
-                    rows, probes = kernel.matrix(rows), kernel.matrix(probes, rows)
+                    _, first = members[0]
+                    kernel = Kernel(gamma=first.gamma)
+                    probes = kernel.matrix(probes, rows)
+                    rows = kernel.matrix(rows)
                 free = False
                 for i, model in sorted(members, key=lambda member: member[1].C):
                     if not free:
@@ -157,13 +157,10 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
                         machine.kernel = "precomputed" if shares_kernel else "rbf"
                         machine.fit(rows, grid.y[train])
                         outputs = getattr(machine, grid.output)(probes)
-                        if (
-                            grid.output == "decision_function"
-                        ):  # `predict` takes the second class at zero
+                        if grid.output == "decision_function":
+                            # `predict` takes the second class at zero.
                             outputs[outputs == 0.0] = np.finfo(np.float64).tiny
-                        free = (
-                            np.abs(machine.dual_coef_).max()
-                            < machine.C * machine.class_weight_.min() / 2
-                        )
+                        half_bound = machine.C * machine.class_weight_.min() / 2
+                        free = np.abs(machine.dual_coef_).max() < half_bound
                     grid.solvers.update(machine.solvers_)
                     yield i, j, outputs

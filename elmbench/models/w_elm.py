@@ -130,7 +130,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
             largest = fold.largest
             H = largest._hidden(grid.X[fold.train])
             scale = largest._scale(grid.y[fold.train])
-            balanced = largest.class_weight == "balanced"
-            for size, beta, _ in weighted_solutions(H, fold.T, scale, fold.sizes, balanced):
+            is_balanced = largest.class_weight == "balanced"
+            solutions = weighted_solutions(H, fold.T, scale, fold.sizes, is_balanced)
+            for size, beta, _ in solutions:
                 numbers = [i for i, model in fold.members if model.n_hidden == size]
-                yield from grid.results([numbers], fold.number, fold.outputs(beta), fold.decode)
+                outputs = fold.outputs(beta)
+                yield from grid.results([numbers], fold.number, outputs, fold.decode)

@@ -75,9 +75,12 @@ class KernelSystem:
         if self._centre is None:
             return np.zeros(Z.shape[1]), scaled_rows(Z, self._scale)
         u = self._centre.direction
-        beta = scaled_rows(Z - np.outer(u, u @ Z), self._scale)
+        projected = Z - np.outer(u, u @ Z)
+        beta = scaled_rows(projected, self._scale)
         n_ridges = Z.shape[1] // len(self._centre.targets)
-        return np.tile(self._centre.targets, n_ridges) - self._centre.products @ beta, beta
+        targets = np.tile(self._centre.targets, n_ridges)
+        intercepts = targets - self._centre.products @ beta
+        return intercepts, beta
 
     @property
     def centre_products(self) -> Array:

@@ -140,25 +140,24 @@ def _fill(
     """Write `transform` of the squared distances block by block; against itself, each pair is
     computed once.
     """
-    symmetric = Y is None
+    is_symmetric = Y is None
     Y = X if Y is None else Y
     out = np.empty((len(X), len(Y))) if out is None else out
     centre = Y.mean(axis=0)
-    Y = Y - centre
-    y_norms = squared_norms(Y)
+    centred = Y - centre
+    norms = squared_norms(centred)
     for rows in row_blocks(len(X), len(Y)):
-        block_x = Y[rows] if symmetric else X[rows] - centre
-        stop = rows.stop if symmetric else len(Y)
-        block = (-2.0 * block_x) @ Y[:stop].T
-        block += squared_norms(block_x)[:, np.newaxis]
-        block += y_norms[:stop]
+        part = centred[rows] if is_symmetric else X[rows] - centre
+        stop = rows.stop if is_symmetric else len(Y)
+        block = (-2.0 * part) @ centred[:stop].T
+        block += squared_norms(part)[:, np.newaxis]
+        block += norms[:stop]
         np.maximum(block, 0.0, out=block)
-        if symmetric:
+        if is_symmetric:
             square = block[:, rows.start :]
             np.fill_diagonal(square, 0.0)
-            mirror(
-                square
-            )  # the product of a block with itself need not be symmetric to the last bit
+            # The product of a block with itself need not be symmetric to the last bit.
+            mirror(square)
             transform(block)
             out[: rows.start, rows] = block[:, : rows.start].T
         else:

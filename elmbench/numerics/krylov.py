@@ -107,9 +107,11 @@ class KrylovSpace:
         """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
         self._estimated = self.steps
         before = self.allowed
+        diagonal, beside = self._diagonals
+        # The first eigenvalue in ascending order.
         _, values, *_ = dstebz(
-            *self._diagonals, 2, 0.0, 0.0, 1, 1, 0.0, "E"
-        )  # the first in ascending order
+            d=diagonal, e=beside, range=2, vl=0.0, vu=0.0, il=1, iu=1, tol=0.0, order="E"
+        )
         self.least = max(float(values[0]), 0.0)
         self.allowed = allowed_residuals(self._ridges, self.norm, self.least) * (self._size or 1.0)
         self.lengths = self.last_length * self._last / self.allowed
@@ -117,45 +119,60 @@ class KrylovSpace:
         self.logs = [value + shift for value in self.logs]
 
     def _step(self) -> None:
+        """Add a column to W and a row to T, and update the residuals."""
+        beta = self.last_length
+        alpha, length = self._extend_basis()
+        self._alphas.append(alpha)
+        self._betas.append(length)
+        self.last_length = length
+        self._eliminate(alpha, beta)
+        self.steps += 1
+        self.lengths = length * self._last / self.allowed
+        longest = float(self.lengths.max(initial=0.0))
+        self.logs.append(math.log(max(1.0, longest)))
+
+    def _extend_basis(self) -> tuple[float, float]:
+        """Add the next column to W; return the diagonal entry of T and the one below it."""
         m = self.steps
         if m + 1 == self._W.shape[1]:
-            narrow = self._W
-            self._W = np.empty((len(narrow), min(len(narrow), 2 * m) + 1), order="F")
-            self._W[:, : m + 1] = narrow
+            self._widen_memory()
         W = self._W[:, : m + 1]
         v = self._W[:, m]
         w = self._image
         self.product(v, w)
         alpha = float(v @ w)
-        size = length_of(w)
-        beta = self.last_length
+        round_off = 10 * EPS * length_of(w)
         w -= alpha * v
         if m:
-            w -= beta * self._W[:, m - 1]
+            w -= self.last_length * self._W[:, m - 1]
         length = length_of(w)
         previous = math.inf
-        while (
-            10 * EPS * size < length <= 0.7 * previous
-        ):  # orthogonalise until nothing more cancels
+        # Orthogonalise until nothing more cancels.
+        while round_off < length <= 0.7 * previous:
             previous = length
             w -= W @ (W.T @ w)
             length = length_of(w)
-        if length <= 10 * EPS * size or m + 1 == len(w):
+        if length <= round_off or m + 1 == len(w):
             length = 0.0  # only round-off remains outside of the space
         np.divide(w, length or 1.0, out=self._W[:, m + 1])
-        self._alphas.append(alpha)
-        self._betas.append(length)
-        self.steps = m + 1
-        self.last_length = length
+        return alpha, length
+
+    def _widen_memory(self) -> None:
+        """Double the number of columns of W, up to one more than its rows."""
+        narrow = self._W
+        n, width = narrow.shape
+        self._W = np.empty((n, min(n, 2 * (width - 1)) + 1), order="F")
+        self._W[:, :width] = narrow
+
+    def _eliminate(self, alpha: float, beta: float) -> None:
+        """Continue the elimination for each ridge with the new row of T, `beta` and `alpha`."""
         np.divide(-beta * beta, self._pivots, out=self._pivots)
         self._pivots += self._ridges
         self._pivots += alpha
-        if self._pivots[0] <= 0:  # that of the smallest ridge is the smallest one
+        if self._pivots[0] <= 0:  # the pivot of the smallest ridge is the smallest one
             self._pivots[self._pivots <= 0] = np.nan
-        self._last *= beta if m else 1.0
+        self._last *= beta if self.steps else 1.0
         self._last /= self._pivots
-        self.lengths = length * self._last / self.allowed
-        self.logs.append(math.log(max(1.0, float(self.lengths.max(initial=0.0)))))
 
     @property
     def _diagonals(self) -> tuple[Array, Array]:
@@ -257,11 +274,12 @@ class SharedSpace:
         """
         k = self._added
         m = self._first + self._added
-        size = length = length_of(v)
+        size = length_of(v)
         if k == self._images.shape[1] or not 0 < size < np.inf:
             return False
         basis = self._basis[:, :m]
         w = v
+        length = size
         previous = np.inf
         while length <= 0.7 * previous:  # orthogonalise until nothing more cancels
             previous = length
@@ -298,9 +316,8 @@ class SharedSpace:
         k = self._added
         residual = self._images[:, :k] @ y
         residual += self._basis[:, self._first : self._first + k] @ (ridge * y)
-        np.subtract(
-            (rest + loss * (self._shares[:k] @ y)) * self._start.next_column, residual, out=residual
-        )
+        factor = rest + loss * (self._shares[:k] @ y)
+        np.subtract(factor * self._start.next_column, residual, out=residual)
         return residual
 
     def _reduce(self, ridge: float) -> tuple[float, float]:

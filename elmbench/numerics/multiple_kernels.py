@@ -14,9 +14,8 @@ from elmbench.numerics.pairwise import DEFINITE, GEOMETRIES, Kernel
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 BLOCK_BYTES = 16 * 2**20  # size of a block of rows of all kernels, in bytes (one row is the least)
-HELD_BYTES = (
-    2**30
-)  # lower triangles up to this size in bytes are kept; larger ones are computed in every pass
+#: Lower triangles up to this size in bytes are kept; larger ones are computed in every pass.
+HELD_BYTES = 2**30
 
 KERNELS = (*DEFINITE, "polynomial")
 """Positive semi-definite kernels by name."""
@@ -47,8 +46,9 @@ def kernel_values(
     for p, kernel in enumerate(kernels):
         groups.setdefault((kernel.geometry, kernel.columns), []).append(p)
     for (name, columns), members in groups.items():
-        part = slice(None) if columns is None else slice(*columns)
-        geometry = GEOMETRIES[name](X[:, part], Y[:, part]) if name else X[:, part][:, : len(Y)]
+        selected = slice(None) if columns is None else slice(*columns)
+        part = X[:, selected]
+        geometry = GEOMETRIES[name](part, Y[:, selected]) if name else part[:, : len(Y)]
         if start is not None and name.endswith("distance"):
             np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
         for p in members:
@@ -65,11 +65,10 @@ class KernelBlocks:
         self._kernels = kernels
         self.shape = len(kernels), len(X)
         is_small = 4 * len(kernels) * len(X) * (len(X) + 1) <= HELD_BYTES
-        self._cached = (
-            [self._values(rows, np.arange(len(kernels))) for rows in self._cuts()]
-            if is_small
-            else []
-        )
+        self._cached: list[Array] = []
+        if is_small:
+            numbers = np.arange(len(kernels))
+            self._cached = [self._values(rows, numbers) for rows in self._cuts()]
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and
@@ -102,7 +101,9 @@ class KernelBlocks:
         The numbers include the requested ones; values are of shape (number of kernels, length of
         the slice, its stop).
         """
-        for i, rows in enumerate(self._cuts() if len(numbers) else ()):
+        if len(numbers) == 0:
+            return
+        for i, rows in enumerate(self._cuts()):
             if self._cached:
                 yield rows, np.arange(self.shape[0]), self._cached[i]
             else:
@@ -150,14 +151,13 @@ class WeightSurface:
         mask = weights > 0.0
         result = np.zeros(len(weights))
         # Weights are not squared before the root, because small ones would underflow.
-        result[mask] = (
-            weights[mask] ** (2.0 * power)
-            * (np.maximum(forms[mask], 0.0) / self.radii[mask]) ** power
-        )
+        ratios = np.maximum(forms[mask], 0.0) / self.radii[mask]
+        result[mask] = weights[mask] ** (2.0 * power) * ratios**power
         return self._scale_to_norm(result) if result.any() else weights
 
     def _scale_to_norm(self, weights: Array) -> Array:
-        return np.asarray(weights / (self.radii @ weights**self.q) ** (1.0 / self.q))
+        norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
+        return np.asarray(weights / norm)
 
 
 def smallest_ball(K: Array) -> tuple[float, Array]:
@@ -255,23 +255,29 @@ def learn_weights(
     of the objective is less than `objective_tol`.
     """
     n = blocks.shape[1]
-    room = np.empty((n, n))
+    memory = np.empty((n, n))
     path: list[Array] = []
     objective: list[float] = []
     weights = surface.start()
     converged = False
     while True:
-        system = RidgeSystem(blocks.weighted_sum(weights, room).T, ridge)
+        K = blocks.weighted_sum(weights, out=memory)
+        system = RidgeSystem(K.T, ridge)
         coefficients = system.solve(T)  # eq. (15)
         path.append(weights)
         objective.append(float(np.vdot(T, coefficients)) / 2)
         if len(path) > 1:
-            fall = abs(objective[-1] - objective[-2]) / max(objective[-2], np.finfo(float).tiny)
-            converged = bool(np.abs(weights - path[-2]).max() <= tol or fall < objective_tol)
+            previous = max(objective[-2], np.finfo(float).tiny)
+            fall = abs(objective[-1] - objective[-2]) / previous
+            change = np.abs(weights - path[-2]).max()
+            converged = bool(change <= tol or fall < objective_tol)
         if converged or len(path) > max_iter:
             return WeightPath(
-                coefficients, np.array(path), np.array(objective), converged, system.condition
+                coefficients=coefficients,
+                weights=np.array(path),
+                objective=np.array(objective),
+                converged=converged,
+                condition=system.condition,
             )
-        weights = surface.best(
-            weights, blocks.forms(coefficients, np.flatnonzero(weights))
-        )  # eqs. (16) and (17)
+        forms = blocks.forms(coefficients, np.flatnonzero(weights))
+        weights = surface.best(weights, forms)  # eqs. (16) and (17)

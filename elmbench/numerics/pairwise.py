@@ -37,12 +37,15 @@ def with_short_indices(X: Rows) -> Rows:
 
     Compiled functions of scikit-learn take no others.
     """
-    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+    if not sp.issparse(X):
         return X
-    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+    are_short = X.indices.dtype == X.indptr.dtype == np.int32
+    largest = max(X.nnz, *X.shape)
+    if are_short or largest > np.iinfo(np.int32).max:
         return X
-    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return type(X)(arrays, shape=X.shape)
+    indices = X.indices.astype(np.int32)
+    indptr = X.indptr.astype(np.int32)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
 def manhattan(X: Rows, Y: Rows) -> Array:
@@ -89,11 +92,9 @@ def is_covariance_function(kernel: Any) -> bool:
     """Return True for a kernel of `sklearn.gaussian_process.kernels`."""
     if isinstance(kernel, str):
         return False
-    from sklearn.gaussian_process.kernels import (
-        Kernel as CovarianceFunction,
-    )  # loads what few need
+    from sklearn.gaussian_process import kernels  # loads what few need
 
-    return isinstance(kernel, CovarianceFunction)
+    return isinstance(kernel, kernels.Kernel)
 
 
 def takes_sparse_rows(kernel: str | Callable[..., Any]) -> bool:
@@ -170,9 +171,9 @@ class Kernel:
         if self.name in OF_DISTANCES:
             geometry += 1.0
             np.reciprocal(geometry, out=geometry)
-            return (
-                np.sqrt(geometry, out=geometry) if self.name == "inverse-multiquadric" else geometry
-            )
+            if self.name == "inverse-multiquadric":
+                np.sqrt(geometry, out=geometry)
+            return geometry
         geometry += self.coef0
         if self.name == "sigmoid":
             return np.tanh(geometry, out=geometry)
@@ -189,11 +190,9 @@ class Kernel:
         powers only.
         """
         if not np.isfinite(values).all():
-            settings = (
-                f"{self.name!r} with {self.named_params}"
-                if isinstance(self.name, str)
-                else repr(self.name)
-            )
+            settings = repr(self.name)
+            if isinstance(self.name, str):
+                settings += f" with {self.named_params}"
             raise ValueError(
                 "kernel: expected finite values between all rows, got infinite ones or NaN from "
                 f"{settings}"
@@ -230,18 +229,20 @@ class Kernel:
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
+        is_symmetric = Y is None
         n = X.shape[0]
-        m = X.shape[0] if Y is None else Y.shape[0]
+        m = n if is_symmetric else Y.shape[0]
         out = np.empty((n, m)) if out is None else out
         if callable(self.name):
             out[:] = self._values(X, Y)
         elif m > 0:
+            centres = X if is_symmetric and not self.is_precomputed else Y
             for rows in row_blocks(n, m):
-                out[rows] = self._values(X[rows], X if Y is None and not self.is_precomputed else Y)
-        if Y is None:
+                out[rows] = self._values(X[rows], centres)
+        if is_symmetric:
             mirror(out)
             if self.geometry.endswith("distance"):
-                np.einsum("ii->i", out)[:] = 1.0
+                np.fill_diagonal(out, 1.0)
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:

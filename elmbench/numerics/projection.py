@@ -194,10 +194,12 @@ class StreamedDecomposition:
         offset = self.offset
         if self._centred:
             self._from_origin = self._from_origin + shift * (len(rows) / total)
-            coordinates, last = coordinates[:-1], coordinates[-1]
+            last = coordinates[-1]
+            coordinates = coordinates[:-1]
             if self.count:
-                self.offset = offset + last / weight * (len(rows) / total)
-                coordinates += offset + last / weight
+                change = last / weight
+                self.offset = offset + change * (len(rows) / total)
+                coordinates += offset + change
         self.count = total
         return coordinates
 

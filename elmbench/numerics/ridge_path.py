@@ -109,7 +109,13 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
             return B
         moved = np.asfortranarray(np.roll(B, -1, axis=0))
         moved, *_ = dormqr(
-            "L", "T" if transposed else "N", reflectors, tau, moved, 32 * B.shape[1], overwrite_c=1
+            side="L",
+            trans="T" if transposed else "N",
+            a=reflectors,
+            tau=tau,
+            c=moved,
+            lwork=32 * B.shape[1],
+            overwrite_c=1,
         )
         return np.roll(moved, 1, axis=0)
 
@@ -130,26 +136,35 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
     for start in range(WIDTH, len(A) - 1, WIDTH):
         (factor, tau), triangle = qr(rest[WIDTH:, :WIDTH], mode="raw", check_finite=False)
         size = len(tau)
-        A[start - WIDTH : start, start - WIDTH : start] = rest[:WIDTH, :WIDTH]
-        A[start : start + size, start - WIDTH : start] = triangle[:size]
+        columns = slice(start - WIDTH, start)
+        A[columns, columns] = rest[:WIDTH, :WIDTH]
+        A[start : start + size, columns] = triangle[:size]
         # The routines below would copy a part of A twice.
         rest = np.array(rest[WIDTH:, WIDTH:], order="F")
         identity = np.eye(len(rest), size)
         V = np.tril(factor[:, :size], -1) + identity
-        Y = identity - dorgqr(factor[:, :size], tau)[0]
-        Y = solve_triangular(V[:size], Y.T, lower=True, unit_diagonal=True, check_finite=False).T
-        X = dsymm(1.0, rest, Y, lower=1)
-        rest = dsyr2k(-1.0, V, X - V @ (0.5 * (Y.T @ X)), beta=1.0, c=rest, lower=1, overwrite_c=1)
+        Q, *_ = dorgqr(factor[:, :size], tau)
+        Y = solve_triangular(
+            V[:size], (identity - Q).T, lower=True, unit_diagonal=True, check_finite=False
+        ).T
+        AY = dsymm(1.0, rest, Y, lower=1)
+        W = AY - V @ (0.5 * (Y.T @ AY))
+        rest = dsyr2k(-1.0, V, W, beta=1.0, c=rest, lower=1, overwrite_c=1)
         reflections.append((slice(start, None), V, Y))
-    A[len(A) - len(rest) :, len(A) - len(rest) :] = rest
+    last = len(A) - len(rest)
+    A[last:, last:] = rest
     band = np.zeros((WIDTH + 1, len(A)), order="F")
     for i in range(min(WIDTH + 1, len(A))):
         band[i, : len(A) - i] = np.diagonal(A, -i)
 
     def rotate(B: Array, transposed: bool) -> Array:
         B = B.copy()
-        for rows, V, Y in reflections if transposed else reversed(reflections):
-            B[rows] -= V @ (Y.T @ B[rows]) if transposed else Y @ (V.T @ B[rows])
+        if transposed:
+            for rows, V, Y in reflections:
+                B[rows] -= V @ (Y.T @ B[rows])
+        else:
+            for rows, V, Y in reversed(reflections):
+                B[rows] -= Y @ (V.T @ B[rows])
         return B
 
     return band, rotate
@@ -218,7 +233,9 @@ def _factored_solutions(
     solutions = np.empty((n, len(ridges) * k), order="F")
     for i, ridge in enumerate(ridges.tolist()):
         matrix = np.array(A, order="F")
-        system = RidgeSystem(matrix, ridge, spectrum, definite, needs_condition=False)
+        system = RidgeSystem(
+            matrix, ridge, spectrum=spectrum, definite=definite, needs_condition=False
+        )
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions

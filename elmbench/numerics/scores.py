@@ -20,8 +20,10 @@ def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_clas
     n).
     """
     rows = predicted.reshape(-1, len(true))
-    cells = n_classes * true + rows + n_classes**2 * np.arange(len(rows))[:, np.newaxis]
-    counts = np.bincount(cells.ravel(), minlength=len(rows) * n_classes**2)
+    n_cells = n_classes**2
+    first_cells = n_cells * np.arange(len(rows))[:, np.newaxis]
+    cells = n_classes * true + rows + first_cells
+    counts = np.bincount(cells.ravel(), minlength=len(rows) * n_cells)
     return counts.reshape(*predicted.shape[:-1], n_classes, n_classes).astype(np.float64)
 
 
@@ -50,9 +52,11 @@ def matthews_correlation(counts: Array) -> Array:
     true = counts.sum(axis=-1)
     predicted = counts.sum(axis=-2)
     n = counts.sum(axis=(-2, -1))
-    covariance = _correct_counts(counts).sum(axis=-1) * n - (true * predicted).sum(axis=-1)
-    spreads = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
-    return _ratios(np.asarray(covariance), np.sqrt(spreads))
+    n_correct = _correct_counts(counts).sum(axis=-1)
+    covariance = n_correct * n - (true * predicted).sum(axis=-1)
+    predicted_variance = n**2 - (predicted**2).sum(axis=-1)
+    true_variance = n**2 - (true**2).sum(axis=-1)
+    return _ratios(np.asarray(covariance), np.sqrt(predicted_variance * true_variance))
 
 
 def precisions(counts: Array) -> Array:
@@ -74,9 +78,14 @@ def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Arra
     """Return the function that scores the second of two classes, or the mean over more; a missing
     class counts 0.
     """
-    return lambda counts: (
-        by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
-    )
+
+    def score(counts: Array) -> Array:
+        scores = by_class(counts)
+        if counts.shape[-1] == 2:
+            return scores[..., 1]
+        return np.asarray(scores.mean(axis=-1))
+
+    return score
 
 
 def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -84,7 +93,8 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
     def mean(counts: Array) -> Array:
         present = (counts.sum(axis=-1) + counts.sum(axis=-2)) > 0
-        return _ratios(by_class(counts).sum(axis=-1), present.sum(axis=-1).astype(np.float64))
+        n_present = present.sum(axis=-1).astype(np.float64)
+        return _ratios(by_class(counts).sum(axis=-1), n_present)
 
     return mean
 
@@ -96,20 +106,22 @@ def geometric_mean(counts: Array) -> Array:
 
 def balanced_accuracy(counts: Array) -> Array:
     """Return the mean recall of the classes that occur."""
-    return _ratios(
-        recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64)
-    )
+    present = counts.sum(axis=-1) > 0
+    n_present = present.sum(axis=-1).astype(np.float64)
+    return _ratios(recalls(counts).sum(axis=-1), n_present)
 
 
 def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
     """Return the function that reads one cell of a confusion matrix of two classes; NaN for more
     classes.
     """
-    return lambda counts: (
-        counts[..., true, predicted]
-        if counts.shape[-1] == 2
-        else np.full(counts.shape[:-2], np.nan)
-    )
+
+    def cell(counts: Array) -> Array:
+        if counts.shape[-1] == 2:
+            return counts[..., true, predicted]
+        return np.full(counts.shape[:-2], np.nan)
+
+    return cell
 
 
 # --- Values
@@ -162,9 +174,8 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     n = np.count_nonzero(~positive)
     if m == 0 or n == 0:
         return np.full(values.shape[:-1], np.nan)
-    return np.asarray(
-        (rankdata(values, axis=-1)[..., positive].sum(axis=-1) - m * (m + 1) / 2) / (m * n)
-    )
+    rank_sums = rankdata(values, axis=-1)[..., positive].sum(axis=-1)
+    return np.asarray((rank_sums - m * (m + 1) / 2) / (m * n))
 
 
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
@@ -197,4 +208,6 @@ def one_against_rest(
 
 def log_loss(true: NDArray[np.intp], probabilities: Array) -> float:
     """Return the mean of -ln of the probability of the true class."""
-    return float(-np.log(np.clip(probabilities[np.arange(len(true)), true], EPS, 1 - EPS)).mean())
+    of_true_class = probabilities[np.arange(len(true)), true]
+    losses = -np.log(np.clip(of_true_class, EPS, 1 - EPS))
+    return float(losses.mean())

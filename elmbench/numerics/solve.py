@@ -11,9 +11,8 @@ from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs, dtrtrs
 
 from elmbench.numerics.arrays import EPS, Array
 
-_ABOVE = np.triu(
-    np.ones((128, 128), dtype=bool), 1
-)  # mask of the upper triangle of a block, which `mirror` writes
+#: Mask of the upper triangle of a block, which `mirror` writes.
+_ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 
 
 class RidgeSystem:
@@ -60,14 +59,23 @@ class RidgeSystem:
             values, vectors = eigh(A, overwrite_a=True, check_finite=False)
         else:
             values, vectors = spectrum()
-        self._values = values + ridge
-        self._sizes = self._values if definite else np.abs(self._values)
-        cutoff = len(values) * EPS * max(self._sizes.max(), 0.0)
+        self._use_eigenvalues(values, vectors, definite=definite, lifted=lifted)
+
+    def _use_eigenvalues(
+        self, values: Array, vectors: Array, *, definite: bool, lifted: bool
+    ) -> None:
+        """Hold two factors of the (pseudo-)inverse, from the eigenvalues and eigenvectors of A."""
+        shifted = values + self._ridge
+        sizes = shifted if definite else np.abs(shifted)
+        least = len(values) * EPS
+        cutoff = least * max(sizes.max(), 0.0)
         if lifted:
-            self._sizes = np.maximum(self._sizes, cutoff or len(values) * EPS)
-        selected = (self._sizes > cutoff) | lifted
-        self._half = vectors[:, selected] / np.sqrt(self._sizes[selected])
-        self._signed = self._half if definite else self._half * np.sign(self._values[selected])
+            sizes = np.maximum(sizes, cutoff or least)
+        selected = (sizes > cutoff) | lifted
+        half = vectors[:, selected] / np.sqrt(sizes[selected])
+        self._sizes = sizes
+        self._half = half
+        self._signed = half if definite else half * np.sign(shifted[selected])
 
     def solve(self, B: Array) -> Array:
         """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
@@ -87,8 +95,10 @@ class RidgeSystem:
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
         stacked = np.asfortranarray(np.tile(forward, len(sizes)))
+        k = B.shape[1]
         for i, size in enumerate(sizes):
-            stacked[size:, i * B.shape[1] : (i + 1) * B.shape[1]] = 0.0
+            columns = slice(i * k, (i + 1) * k)
+            stacked[size:, columns] = 0.0
         solutions, _ = dtrtrs(self._factor, stacked, lower=1, trans=1, overwrite_b=1)
         return np.asarray(solutions)
 
@@ -135,9 +145,9 @@ def cholesky_condition(factor: Array, norm: float) -> float:
     It is the larger one of LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is
     never too large: pocon may miss two equal rows that only a small ridge separates.
     """
-    reciprocal = min(
-        float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm
-    )
+    estimate, _ = dpocon(factor, norm, uplo="L")
+    smallest_pivot = float(factor.diagonal().min())
+    reciprocal = min(float(estimate), smallest_pivot**2 / norm)
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
 
@@ -151,8 +161,10 @@ def mirror(A: Array) -> None:
     step = len(_ABOVE)
     for start in range(0, len(A), step):
         stop = min(start + step, len(A))
+        size = stop - start
         block = A[start:stop, start:stop]
-        np.copyto(block, block.T.copy(), where=_ABOVE[: stop - start, : stop - start])
+        is_above = _ABOVE[:size, :size]
+        np.copyto(block, block.T.copy(), where=is_above)
         A[start:stop, stop:] = A[stop:, start:stop].T
 
 
@@ -160,8 +172,16 @@ def add_gram(gram: Array, A: Array) -> None:
     """Add A'A to the lower triangle of `gram`, in Fortran order, in place; A is best contiguous in
     either order.
     """
-    columns = A.flags.f_contiguous
-    dsyrk(1.0, A if columns else A.T, beta=1.0, c=gram, trans=int(columns), lower=1, overwrite_c=1)
+    by_columns = A.flags.f_contiguous
+    dsyrk(
+        1.0,
+        A if by_columns else A.T,
+        beta=1.0,
+        c=gram,
+        trans=int(by_columns),
+        lower=1,
+        overwrite_c=1,
+    )
 
 
 def normal_equations(

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info
 from elmbench.models import mk_elm
 from elmbench.models.baselines import ridge_regressor
 from elmbench.models.path_search import PathSearchCV
+from elmbench.numerics import multiple_kernels
 from elmbench.numerics.threads import FEW_ROWS, libraries, threads_for
 
 
@@ -46,9 +47,12 @@ def test_a_search_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kernel_weights_are_learnt_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = list[set[int]]()
     learn = mk_elm.learn_weights
-    monkeypatch.setattr(
-        mk_elm, "learn_weights", lambda *given: seen.append(threads()) or learn(*given)
-    )
+
+    def record_threads(*args: Any, **kwargs: Any) -> multiple_kernels.WeightPath:
+        seen.append(threads())
+        return learn(*args, **kwargs)
+
+    monkeypatch.setattr(mk_elm, "learn_weights", record_threads)
     X = np.random.default_rng(0).random((20, 2))
     with libraries().limit(limits=2):
         mk_elm.MKELMRegressor(max_iter=0).fit(X, X[:, 0])

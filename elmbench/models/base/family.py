@@ -149,12 +149,17 @@ def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if sp.issparse(X):
-        means, squares = (np.asarray(part.mean(axis=1)).ravel() for part in (X, X.multiply(X)))
-        variance = np.average(squares, weights=weights) - np.average(means, weights=weights) ** 2
+        row_means = np.asarray(X.mean(axis=1)).ravel()
+        row_squares = np.asarray(X.multiply(X).mean(axis=1)).ravel()
+        mean = np.average(row_means, weights=weights)
+        variance = np.average(row_squares, weights=weights) - mean**2
     else:
-        centred = X - np.average(X.mean(axis=1), weights=weights)
-        variance = np.average((centred**2).mean(axis=1), weights=weights)
-    return float(1.0 / (X.shape[1] * variance)) if variance > np.finfo(float).tiny else 1.0
+        mean = np.average(X.mean(axis=1), weights=weights)
+        row_variances = ((X - mean) ** 2).mean(axis=1)
+        variance = np.average(row_variances, weights=weights)
+    if variance > np.finfo(float).tiny:
+        return float(1.0 / (X.shape[1] * variance))
+    return 1.0
 
 
 def numeric_gamma(model: Any) -> float:
@@ -241,7 +246,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
             by_model = outputs.reshape(n, p, -1)
             ordered = np.partition(by_model, by_model.shape[2] - 2, axis=2)
             margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
-        return np.asarray(((margins > errors) | (errors == 0)).all(axis=0))
+        keeps_label = (margins > errors) | (errors == 0)
+        return np.asarray(keeps_label.all(axis=0))
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

@@ -68,9 +68,8 @@ class CandidateGrid:
         train, test = self.folds[fold]
         self.solvers["fit"] += 1
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", LinAlgWarning
-            )  # a search meets such candidates by the hundred
+            # A search meets such candidates by the hundred.
+            warnings.simplefilter("ignore", LinAlgWarning)
             fitted = clone(self.models[candidate]).fit(self.X[train], self.y[train])
         return np.asarray(getattr(fitted, self.output)(self.X[test]))
 
@@ -89,9 +88,11 @@ class CandidateGrid:
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
-        sizes = np.abs(outputs).reshape(len(outputs), n_models, -1).max(axis=(0, 2), initial=0.0)
-        errors = np.minimum(bounds, np.broadcast_to(ROUND_OFF * sizes, (len(outputs), n_models)))
-        errors = np.maximum(errors, least)
+        n = len(outputs)
+        by_model = np.abs(outputs).reshape(n, n_models, -1)
+        sizes = by_model.max(axis=(0, 2), initial=0.0)
+        round_off = np.broadcast_to(ROUND_OFF * sizes, (n, n_models))
+        errors = np.maximum(np.minimum(bounds, round_off), least)
         holds: NDArray[np.bool_] = self.models[0]._each_holds(outputs, errors)
         return holds
 
@@ -109,10 +110,10 @@ class CandidateGrid:
         They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by
         default those whose labels round-off may change, are fitted.
         """
-        accepted = self.holds(outputs, len(groups)) if accepted is None else accepted
-        for group, part, accept in zip(
-            groups, np.hsplit(outputs, len(groups)), accepted, strict=True
-        ):
+        if accepted is None:
+            accepted = self.holds(outputs, len(groups))
+        parts = np.hsplit(outputs, len(groups))
+        for group, part, accept in zip(groups, parts, accepted, strict=True):
             values = decode(part) if accept else self.fitted_outputs(group[0], fold)
             yield from ((i, fold, values) for i in group)
 

@@ -13,10 +13,9 @@ from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
 HELD_BYTES = 256 * 2**20  # features of more bytes are computed in both passes over the rows
 LEAST_VARIANCE = EPS  # of projections whose means are 2 apart
-LEAST_SPREAD = (
-    1e-70  # features that vary by less have products that underflow, and count as constant
-)
-# variances that differ by less than so many times the larger one are equal but for round-off
+#: Features that vary by less have products that underflow, and count as constant.
+LEAST_SPREAD = 1e-70
+#: Variances are equal up to round-off if they differ by less than this share of the larger one.
 EQUAL = 1e-12
 
 
@@ -113,13 +112,13 @@ def moments(
         fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)
     return Moments(
-        n_rows,
-        weight,
-        first,
-        mean,
-        spread,
-        scatter,
-        dict(zip(ascending, fourth.tolist(), strict=True)),
+        n_rows=n_rows,
+        weight=weight,
+        first=first,
+        mean=mean,
+        spread=spread,
+        scatter=scatter,
+        fourth=dict(zip(ascending, fourth.tolist(), strict=True)),
     )
 
 
@@ -142,7 +141,7 @@ class Discriminant:
 
 def no_direction(size: int) -> Discriminant:
     """Return a discriminant without a direction, for which the two Gaussians are the same."""
-    return Discriminant(np.zeros(size), (0.0, 0.0), (1.0, 1.0), 1.0)
+    return Discriminant(beta=np.zeros(size), means=(0.0, 0.0), variances=(1.0, 1.0), condition=1.0)
 
 
 def discriminant(
@@ -164,18 +163,24 @@ def discriminant(
     tolerance = (negative.n_rows + positive.n_rows) * EPS * spread
     if spread < LEAST_SPREAD or np.abs(difference).max() <= tolerance:
         return no_direction(size)
-    S_negative, S_positive = (side.covariance(size, dimension) for side in (negative, positive))
+    S_negative = negative.covariance(size, dimension)
+    S_positive = positive.covariance(size, dimension)
     system = RidgeSystem(S_negative + S_positive, 0.0, lifted=True)
     solution = system.solve(difference)
     beta = 2.0 / (difference @ solution) * solution
     mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
     # The round-off of b'Sb is at most h EPS |b|'|S||b| for h rows of S.
-    round_off = np.abs(beta) @ (np.abs(S_negative) + np.abs(S_positive)) @ np.abs(beta)
+    magnitudes = np.abs(S_negative) + np.abs(S_positive)
+    round_off = np.abs(beta) @ magnitudes @ np.abs(beta)
     floor = max(LEAST_VARIANCE, float(size * EPS * round_off))
-    variances = tuple(max(float(beta @ S @ beta), floor) for S in (S_negative, S_positive))
-    cancellation = float(round_off) / min(variances)
+    negative_variance = max(float(beta @ S_negative @ beta), floor)
+    positive_variance = max(float(beta @ S_positive @ beta), floor)
     return Discriminant(
-        beta, (mean, mean + 2.0), (variances[0], variances[1]), system.condition, cancellation
+        beta=beta,
+        means=(mean, mean + 2.0),
+        variances=(negative_variance, positive_variance),
+        condition=system.condition,
+        cancellation=float(round_off) / min(negative_variance, positive_variance),
     )
 
 
@@ -196,9 +201,9 @@ def log_odds(
         return np.full(len(projections), log_weight)
     (m_negative, m_positive) = means
     (S_negative, S_positive) = variances
-    quadratic = (projections - m_negative) ** 2 / S_negative - (
-        projections - m_positive
-    ) ** 2 / S_positive
+    negative_distances = (projections - m_negative) ** 2 / S_negative
+    positive_distances = (projections - m_positive) ** 2 / S_positive
+    quadratic = negative_distances - positive_distances
     return np.asarray(0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight)
 
 

@@ -63,26 +63,35 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """
     f = np.asarray(negative, dtype=np.float64)
     g = np.asarray(positive, dtype=np.float64)
-    widths = silverman_width(f), silverman_width(g)
-    are_points = np.ptp(f) == 0.0, np.ptp(g) == 0.0
-    if any(are_points):
-        return 0.0 if all(are_points) and f[0] == g[0] else np.inf
-    self_overlaps = (
-        log_overlap(points, points, np.sqrt(2.0) * w)
-        for points, w in zip((f, g), widths, strict=True)
-    )
-    return sum(self_overlaps) - 2.0 * log_overlap(f, g, float(np.hypot(*widths)))
+    f_is_point = np.ptp(f) == 0.0
+    g_is_point = np.ptp(g) == 0.0
+    if f_is_point and g_is_point and f[0] == g[0]:
+        return 0.0
+    if f_is_point or g_is_point:
+        return np.inf
+    f_width = silverman_width(f)
+    g_width = silverman_width(g)
+    f_overlap = log_overlap(f, f, np.sqrt(2.0) * f_width)
+    g_overlap = log_overlap(g, g, np.sqrt(2.0) * g_width)
+    mixed_overlap = log_overlap(f, g, float(np.hypot(f_width, g_width)))
+    return f_overlap + g_overlap - 2.0 * mixed_overlap
 
 
 def log_overlap(x: Array, y: Array, width: float) -> float:
     """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs, the integral of a product
     of two estimates.
     """
-    number = len(x) * len(y)
-    x, y = (x - x[0]) / width, (y - x[0]) / width
-    sums = []
-    for part in np.array_split(x, min(len(x), 1 + number // BLOCK)):
-        exponents = -0.5 * (part[:, np.newaxis] - y) ** 2
+    n_pairs = len(x) * len(y)
+    origin = x[0]
+    scaled_x = (x - origin) / width
+    scaled_y = (y - origin) / width
+    n_parts = min(len(x), 1 + n_pairs // BLOCK)
+    log_sums = []
+    for part in np.array_split(scaled_x, n_parts):
+        differences = part[:, np.newaxis] - scaled_y
+        exponents = -0.5 * differences**2
         largest = exponents.max()
-        sums.append(largest + np.log(np.exp(exponents - largest).sum()))
-    return float(logsumexp(sums) - np.log(number * width) - 0.5 * np.log(2.0 * np.pi))
+        relative_sum = np.exp(exponents - largest).sum()
+        log_sums.append(largest + np.log(relative_sum))
+    log_sum = logsumexp(log_sums)
+    return float(log_sum - np.log(n_pairs * width) - 0.5 * np.log(2.0 * np.pi))

@@ -67,7 +67,8 @@ def many_weights(
         else:
             by_size.setdefault(size, []).append(i)
     if by_ridge:
-        largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
+        n_rows = X.shape[0]
+        largest = max(size for size, _ in networks if size <= n_rows)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
             sizes = [networks[i][0] for i in positions]

@@ -449,9 +449,12 @@ class BudgetedState:
         while status == GROW:
             self._reserve()
             counters = BudgetedCounters(position=position, step=self.step, size=self.size)
-            (position, self.step, self.size), status = run_compiled(
+            counters, status = run_compiled(
                 absorb_budgeted, counters, rows, labels, settings, self.support
             )
+            position = counters.position
+            self.step = counters.step
+            self.size = counters.size
 
     def solution(self, ridge: float) -> Array:
         """Return the weights of the support vectors, of shape (size, n_outputs)."""
