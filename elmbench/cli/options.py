@@ -174,7 +174,9 @@ Table = Annotated[str | None, TABLE]
 Tables = Annotated[Words, TABLE]
 Datasets = Annotated[Words, DATASET]
 Profile = Annotated[str, typer.Option(help="Part of the protocol: ci, fast or paper.")]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")]
+#: More workers than this are a typing error: each is a process.
+_MOST_JOBS = 1024
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")
 ]

@@ -252,7 +252,8 @@ def predict_file(
     """Return the predictions of a saved model for the rows of a file, with `proba` the probability
     of each class too.
 
-    Also return a remark on each column with categories that the training rows lack. `separator`,
+    Also return warnings about the file, such as each column with categories that the training rows
+    lack. `separator`,
     `decimal`: marks of a text table; by default, the separator is detected and the decimal mark is
     that of the training rows.
 
@@ -261,7 +262,7 @@ def predict_file(
     """
     if not model.is_file():
         raise ElmbenchError(
-            f"{model} does not exist",
+            f"{model} {'is not a regular file' if model.exists() else 'does not exist'}",
             expected="a file of compare --save",
             next_step="check the path",
         )
@@ -269,7 +270,8 @@ def predict_file(
         estimator = load(model)
         steps = getattr(estimator, "regressor_", estimator).named_steps
         names = list(getattr(estimator, "feature_names_in_", ()))
-        kinds: dict[str, Any] = steps["values"].kw_args if names else _NO_COLUMNS
+        # A model of an earlier version may name the kinds of its columns differently.
+        kinds = Columns(**steps["values"].kw_args)._asdict() if names else _NO_COLUMNS
     except ElmbenchError:
         raise
     except Exception as error:
@@ -298,15 +300,15 @@ def predict_file(
         path=str(file),
         words=(*kinds["words"], *kinds["dates"]),
         separator=separator,
-        decimal=decimal or kinds["decimal"],
+        decimal=decimal,
         header=header_of(names),
     )
-    table = read_user_file(source, features=names, has_target=False)
+    table = read_user_file(source, features=names, has_target=False, decimal=kinds["decimal"])
     if not len(table.target):
         raise ElmbenchError(
             f"{file} has no rows", expected="rows below the header", next_step="add rows"
         )
-    remarks: list[str] = []
+    remarks = [*table.warnings]
     try:
         if names:
             # The last features of sparse rows may be zero in all rows.

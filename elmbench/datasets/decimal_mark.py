@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +47,29 @@ def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
     if comma and point:
         raise _contradiction(table, comma, point)
     return "," if comma else "."
+
+
+def assumed_mark_warnings(
+    table: Table, columns: Mapping[str, list[str]], decimal: str
+) -> Iterator[str]:
+    """Yield a warning if no number of the rows decides whether their decimal mark is that of the
+    training rows.
+    """
+    pair = _first_ambiguous(columns)
+    decides = _deciding_number(columns, decimal) or (decimal == "." and _first_fraction(table))
+    if pair is None or decides:
+        return
+    # A point in a comma-separated file, or in one that is not text, is a decimal point.
+    if decimal == "." and table.separator in ("", ","):
+        return
+    name, word = pair
+    other = "," if decimal == "." else "."
+    value = f"{parse_number(word, decimal):.12g}"
+    other_value = f"{parse_number(word, other):.12g}"
+    yield (
+        f"warning: {word!r} in the column {name!r} is read as {value}, with the decimal mark "
+        f"{decimal} of the training rows: --decimal {other} if it is {other_value}"
+    )
 
 
 def _deciding_examples(

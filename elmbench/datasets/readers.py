@@ -8,8 +8,11 @@ import bz2
 import gzip
 import io
 import lzma
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from pathlib import Path, PurePath
 from typing import IO, Any
 
@@ -18,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.arff_files import read_arff, read_sparse_arff
-from elmbench.datasets.table import Table, few, target_of
+from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
 from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members, check_size, read_limited
 from elmbench.datasets.workbooks import read_workbook
@@ -69,7 +72,7 @@ def read_table(
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
-            check_members(content, path, "write it by numpy.savez, without compression")
+            _check_arrays(content, path)
             return read_arrays(content, str(path), sparse, has_target)
         readers = {
             "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
@@ -133,6 +136,38 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, layout: Fil
     return replace(
         table, X=sp.hstack([queries[:, None], X], format="csr"), names=(QUERY, *table.names)
     )
+
+
+def _check_arrays(content: bytes, path: Path) -> None:
+    """Raise ElmbenchError if the arrays of a NumPy archive are too large, as bytes or as floats.
+
+    Other content is left to its reader.
+    """
+    check_members(content, path, "write it by numpy.savez, without compression")
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        shapes = [_shape_of(archive, name) for name in archive.namelist()]
+    n_values = sum(prod(shape) for shape in shapes)
+    check_size(8 * n_values, content, path, "leave columns or rows out")
+    n_columns = max((prod(shape[1:]) for shape in shapes if len(shape) > 1), default=0)
+    if n_columns > MOST_COLUMNS:
+        raise ElmbenchError(
+            f"{path} has {n_columns:,} columns",
+            expected=f"at most {MOST_COLUMNS:,} columns",
+            next_step="save wider data as LIBSVM text (.svm), or as the parts of a CSR matrix",
+        )
+
+
+def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """Return the shape of an array of an archive by its header; () if it is not an array."""
+    with archive.open(name) as stream, suppress(ValueError):
+        version = np.lib.format.read_magic(stream)
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(stream)[0]
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(stream)[0]
+    return ()
 
 
 def read_arrays(content: bytes, origin: str, sparse: bool = True, has_target: bool = True) -> Table:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Matrix = Any  # ndarray or CSR matrix, float64
 #: A parser takes seconds for this many columns, and minutes for ten times as many.
-_MOST_COLUMNS = 100_000
+MOST_COLUMNS = 100_000
 #: The most columns of sparse rows: the names of more do not fit into memory.
 _MOST_NUMBERED = 20_000_000
 #: A number as plain text. Python's float also accepts 1_1, and the digits of every script.
@@ -30,6 +30,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: A whole number in its usual spelling. 01, 1e2 and 1.50 remain words, because numbers would lose
 #: their spelling.
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
+#: A number that stands for a missing code: -1, -999, nines, zero, or a power such as 1e5.
+_PLACEHOLDER = re.compile(r"-1|-?9+|0|\d+[eE]\+?\d+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,11 @@ class Table:
         """Return the same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that warn of a doubtful reading."""
+        return tuple(note for note in self.notes if note.startswith("warning: "))
+
     def column(self, name: str) -> NDArray[Any]:
         """Return a feature: words, or numbers."""
         if name in self.nominal:
@@ -185,6 +192,13 @@ class Table:
             nominal={name: words for name, words in self.nominal.items() if name not in columns},
         )
 
+    def with_words(self, columns: Mapping[str, NDArray[np.object_]]) -> Table:
+        """Return the table with words in place of the numbers of some columns."""
+        X = np.array(self.X) if columns else self.X
+        for name in columns:
+            X[:, self.index[name]] = np.nan
+        return replace(self, X=X, nominal=self.nominal | dict(columns))
+
     def columns(self, names: Sequence[str]) -> Table:
         """Return the table of these columns, in this order."""
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
@@ -223,9 +237,9 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
     """Return the name of the target; raise ElmbenchError for a repeated name or too many
     columns.
     """
-    if len(names) > _MOST_COLUMNS:
+    if len(names) > MOST_COLUMNS:
         problem = f"{path} has {len(names):,} columns"
-        expected = f"at most {_MOST_COLUMNS:,} columns"
+        expected = f"at most {MOST_COLUMNS:,} columns"
         raise ElmbenchError(
             problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)"
         )
@@ -279,12 +293,23 @@ def have_equal_digits(words: Iterable[str]) -> bool:
     )
 
 
+def may_be_codes(words: Iterable[str]) -> bool:
+    """Return True if all words but placeholders have the same number of digits, two or more."""
+    return have_equal_digits([word for word in words if not is_placeholder(word)])
+
+
 def are_codes(values: NDArray[Any]) -> bool:
     """Return True for codes such as zip codes: words of equally many digits, some of which begin
-    with 0.
+    with 0. Placeholders may be among them.
     """
     words = present_words(values) if values.dtype == object else set()
-    return any(word.startswith("0") for word in words) and have_equal_digits(words)
+    has_leading_zero = any(word.startswith("0") and len(word) > 1 for word in words)
+    return has_leading_zero and may_be_codes(words)
+
+
+def is_placeholder(word: str) -> bool:
+    """Return True for a number that often stands for a missing code, such as -999, 9999 or 0."""
+    return _PLACEHOLDER.fullmatch(word.strip()) is not None
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from elmbench.datasets.missing import MISSING, present_words
 from elmbench.datasets.number_text import looks_numeric, may_have_thousands
-from elmbench.datasets.table import Table, few, have_equal_digits, target_of, unused_name
+from elmbench.datasets.table import Table, few, may_be_codes, target_of, unused_name
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -42,10 +42,18 @@ PUBLIC = FileOptions(separator=",", decimal=".", header=True)
 PUBLIC_ROWS = PUBLIC.model_copy(update={"header": False})
 
 
-def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+def read_text(
+    content: bytes,
+    path: Path,
+    choose: ChooseTarget,
+    layout: FileOptions,
+    *,
+    has_plain_numbers: bool = False,
+) -> Table:
     """Read a text table; its notes list the detected settings.
 
     The target, and the columns that `layout.words` names, keep the spelling of their values.
+    `has_plain_numbers`: True if no point separates thousands.
     """
     text, notes = decode(content)
     separator, text = _separator_of(
@@ -77,11 +85,11 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
     # zeros of codes.
     words = names if layout.decimal == "," else None if is_public else layout.words
     columns = [] if is_public else zip(names, zip(*rows, strict=True), strict=False)
-    codes = [name for name, values in columns if have_equal_digits(present_words(values))]
+    codes = [name for name, values in columns if may_be_codes(present_words(values))]
     read = partial(_read_columns, text, separator, names, header)
     frame = read(dtype=dict.fromkeys((*(words or ()), target, *codes), object))
-    if not (is_public or layout.decimal):
-        # The decimal mark is detected later, from all columns.
+    if not (is_public or has_plain_numbers):
+        # The decimal mark is detected or checked later, from all columns.
         candidates = [*_columns_of_thousands(frame, names, rows)]
         for name in candidates:
             column = read(dtype=object, usecols=[name])[name]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import Dates, dates_in
-from elmbench.datasets.decimal_mark import detect_decimal_mark
+from elmbench.datasets.decimal_mark import assumed_mark_warnings, detect_decimal_mark
 from elmbench.datasets.missing import present_words, without_missing_words
 from elmbench.datasets.number_text import (
     MOSTLY,
@@ -42,11 +42,14 @@ if TYPE_CHECKING:
 _MOST_LABELS = 20
 
 
-def with_numbers(table: Table, decimal: str = "") -> Table:
+def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -> Table:
     """Convert numbers in other notations, in the features and the target, to floats.
 
-    `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns. Raises
-    ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns.
+    `is_assumed`: True if it is the mark of different rows, so that a note warns of numbers that the
+    other mark reads differently.
+
+    Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
     ambiguous.
     """
     columns = _columns_of_numbers(table)
@@ -68,7 +71,9 @@ def with_numbers(table: Table, decimal: str = "") -> Table:
             features[name] = [numbers[word] for word in values]
         elif not odd:
             target = _plain_targets(values, numbers, decimal)
-    remarks = _remarks_on_marks(texts.values(), decimal)
+    remarks = [*_remarks_on_marks(texts.values(), decimal)]
+    if is_assumed:
+        remarks += assumed_mark_warnings(table, texts, decimal)
     table = replace(table.with_numbers(features), target=target, decimal=decimal)
     return table.add_remark(*remarks)
 

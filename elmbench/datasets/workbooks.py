@@ -9,6 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.number_text import may_have_thousands
 from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.text import ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The most cells of a sheet: openpyxl takes minutes for more.
 MOST_CELLS = 20_000_000
+#: The most rows of a sheet, empty ones included: Excel has no more.
+MOST_ROWS = 1_048_576
 
 
 def read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
@@ -32,17 +38,23 @@ def read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: File
             next_step=f"correct or replace {path.name}",
         )
     # Numbers are converted to text, with a decimal point, and read by the rules for text.
+    # The decimal mark of cells of text is that of the layout, or detected later.
     text = frame.to_csv(index=False, header=False).encode()
     remark = f"only the first of {len(sheets)} sheets is read: {sheets[0]}"
     others = f" ({remark})" if len(sheets) > 1 else ""
     try:
         table = read_text(
-            text, path, choose, layout.model_copy(update={"separator": ",", "decimal": "."})
+            text,
+            path,
+            choose,
+            layout.model_copy(update={"separator": ",", "decimal": "."}),
+            has_plain_numbers=True,
         )
     except ElmbenchError as error:
         error.found += others
         raise
     table = replace(table, separator="", origin=f"{path}{others}")
+    table = _with_text_cells(table, frame, layout)
     if _has_fractions(frame, table.target_name):
         # A decimal comma in cells of words is not the mark of cells of numbers.
         numbers = to_numbers(table.target)
@@ -86,7 +98,13 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
     """
     table: list[list[Any]] = []
     width = 0
-    for row in rows:
+    for number, row in enumerate(rows, start=1):
+        if number > MOST_ROWS:
+            raise ElmbenchError(
+                f"{path}: its first sheet has more than {MOST_ROWS:,} rows",
+                expected=f"at most {MOST_ROWS:,} rows, empty ones included",
+                next_step="delete the empty rows, or save it as CSV",
+            )
         values = [_value_of(cell) for cell in row]
         while values and values[-1] == "":
             values.pop()
@@ -101,6 +119,32 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
                 next_step="delete the cells that are far from the others, or save it as CSV",
             )
     return [[*values, *[""] * (width - len(values))] for values in table]
+
+
+def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> Table:
+    """Return the table with the words of columns of numbers in cells of text, as a point in them
+    may separate thousands.
+
+    Cells of numbers among them get the decimal mark of the layout.
+    """
+    first_row = len(frame) - len(table.target)
+    columns: dict[str, NDArray[np.object_]] = {}
+    for position, (_, cells) in enumerate(frame.items()):
+        name = str(cells.iloc[0]).strip() if first_row else f"x{position}"
+        values = cells.iloc[first_row:]
+        texts = [value for value in values if isinstance(value, str)]
+        if name in table.index and name not in table.nominal and may_have_thousands(texts):
+            columns[name] = np.array([_spelling(v, layout.decimal) for v in values], dtype=object)
+    return table.with_words(columns)
+
+
+def _spelling(value: Any, decimal: str) -> str | None:
+    """Return the text of a cell, a number with this decimal mark; None if the cell is empty."""
+    if value == "":
+        return None
+    if isinstance(value, str):
+        return value
+    return str(value).replace(".", decimal or ".")
 
 
 def _value_of(cell: Any) -> Any:

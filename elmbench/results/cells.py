@@ -19,7 +19,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.stored_predictions import StoredPredictions, metric_columns
 from elmbench.execution.store import Store
-from elmbench.files import write_atomically
+from elmbench.files import check_regular, write_atomically
 from elmbench.metrics import COUNTS, REGISTRY, metrics_taking
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.measures import FACTS
@@ -283,6 +283,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     """
     expected = "a table that elmbench wrote"
     try:
+        check_regular(path)
         types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
         frame = frame.fillna({name: "" for name in _TEXT if name in frame})

@@ -13,6 +13,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -368,6 +369,38 @@ def saved_from_a_file(rows: pd.DataFrame, *words: str) -> None:
     command = [sys.executable, "-m", "elmbench", "compare", "train.csv", "-m", "ridge"]
     command += ["--grid", "ridge: {C: [1]}", "--folds", "2", "--save", "best.joblib", *words]
     subprocess.run(command, capture_output=True, check=True)
+
+
+def test_numbers_that_both_decimal_marks_can_read_are_warned_of() -> None:
+    random = np.random.default_rng(0)
+    train = pd.DataFrame({"size": random.integers(900, 3000, 60), "x": random.normal(size=60)})
+    train = train.round(3).assign(price=train["size"] * 500)
+    saved_from_a_file(train)
+    for text, mark in (("size;x\n2.033;1,000\n", ","), ("size;x\n2,033;1\n", ",")):
+        Path("new.csv").write_text(text)
+        _, (remark,) = predict_file(Path("best.joblib"), Path("new.csv"))
+        assert "with the decimal mark . of the training rows: --decimal , if it is" in remark
+        assert not predict_file(Path("best.joblib"), Path("new.csv"), decimal=mark)[1]
+    for text in ("size;x\n2.033;1.5\n", "size,x\n2.033,1\n", "size;x\n2033;1\n"):
+        Path("new.csv").write_text(text)
+        assert not predict_file(Path("best.joblib"), Path("new.csv"))[1]
+
+
+def test_cells_of_text_in_a_workbook_have_the_decimal_mark_of_the_training_rows() -> None:
+    random = np.random.default_rng(0)
+    train = pd.DataFrame({"size": random.integers(1001, 3000, 60), "x": random.normal(size=60)})
+    train = train.round(2).assign(price=train["size"] * 500)
+    marks = str.maketrans(",.", ".,")
+    saved_from_a_file(train.map("{:,}".format).map(lambda word: word.translate(marks)))
+    rows = [["size", "x"], ["2.033", 1], [1500, 0.125], ["1.500", "0,125"]]
+    workbook = openpyxl.Workbook()
+    for row in rows:
+        workbook.active.append(row)
+    workbook.save("new.xlsx")
+    Path("plain.csv").write_text("size;x\n2033;1\n1500;0,125\n1500;0,125\n")
+    expected = predict_file(Path("best.joblib"), Path("plain.csv"))[0]
+    found = predict_file(Path("best.joblib"), Path("new.xlsx"))[0]
+    np.testing.assert_allclose(found["prediction"], expected["prediction"])
 
 
 @pytest.mark.parametrize(("decimal", "thousands"), [",.", ".,"])

@@ -89,3 +89,29 @@ def test_the_cells_of_a_workbook_are_those_of_pandas(tmp_path: Path) -> None:
     expected = expected.fillna("")[(expected != "").any(axis=1)]
     assert cells.to_csv(index=False) == expected.to_csv(index=False)
     assert sheets == ["Sheet1"]
+
+
+def test_empty_rows_of_a_workbook_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbook = openpyxl.Workbook()
+    for row in [["a", "y"], *[[number, number % 2] for number in range(30)]]:
+        workbook.active.append(row)
+    workbook.active.cell(500, 1).value = 1
+    workbook.save(tmp_path / "x.xlsx")
+    monkeypatch.setattr(workbooks, "MOST_ROWS", 400)
+    with pytest.raises(ElmbenchError, match="its first sheet has more than 400 rows"):
+        describe(UserData(str(tmp_path / "x.xlsx")))
+
+
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [((60, 150_000), "has 150,000 columns"), ((1400, 100_000), "unpacks to more than")],
+)
+def test_arrays_of_an_archive_are_counted_as_floats(
+    tmp_path: Path, shape: tuple[int, int], problem: str
+) -> None:
+    target = np.arange(shape[0]) % 2
+    np.savez_compressed(tmp_path / "x.npz", X=np.zeros(shape, np.int8), y=target)
+    with pytest.raises(ElmbenchError, match=problem):
+        describe(UserData(str(tmp_path / "x.npz")))

@@ -221,6 +221,7 @@ CODES = {
     "years": (["1998", "2003", "2020"], False),
     "digits": (["0", "1", "2"], False),
     "with signs": (["-01", "+02", "-03"], False),
+    "padded numbers": (["01", "12", "100"], False),
 }
 
 
@@ -259,6 +260,14 @@ def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
     )
     n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
     assert declared.X["zip"].isna().sum() == n_missing
+
+
+@pytest.mark.parametrize("word", ["-999", "9999", "999999", "0", "-1", "1e5"])
+def test_numbers_for_a_missing_code_leave_codes_as_they_are(tmp_path: Path, word: str) -> None:
+    frame = FRAME[["a", "kind"]].assign(zip=["01234", "10115", word] * 20)
+    spec = described(tmp_path, frame, "kind")
+    assert load_from_spec(spec).columns.words == ("zip",)
+    assert any(f"'zip' holds {word!r} beside codes with leading zeros" in n for n in spec.notes)
 
 
 def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ frames.
 
 import itertools
 import math
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -220,6 +221,13 @@ def test_a_file_that_is_not_a_table_of_cells(
     with pytest.raises(ElmbenchError, match=words) as error:
         read_cells(path)
     assert "Next: elmbench run toy/one --profile ci" in str(error.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+def test_a_fifo_is_no_table_of_cells(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "cells.csv")
+    with pytest.raises(ElmbenchError, match="it is not a regular file"):
+        read_cells(tmp_path / "cells.csv")
 
 
 def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ and dates.
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from elmbench.datasets.dates import dates_in, read_dates, span
-from elmbench.datasets.missing import without_missing_words
+from elmbench.datasets.missing import present_words, without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
@@ -26,7 +26,9 @@ from elmbench.datasets.table import (
     Table,
     are_codes,
     few,
+    have_equal_digits,
     is_missing,
+    is_placeholder,
     label_words,
     to_numbers,
 )
@@ -113,13 +115,18 @@ def read_user_file(
     spec: RowColumns | None = None,
     features: Sequence[str] = (),
     has_target: bool = True,
+    decimal: str = "",
 ) -> Table:
     """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named
     column.
 
     `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`:
-    False for new rows.
+    False for new rows. `decimal`: the decimal mark of the training rows, for a source that names
+    none; a note then warns of numbers that the other mark reads differently.
     """
+    is_assumed = bool(decimal) and not source.decimal
+    if is_assumed:
+        source = source.model_copy(update={"decimal": decimal})
     path = Path(source.path)
     if not path.is_file():
         problem = f"{path} {'is not a regular file' if path.exists() else 'does not exist'}"
@@ -145,7 +152,7 @@ def read_user_file(
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
-    table = with_numbers(_with_codes(table), source.decimal)
+    table = with_numbers(_with_codes(table), source.decimal, is_assumed=is_assumed)
     if source.drop_missing_target:
         table = _drop_missing_targets(table)
     return _append_test_part(table, source, spec) if source.test else table
@@ -194,8 +201,22 @@ def _with_codes(table: Table) -> Table:
     ]
     if codes:
         remark = f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
-        table = _without_missing_words(table, codes).add_remark(remark)
+        table = _without_missing_words(table, codes)
+        table = table.add_remark(remark, *_remarks_on_placeholders(table, codes))
     return replace(table, words=table.words.union(codes), codes=frozenset(codes))
+
+
+def _remarks_on_placeholders(table: Table, codes: Iterable[str]) -> Iterator[str]:
+    """Yield a warning for each column of codes with numbers such as -999 among them."""
+    for name in codes:
+        words = present_words(table.nominal[name])
+        if have_equal_digits(words):
+            continue
+        placeholders = [*map(repr, sorted(filter(is_placeholder, words)))]
+        yield (
+            f"warning: {name!r} holds {few(placeholders, 4)} beside codes with leading zeros, as a "
+            "category like them: leave the field empty if the code is missing"
+        )
 
 
 def _without_missing_words(table: Table, names: Iterable[str]) -> Table:
@@ -239,7 +260,6 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     """Return the training rows followed by the rows of the test file, with the same columns."""
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
-    decimal = train.decimal or source.decimal
     words = tuple(train.nominal)
     changes = {
         "path": source.test,
@@ -247,9 +267,11 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         "target": target,
         "drop": (),
         "words": words,
-        "decimal": decimal,
+        "header": header,
     }
-    test = read_user_file(source.model_copy(update=changes | {"header": header}), spec, train.names)
+    test = read_user_file(
+        source.model_copy(update=changes), spec, train.names, decimal=train.decimal
+    )
     test = _without_missing_words(test, train.codes)
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
@@ -270,7 +292,8 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         np.arange(len(part.target)) if part.positions is None else part.positions
         for part in (train, test)
     ]
-    return replace(join_parts(train, test), positions=np.concatenate(rows))
+    joined = replace(join_parts(train, test), positions=np.concatenate(rows))
+    return joined.add_remark(*test.warnings)
 
 
 def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
