@@ -68,18 +68,21 @@ def discriminants(
 
     for t in T.T:
         counts = True if weights is None else weights > 0
-        sides = [np.flatnonzero((t < 0) & counts), np.flatnonzero((t > 0) & counts)]
-        fewest = min(map(len, sides))
+        negative_rows = np.flatnonzero((t < 0) & counts)
+        positive_rows = np.flatnonzero((t > 0) & counts)
+        fewest = min(len(negative_rows), len(positive_rows))
         if fewest == 0:
             for size, columns in result.items():
                 columns.append(no_direction(size))
             continue
         if fewest == 1:
             warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
-        negative, positive = map(moments_of, sides)
+        negative = moments_of(negative_rows)
+        positive = moments_of(positive_rows)
         for size, columns in result.items():
-            columns.append(discriminant(negative, positive, size, dimension))
-            if not columns[-1].beta.any():
+            column = discriminant(negative, positive, size, dimension)
+            columns.append(column)
+            if not column.beta.any():
                 varies = [
                     *negative.spread[:size],
                     *positive.spread[:size],
@@ -296,11 +299,13 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         """
         for fold in node_folds(grid):
             classes = np.unique(grid.y[fold.train])
-            for size, result in fold.largest._by_size(
-                grid.X[fold.train], fold.T, fold.sizes
-            ).items():
-                projections = fold.outputs(np.column_stack([d.beta for d in result]))
-                for i, model in (member for member in fold.members if member[1].n_hidden == size):
+            by_size = fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes)
+            for size, result in by_size.items():
+                beta = np.column_stack([d.beta for d in result])
+                projections = fold.outputs(beta)
+                for i, model in fold.members:
+                    if model.n_hidden != size:
+                        continue
                     odds = class_odds(projections, result, model._log_weights(classes))
                     outputs = projections if grid.output == "project" else odds
                     yield from grid.results([[i]], fold.number, outputs, fold.decode)

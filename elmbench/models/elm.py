@@ -20,10 +20,9 @@ from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 
 CONSTANT_LAYER = (
     "the hidden layer yields the same values for every training row, so there is nothing to tell "
-    "the classes apart by "
-    "and one class is predicted for all rows; with activation='sigmoid' this happens when <w, x> "
-    "is large, as it is "
-    "for many features: use 'nsig', which divides it by their number, or 'rbf'"
+    "the classes apart by and one class is predicted for all rows; with activation='sigmoid' this "
+    "happens when <w, x> is large, as it is for many features: use 'nsig', which divides it by "
+    "their number, or 'rbf'"
 )
 
 
@@ -98,7 +97,9 @@ class NodesFold(NamedTuple):
         """Return the products of the leading hidden nodes with `beta` for the test rows."""
         # H beta as the transpose of beta' H': a third of the time, as the columns of H are
         # contiguous.
-        return np.hstack([beta.T @ H[:, : len(beta)].T for H in self.probes]).T
+        size = len(beta)
+        parts = [beta.T @ H[:, :size].T for H in self.probes]
+        return np.hstack(parts).T
 
 
 def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
@@ -110,18 +111,20 @@ def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
         models = [model for _, model in members]
         largest = max(models, key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])
+        sizes = sorted({model.n_hidden for model in models})
         for j, (train, test) in enumerate(grid.folds):
             T, decode = grid.encode(train)
             blocks = [test[rows] for rows in layer_blocks(len(test))]
+            probes = [largest._hidden(grid.X[block]) for block in blocks]
             yield NodesFold(
                 number=j,
                 train=train,
                 members=members,
-                sizes=sorted({model.n_hidden for model in models}),
+                sizes=sizes,
                 largest=largest,
                 T=T,
                 decode=decode,
-                probes=[largest._hidden(grid.X[block]) for block in blocks],
+                probes=probes,
             )
 
 
@@ -155,6 +158,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
         For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """
         for fold in node_folds(grid):
+            numbers = [number for number, _ in fold.members]
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
             solutions = many_weights(
                 grid.X[fold.train],
@@ -165,7 +169,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
                 scale=fold.largest._scale(grid.y[fold.train]),
             )
             for positions, weights in solutions:
-                candidates = [[fold.members[position][0]] for position in positions]
+                candidates = [[numbers[position]] for position in positions]
                 outputs = fold.outputs(weights)
                 yield from grid.results(candidates, fold.number, outputs, fold.decode)
 

@@ -68,7 +68,8 @@ class _OSELM(HiddenNodesMixin):
             step = update_as_printed if self.start == "pinv" else update_symmetric
             for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
-                H = scaled_rows(self._hidden(X[block]), None if scale is None else scale[block])
+                block_scale = None if scale is None else scale[block]
+                H = scaled_rows(self._hidden(X[block]), block_scale)
                 self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
         self.n_seen_ += X.shape[0]
 

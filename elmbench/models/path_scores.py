@@ -118,6 +118,29 @@ def _compute_the_same(one: ScorerParts, other: ScorerParts) -> bool:
     return one.function is other.function and one.options == other.options
 
 
+def _metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Array | None:
+    """Return a metric of p candidates at once; None if its formula does not take these
+    predictions.
+    """
+    if metric.takes == "counts" and predicted.dtype.kind != "f":
+        classes = np.unique(np.concatenate([labels, predicted.ravel()]))
+        has_positive_class = len(classes) == 2 and classes[1] == 1
+        if metric.name in ("precision", "recall", "f1") and not has_positive_class:
+            return None
+        true_codes = np.searchsorted(classes, labels)
+        predicted_codes = np.searchsorted(classes, predicted)
+        return np.asarray(
+            metric.function(confusion_counts(true_codes, predicted_codes, len(classes)))
+        )
+    if predicted.dtype.kind == "f" and np.isfinite(predicted).all():
+        classes = np.unique(labels)
+        if metric.takes == "values" and len(classes) > 1:
+            return np.asarray(metric.function(labels.astype(np.float64), predicted))
+        if metric.name == "roc_auc" and len(classes) == 2:
+            return roc_areas(labels == classes[1], predicted)
+    return None
+
+
 def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision
     values (p, n).
@@ -126,21 +149,9 @@ def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_s
     parts = scorer_parts(path_scorer.scorer)
     labels = np.asarray(y)
     if metric and labels.ndim == 1 and len(labels):
-        function = metric.function
-        sign = parts.sign
-        if metric.takes == "counts" and predicted.dtype.kind != "f":
-            classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-            if metric.name not in ("precision", "recall", "f1") or (
-                len(classes) == 2 and classes[1] == 1
-            ):
-                codes = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
-                return np.asarray(sign * function(confusion_counts(*codes, len(classes))))
-        if predicted.dtype.kind == "f" and np.isfinite(predicted).all():
-            classes = np.unique(labels)
-            if metric.takes == "values" and len(classes) > 1:
-                return np.asarray(sign * function(labels.astype(np.float64), predicted))
-            if metric.name == "roc_auc" and len(classes) == 2:
-                return np.asarray(sign * roc_areas(labels == classes[1], predicted))
+        values = _metric_values(metric, labels, predicted)
+        if values is not None:
+            return np.asarray(parts.sign * values)
 
     def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
         return parts.sign * parts.function(y, outputs, **parts.options)

@@ -157,7 +157,8 @@ def product_round_off(mass: Array, Z: Array, residuals: Array, round_off: float)
     n = len(Z)
     worst = (round_off + n * EPS) * mass
     likely = round_off * np.minimum(mass, np.sqrt(mass))
-    largest = np.abs(Z).reshape(n, len(residuals), -1).max(axis=(0, 2))
+    by_ridge = np.abs(Z).reshape(n, len(residuals), -1)
+    largest = by_ridge.max(axis=(0, 2))
     return np.where(residuals > 0, worst * largest, likely * largest)
 
 

@@ -68,7 +68,8 @@ class FoldView(NamedTuple):
         """Write K between the training rows to `out`; K is symmetric, and both are in Fortran
         order.
         """
-        edges = [0, *np.flatnonzero(np.diff(self.positions) != 1) + 1, len(self.positions)]
+        gaps = np.flatnonzero(np.diff(self.positions) != 1)
+        edges = [0, *gaps + 1, len(self.positions)]
         if len(edges) > MOST_RUNS + 1:
             for column, position in enumerate(self.positions):
                 np.take(K[:, position], self.positions, out=out[:, column], mode="clip")
@@ -89,8 +90,9 @@ class FoldView(NamedTuple):
         weights = np.zeros((len(K), Z.shape[1]))
         weights[self.positions] = Z
         start = self.test.min(initial=len(K))
-        columns = K[:, start : self.test.max(initial=start) + 1]
-        return (weights.T @ columns)[:, self.test - start].T  # half of the time of K Z
+        stop = self.test.max(initial=start) + 1
+        products = weights.T @ K[:, start:stop]  # half of the time of K Z
+        return products[:, self.test - start].T
 
 
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
@@ -278,11 +280,12 @@ def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tup
 
     The ridge s is a weighted geometric mean, because larger ridges need fewer steps.
     """
-    inverse = _single_inverse(K, ridges[0] ** 0.6 * ridges[-1] ** 0.4)
+    shared_ridge = ridges[0] ** 0.6 * ridges[-1] ** 0.4
+    inverse = _single_inverse(K, shared_ridge)
     solutions = np.empty((len(ridges), len(spaces), len(K)))
     errors = np.empty((len(ridges), len(spaces)))
     for column, space in enumerate(spaces):
-        shared = SharedSpace(space, _MOST * len(ridges))
+        shared = SharedSpace(space, max_steps=_MOST * len(ridges))
         errors[:, column] = shared.solve(ridges, inverse)
         solutions[:, column] = shared.solutions(ridges).T
     return solutions, errors

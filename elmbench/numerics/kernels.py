@@ -49,7 +49,8 @@ def inner_products(X: Rows, centres: Rows) -> Array:
         if sp.issparse(centres):
             return np.asarray((X @ centres.T).toarray(order="C"))
         return np.asarray(X @ np.ascontiguousarray(centres.T))
-    return np.ascontiguousarray((centres @ X.T).T if sp.issparse(centres) else X @ centres.T)
+    products = (centres @ X.T).T if sp.issparse(centres) else X @ centres.T
+    return np.ascontiguousarray(products)
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:

@@ -199,8 +199,8 @@ def one_against_rest(
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
-        areas = [float(function(true == k, column)) for k, column in columns.items()]
-        valid = [area for area in areas if not np.isnan(area)]
+        scores = [float(function(true == k, column)) for k, column in columns.items()]
+        valid = [score for score in scores if not np.isnan(score)]
         return float(np.mean(valid)) if valid else float("nan")
 
     return mean

@@ -212,15 +212,19 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     sizes = np.abs(differences)
     nonzero = sizes > 1e-12 * sizes.max(initial=0.0)  # equal means of folds may differ by round-off
     weights = _doubled_ranks(np.where(nonzero, sizes, 0.0))[nonzero]
-    ways = np.ones(1)  # of each sum of weights
+    n_ways = np.ones(1)  # number of choices of signs for each sum of weights
     for weight in weights:
-        ways = np.pad(ways, (weight, 0)) + np.pad(ways, (0, weight))
-    observed = int(weights[differences[nonzero] > 0].sum())
-    p = {
-        "less": ways[: observed + 1].sum() / ways.sum(),
-        "greater": ways[observed:].sum() / ways.sum(),
-    }
-    return float(p[alternative] if alternative in p else min(1.0, 2 * min(p.values())))
+        n_ways = np.pad(n_ways, (weight, 0)) + np.pad(n_ways, (0, weight))
+    total = n_ways.sum()
+    is_positive = differences[nonzero] > 0
+    observed = int(weights[is_positive].sum())
+    p_less = n_ways[: observed + 1].sum() / total
+    p_greater = n_ways[observed:].sum() / total
+    if alternative == "less":
+        return float(p_less)
+    if alternative == "greater":
+        return float(p_greater)
+    return float(min(1.0, 2 * min(p_less, p_greater)))
 
 
 def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -248,7 +252,8 @@ def holm(p: Sequence[float]) -> list[float]:
     ascending = np.asarray(p, float)[order]
     n_remaining = np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(ascending * n_remaining))
+    cumulative = np.maximum.accumulate(ascending * n_remaining)
+    corrected[order] = np.minimum(1, cumulative)
     return [float(value) for value in corrected]
 
 

@@ -62,8 +62,10 @@ class RowWeightedClassifier(FamilyClassifier):
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         rows, labels, weights = _select_weighted(self, rows, labels, sample_weight)
-        self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
-        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
+        weighted_labels = labels if weights is None else labels[weights > 0]
+        self.classes_ = np.unique(weighted_labels)
+        targets = encode_classes(labels, self.classes_)
+        self._fit(rows, targets, self._scale(labels, weights))
         return self
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:

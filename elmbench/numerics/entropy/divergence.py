@@ -20,9 +20,10 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     """
     means = np.asarray(means, dtype=np.float64)
     variances = np.asarray(variances, dtype=np.float64)
-    squared = (means[..., 1] - means[..., 0]) ** 2
+    squared_gap = (means[..., 1] - means[..., 0]) ** 2
+    sums = variances.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(squared == 0.0, 0.0, squared / variances.sum(axis=-1))
+        return np.where(squared_gap == 0.0, 0.0, squared_gap / sums)
 
 
 def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
@@ -36,7 +37,8 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     """
     variances = np.asarray(variances, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logarithm = np.log(variances.mean(axis=-1)) - 0.5 * np.log(variances).sum(axis=-1)
+        log_mean = np.log(variances.mean(axis=-1))
+        logarithm = log_mean - 0.5 * np.log(variances).sum(axis=-1)
         are_points = (variances == 0.0).all(axis=-1)
         if form == "corrected":
             return np.where(are_points, 0.0, logarithm) + leading_term(means, variances)

@@ -147,9 +147,8 @@ def leading_solutions(
     tall = [size for size in sizes if size <= len(T)]
     for size in sizes[len(tall) :]:  # before any column is overwritten
         Q, R = qr(H[:, :size].T, mode="economic", check_finite=False)
-        Z, condition = _pseudo_solve(
-            R, T, cutoff, transposed=True
-        )  # H' = QR, the solution is Q R'^+ T
+        # With H' = QR, the solution is Q R'^+ T.
+        Z, condition = _pseudo_solve(R, T, cutoff, transposed=True)
         yield size, Q @ Z, condition
     if tall:
         rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
@@ -172,8 +171,10 @@ def _pseudo_solve(
     rank = int((values > cutoff * values[0]).sum())
     if rank == 0:
         return np.zeros_like(B), np.inf
-    solution = V[:rank].T @ ((U[:, :rank].T @ B) / values[:rank, np.newaxis])
-    return solution, float(values[0] / values[rank - 1])
+    coordinates = U[:, :rank].T @ B
+    coordinates /= values[:rank, np.newaxis]
+    condition = float(values[0] / values[rank - 1])
+    return V[:rank].T @ coordinates, condition
 
 
 # --- Recursive least squares: P = (H'H)^-1 and the output weights of a growing set of rows
