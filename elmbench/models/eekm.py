@@ -129,8 +129,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         if rank == 0:
             raise ValueError(
                 "kernel: expected one with positive values between each row and itself, got "
-                f"{self.kernel!r} instead, "
-                "which is positive for no landmark"
+                f"{self.kernel!r} instead, which is positive for no landmark"
             )
 
         def features(rows: NDArray[np.intp]) -> Array:

@@ -124,8 +124,7 @@ class _MKELM:
         if self.max_iter and not result.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} "
-                "iterations: "
-                "expected a larger max_iter or tol",
+                "iterations: expected a larger max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )

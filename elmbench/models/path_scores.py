@@ -65,18 +65,20 @@ def path_results(
                 scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score
             )
     score_time = (time.perf_counter() - started) / fit_times.size
-    return [
-        {
-            "fit_time": fit_times[i, j],
-            "score_time": score_time,
-            "fit_error": None,
-            "test_scores": columns[""][i]
-            if "" in columns
-            else {name: column[i] for name, column in columns.items()},
-        }
-        for i in range(len(fit_times))
-        for j, columns in enumerate(values)
-    ]
+    results = []
+    for i in range(len(fit_times)):
+        for j, columns in enumerate(values):
+            scores: Any = {name: column[i] for name, column in columns.items()}
+            results.append(
+                {
+                    "fit_time": fit_times[i, j],
+                    "score_time": score_time,
+                    "fit_error": None,
+                    # A single scorer has an empty name.
+                    "test_scores": scores.get("", scores),
+                }
+            )
+    return results
 
 
 def _break_ties(

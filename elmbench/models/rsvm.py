@@ -172,9 +172,8 @@ class _RSVM:
         if n_stopped:
             warnings.warn(
                 f"Newton's method ended before the gradient was zero to tol={self.tol:g}, for "
-                f"{n_stopped} of "
-                f"{len(minima)} outputs (max_iter={self.max_iter}): expected more steps or a "
-                "smaller C",
+                f"{n_stopped} of {len(minima)} outputs (max_iter={self.max_iter}): "
+                "expected more steps or a smaller C",
                 ConvergenceWarning,
                 stacklevel=4,
             )

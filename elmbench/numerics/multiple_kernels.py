@@ -50,7 +50,8 @@ def kernel_values(
         part = X[:, selected]
         geometry = GEOMETRIES[name](part, Y[:, selected]) if name else part[:, : len(Y)]
         if start is not None and name.endswith("distance"):
-            np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
+            # The round-off of a zero distance would show with a large gamma.
+            np.fill_diagonal(geometry[:, start:], 0.0)
         for p in members:
             np.copyto(values[p], geometry)
             kernels[p].evaluate(values[p])
@@ -227,8 +228,19 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 
 
 class WeightPath(NamedTuple):
-    """The path of the weights and of the objective; with the last weights, (K + ridge I)^-1 T and
-    the condition.
+    """The result of Algorithm 1.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n, k)
+        (K + ridge I)^-1 T for the last weights.
+    weights : ndarray of shape (n_iter + 1, m)
+        Kernel weights at the start and after each iteration.
+    objective : ndarray of shape (n_iter + 1,)
+        The objective for these weights.
+    converged : bool
+    condition : float
+        Condition number of the last K + ridge I.
     """
 
     coefficients: Array

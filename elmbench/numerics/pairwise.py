@@ -215,8 +215,7 @@ class Kernel:
         if n_rows != n_columns:
             raise ValueError(
                 "X: expected the square matrix of the kernel between the training rows, as kernel "
-                "is 'precomputed', "
-                f"got shape {X.shape} instead"
+                f"is 'precomputed', got shape {X.shape} instead"
             )
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
 

@@ -208,10 +208,9 @@ def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> 
     settings = ", ".join(f"{name}={params[name]!r}" for name in _REPORTED if name in params)
     warnings.warn(
         "the system to be solved is singular to working precision, condition "
-        f"{system.condition:.1e}, with {settings}: "
-        "the ridge 1/C is below the round-off of a matrix without full rank, so that directions "
-        "are left out; expected "
-        "a smaller C, or a kernel or nodes that tell the rows apart",
+        f"{system.condition:.1e}, with {settings}: the ridge 1/C is below the round-off of a "
+        "matrix without full rank, so that directions are left out; expected a smaller C, or a "
+        "kernel or nodes that tell the rows apart",
         LinAlgWarning,
         stacklevel=5,
     )

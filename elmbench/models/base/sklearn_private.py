@@ -118,7 +118,7 @@ def score_predictions(model: Any, X: Any, y: Any, scorer: Any, error_score: Any)
     """Return the score of a model, with the warnings and the value for errors of `GridSearchCV`."""
     from sklearn.model_selection._validation import _score
 
-    return _score(model, X, y, scorer, None, error_score)
+    return _score(model, X, y, scorer, score_params=None, error_score=error_score)
 
 
 def callbacks_of_fit(search: Any) -> AbstractContextManager[Any]:

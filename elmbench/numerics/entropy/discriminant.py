@@ -24,11 +24,23 @@ class Moments:
     """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w
     at most.
 
-    `first` is the first row; `mean` the mean less the first row, exactly zero for a constant
-    feature; `spread` the largest distance of a value from that of the first row, all of shape (w,).
-    `scatter`, (w, w), is the sum of the outer products of the centred rows; `fourth` maps each
-    number of leading features to the sum of the fourth powers of their norms. A row of weight w
-    counts w times: `weight` is the sum of the weights, the number of rows without any.
+    A row of weight w counts w times.
+
+    Attributes
+    ----------
+    n_rows : int
+    weight : float
+        Sum of the weights; the number of rows if they have none.
+    first : ndarray of shape (w,)
+        The first row.
+    mean : ndarray of shape (w,)
+        The mean less the first row; exactly zero for a constant feature.
+    spread : ndarray of shape (w,)
+        The largest distance of a value from the value in the first row.
+    scatter : ndarray of shape (w, w)
+        Sum of the outer products of the centred rows.
+    fourth : dict of int to float
+        For each number of leading features, the sum of the fourth powers of their norms.
     """
 
     n_rows: int
@@ -124,12 +136,18 @@ def moments(
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
+    """The direction between two sets of rows, and the Gaussians of their projections.
 
-    Means and variances are those of the negative set and of the positive one. The means differ by
-    2; if those of the rows coincide, there is no direction and `beta` is zero. The condition is
-    that of the sum of the covariances; the cancellation is the factor by which round-off grows in
-    the smaller variance.
+    Attributes
+    ----------
+    beta : ndarray of shape (size,)
+        The direction; zero if the means of the sets coincide.
+    means, variances : tuple of two floats
+        Those of the negative set come first. The means differ by 2 unless `beta` is zero.
+    condition : float
+        Condition number of the sum of the covariances.
+    cancellation : float
+        Factor by which round-off grows in the smaller variance.
     """
 
     beta: Array
@@ -213,23 +231,27 @@ def crossing_points(
     """Return the points where `log_odds` is zero, in ascending order: the thresholds of the
     decision.
 
-    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros
-    s = t - m- of D s^2
-    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is computed from the product of the
-      two, so that nothing cancels as D goes to zero. There is one point if the variances are equal
-      up to round-off, and none if one class is likelier everywhere; otherwise there are two.
-      (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.)
+    Let D = S- - S+ and c = ln(S-/S+) + 2 `log_weight`, and let the means differ by g. The points
+    are the zeros s = t - m- of
+
+        D s^2 - 2 g S- s + g^2 S- - S- S+ c.
+
+    The zero between the classes is computed from the product of the two, so nothing cancels as D
+    goes to zero. There is one point if the variances are equal up to round-off, and none if one
+    class is likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose
+    formula of t+ and t- has 2 S+ for 2 S- in one.)
     """
     (m_negative, m_positive) = means
     (S_negative, S_positive) = variances
     gap = m_positive - m_negative
     D = S_negative - S_positive
     c = np.log(S_negative / S_positive) + 2.0 * log_weight
-    if gap == 0.0 or gap**2 + D * c < 0.0:
+    excess = gap**2 + D * c
+    if gap == 0.0 or excess < 0.0:
         return np.empty(0)
-    root = np.sqrt(S_negative * S_positive * (gap**2 + D * c))
-    half = gap * S_negative + root
-    points = [m_negative + S_negative * (gap**2 - S_positive * c) / half]
+    half = gap * S_negative + np.sqrt(S_negative * S_positive * excess)
+    between = m_negative + S_negative * (gap**2 - S_positive * c) / half
+    points = [between]
     if abs(D) > EQUAL * max(S_negative, S_positive):
         points.append(m_negative + half / D)
     return np.sort(points)

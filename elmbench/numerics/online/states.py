@@ -90,14 +90,12 @@ class _OnlineState:
         if self.kernel.is_precomputed and self.stored is not None:
             raise ValueError(
                 "X: expected all rows in one call, as kernel is 'precomputed' and holds no values "
-                "between the rows of "
-                "several calls, got further rows instead"
+                "between the rows of several calls, got further rows instead"
             )
         position = 0
         while position < len(T):
-            piece = slice(
-                position, len(T) if self.kernel.is_precomputed else position + max(PIECE, self.size)
-            )
+            length = len(T) if self.kernel.is_precomputed else max(PIECE, self.size)
+            piece = slice(position, position + length)
             self._absorb_numbers(self.kernel, X[piece], T[piece])
             position = piece.stop
         if not self.kernel.is_definite:
