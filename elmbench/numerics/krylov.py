@@ -312,10 +312,13 @@ class SharedSpace:
         return y if info == 0 else np.full(k, np.nan)
 
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
+        """Return (s + t c'y) w - (G + r U) y for a ridge r, see `SharedSpace`."""
         y = self._weights(ridge, rest, loss)
         k = self._added
-        residual = self._images[:, :k] @ y
-        residual += self._basis[:, self._first : self._first + k] @ (ridge * y)
+        images = self._images[:, :k]
+        columns = self._basis[:, self._first : self._first + k]
+        residual = images @ y
+        residual += columns @ (ridge * y)
         factor = rest + loss * (self._shares[:k] @ y)
         np.subtract(factor * self._start.next_column, residual, out=residual)
         return residual

@@ -280,9 +280,11 @@ class HyperplaneState:
             planes = Hyperplanes(
                 columns=self.columns, owners=self.owners, names=self.names, counts=self.counts
             )
-            (position, self.step, self.size, self.born), status = run_compiled(
-                absorb_hyperplanes, counters, batch, settings, planes
-            )
+            counters, status = run_compiled(absorb_hyperplanes, counters, batch, settings, planes)
+            position = counters.position
+            self.step = counters.step
+            self.size = counters.size
+            self.born = counters.born
             if status == GROW:
                 self._reserve()
             elif self.step % self.prune_every == 0:
