@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgWarning
+from scipy.linalg import LinAlgWarning, pinvh
 
 from elmbench.models.base.family import estimator
 from elmbench.models.base.sklearn_private import StrOptions
@@ -37,7 +37,9 @@ class _OSELM(HiddenNodesMixin):
     batch_size: int = 200
     start: str = "pinv"
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"start": [StrOptions({"pinv", "ridge"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "start": [StrOptions({"pinv", "ridge", "toolbox"})]
+    }
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._start(X, T)
@@ -57,7 +59,7 @@ class _OSELM(HiddenNodesMixin):
         if X.shape[0] == 0:
             return
         T = scaled_rows(T, scale)
-        if self.start == "pinv" and self.n_seen_ < self.initial_batch:
+        if self.start != "ridge" and self.n_seen_ < self.initial_batch:
             self._extend_first_block(scaled_rows(self._hidden(X), scale), T)
         elif self.n_seen_ == 0:
             # The first block, eqs. (5) and (6), with a ridge.
@@ -65,7 +67,7 @@ class _OSELM(HiddenNodesMixin):
             self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
             self.beta_ = self.P_ @ (H.T @ T)
         else:
-            step = update_as_printed if self.start == "pinv" else update_symmetric
+            step = update_symmetric if self.start == "ridge" else update_as_printed
             for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
                 block_scale = None if scale is None else scale[block]
@@ -82,7 +84,7 @@ class _OSELM(HiddenNodesMixin):
         H_before, T_before = self._first_block
         H = np.vstack([H_before, H])
         T = np.vstack([T_before, T])
-        self.P_ = pseudo_inverse_of_gram(H)
+        self.P_ = pinvh(H.T @ H) if self.start == "toolbox" else pseudo_inverse_of_gram(H)
         self.beta_ = self.P_ @ (H.T @ T)
         if len(H) < self.initial_batch:
             self._first_block = H, T
@@ -119,18 +121,20 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Only used with `start="ridge"`.
     initial_batch : int, default=250
-        Number of rows in the first block of `fit`. With `start="pinv"`, `partial_fit` collects at
-        least as many: until then, each call computes the output weights of all rows so far, so that
-        rows one by one give the network of `fit`. With `start="ridge"`, the first block of
+        Number of rows in the first block of `fit`. Without `start="ridge"`, `partial_fit` collects
+        at least as many: until then, each call computes the output weights of all rows so far, so
+        that rows one by one give the network of `fit`. With `start="ridge"`, the first block of
         `partial_fit` has the rows of its first call.
     batch_size : int, default=200
         Number of rows in later blocks, also within one call of `partial_fit`.
-    start : {"pinv", "ridge"}, default="pinv"
+    start : {"pinv", "ridge", "toolbox"}, default="pinv"
         Replacement of the inverse in eq. (5), which does not exist for fewer rows than nodes.
         "pinv": the pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then
         eqs. (7) and (8) as printed, which may diverge. A `scipy.linalg.LinAlgWarning` is issued if
-        the nodes are dependent in the first block. "ridge": (H_1'H_1 + I/C)^-1; the network then
-        equals `ELMClassifier` for any blocks.
+        the nodes are dependent in the first block. "toolbox": pinv(H_1'H_1), as in the authors'
+        Lynx toolbox (`OnlineSequentialELM.m`); the cutoff acts on this matrix, so its rank is
+        lower. The later steps are the same. "ridge": (H_1'H_1 + I/C)^-1; the network then equals
+        `ELMClassifier` for any blocks.
     activation, random_state
         As in `ELMClassifier`.
     class_weight : "balanced", dict or None, default=None

@@ -181,3 +181,17 @@ def test_rows_one_by_one_are_classified_as_after_fit(chunk):
         model.partial_fit(X[part], y[part], classes=[0, 1, 2, 3])
     accuracy = OSELMClassifier(random_state=0).fit(X, y).score(X, y)
     assert model.score(X, y) >= accuracy - 0.01
+
+
+@pytest.mark.parametrize(("start", "rank"), [("toolbox", 2), ("pinv", 3)])
+def test_cutoff_of_the_start(start, rank):
+    """A singular value of 1e-9 is above the cutoff of H, and its square below that of H'H."""
+    rng = np.random.default_rng(0)
+    U, _ = np.linalg.qr(rng.normal(size=(5, 3)))
+    V, _ = np.linalg.qr(rng.normal(size=(8, 3)))
+    values = np.array([1, 0.5, 1e-9])
+    model = OSELMRegressor(initial_batch=5, start=start)
+    model._first_block = np.zeros((0, 8)), np.zeros((0, 1))
+    model._extend_first_block((U * values) @ V.T, np.ones((5, 1)))
+    expected = (V[:, :rank] / values[:rank] ** 2) @ V[:, :rank].T
+    np.testing.assert_allclose(model.P_, expected, atol=1e-6 * np.abs(expected).max())
