@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
-from elmbench.evaluation.preprocessing import prepared_inputs, scaler_of, take_rows
 from elmbench.evaluation.splits import Indices, order_rows, outer_parts, part_sizes, stratified_rows
+from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from elmbench.datasets.dataset import Columns, Dataset
+    from elmbench.evaluation import preprocessing
+else:
+    # The process of a comparison does without scikit-learn, which its workers import.
+    preprocessing = LazyModule("elmbench.evaluation.preprocessing")
 
 #: Increase this when the meaning of stored results changes, but nothing else in their keys does.
 FORMAT = 1
@@ -151,13 +155,19 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
         name: getattr(data, name) for name in ("groups", "times", "folds", "weights", "rows")
     }
     columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
-    return replace(data, X=take_rows(data.X, numbers), y=data.y[numbers], splits=splits, **columns)
+    return replace(
+        data,
+        X=preprocessing.take_rows(data.X, numbers),
+        y=data.y[numbers],
+        splits=splits,
+        **columns,
+    )
 
 
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
     """Return all rows of a data set, scaled over all of them, from a cache."""
-    return prepared_inputs(load_rows(dataset, data_dir).X, slice(None), scale)
+    return preprocessing.prepared_inputs(load_rows(dataset, data_dir).X, slice(None), scale)
 
 
 def scaled_inputs(
@@ -168,7 +178,7 @@ def scaled_inputs(
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
-        return prepared_inputs(data.X, train, scale, data.encoded_columns)
+        return preprocessing.prepared_inputs(data.X, train, scale, data.encoded_columns)
     return _scaled_rows(dataset, data_dir, scale)
 
 
@@ -208,7 +218,7 @@ def fold_of(
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
-        scaler = scaler_of(scale).fit(
+        scaler = preprocessing.scaler_of(scale).fit(
             y[train if scale.fit_on == "train" else slice(None), np.newaxis]
         )
         y = scaler.transform(y[:, np.newaxis])[:, 0]
@@ -217,7 +227,7 @@ def fold_of(
         name: values[train] for name, values in by_row.items() if values is not None
     }
     if data.is_raw:
-        columns |= {"raw": take_rows(data.X, train), "columns": data.columns}
+        columns |= {"raw": preprocessing.take_rows(data.X, train), "columns": data.columns}
     fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), **columns)
     if scale is None or scale.metrics == "scaled":
         return fold

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.models.protocols import Evaluated, Folds
@@ -22,6 +20,10 @@ def weight_argument(model: Any) -> str | None:
     """Return the argument of a model's `fit` that takes the weights of rows; None if it takes
     none.
     """
+    # The process of a comparison does without scikit-learn, which its workers import.
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
     if isinstance(model, Pipeline):
         name, last = model.steps[-1]
         argument = weight_argument(last)

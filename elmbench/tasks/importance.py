@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import FoldData
 from elmbench.evaluation.predictions import FoldScores, outputs_for
-from elmbench.evaluation.preprocessing import columns_of_inputs
+from elmbench.lazy import LazyModule
 from elmbench.registry.scorers import find_metric
 from elmbench.tasks.base import Context, Result
 from elmbench.tasks.fit import Fit
+
+if TYPE_CHECKING:
+    from elmbench.evaluation import preprocessing
+else:
+    preprocessing = LazyModule("elmbench.evaluation.preprocessing")
 
 #: Shuffles of each column, and the most test rows that are shuffled.
 REPEATS = 5
@@ -43,7 +48,7 @@ class Importance(Fit):
         metric = find_metric(self.metric)
         sources = np.arange(data.X_test.shape[1])
         if data.raw is not None and data.columns is not None:
-            sources = columns_of_inputs(data.raw, data.columns)
+            sources = preprocessing.columns_of_inputs(data.raw, data.columns)
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)

@@ -5,14 +5,14 @@ selection).
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
-from elmbench.evaluation.preprocessing import prepared_inputs, take_rows
 from elmbench.evaluation.splits import Indices, folds_of, stratified_rows
+from elmbench.lazy import LazyModule
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
@@ -26,6 +26,11 @@ from elmbench.tasks.base import (
     finish_result,
 )
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
+
+if TYPE_CHECKING:
+    from elmbench.evaluation import preprocessing
+else:
+    preprocessing = LazyModule("elmbench.evaluation.preprocessing")
 
 INNER = Split("kfold", 3)
 
@@ -154,7 +159,7 @@ class Search(TrainingWork):
             yield problem
             return
         for fold in folds:
-            inputs = prepared_inputs(X, fold[0], scale, data.columns)
+            inputs = preprocessing.prepared_inputs(X, fold[0], scale, data.columns)
             yield replace(problem, X=inputs, folds=[fold])
 
     def inner_folds(
@@ -162,7 +167,7 @@ class Search(TrainingWork):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
         rows = self.rows_of(data)
-        X = take_rows(data.X_train if data.raw is None else data.raw, rows)
+        X = preprocessing.take_rows(data.X_train if data.raw is None else data.raw, rows)
         y = data.y_train[rows]
         groups = None if data.groups is None else data.groups[rows]
         times = None if data.times is None else data.times[rows]
