@@ -16,7 +16,7 @@ import numpy as np
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.strict_test import strict_test
 from elmbench.judging.table_measures import Array, Row, compare_order, rows_of
-from elmbench.judging.table_verdicts import TableVerdict, judge_measures
+from elmbench.judging.table_verdicts import ALPHA, TableVerdict, judge_measures
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
 from elmbench.metrics import less_is_better, margin_of
 from elmbench.numerics.seeds import generator
@@ -30,8 +30,6 @@ KINDS = (
     "all shifted by two margins",
     "one model replaced by noise",
 )
-#: The level of the strict test.
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
