@@ -43,11 +43,11 @@ class GridPath(Protocol):
     """A class that evaluates a whole grid from shared work.
 
     The real outputs of a path and of separate fits agree to 1e-10 of the outputs' size, or to 10 x
-    condition x machine precision of their norm over the training rows if that is more, with the
-    condition of the solved system. Labels follow from the outputs by the rule of `predict`, which
-    also decides ties. So both choose equally good hyperparameters: the same ones, unless scores
-    differ by this round-off only. Only `SVMClassifier` differs: its outputs agree within LIBSVM's
-    tolerance.
+    condition x machine precision of their norm over the training rows, or of the largest output of
+    a test row, if that is more. The condition is that of the solved system. Labels follow from the
+    outputs by the rule of `predict`, which also decides ties. So both choose equally good
+    hyperparameters: the same ones, unless scores differ by this round-off only. Only
+    `SVMClassifier` differs: its outputs agree within LIBSVM's tolerance.
 
     Classes with a method `decision_function` or `project` may have `decision_grid` or
     `project_grid` too: the same as `evaluate_grid`, with the values of that method as `outputs`.

@@ -29,11 +29,14 @@ def allowed(model: Any, outputs: np.ndarray, targets: np.ndarray) -> float:
     A few test rows may have outputs that are next to nothing, as what coefficients of the size of
     the targets add up to: their size is at least that of the learnt targets, -1/+1 for a
     classifier. Round-off in the solution of a system is bounded in the 2-norm, so the condition
-    multiplies the norm of all targets.
+    multiplies the norm of all targets, or the outputs of test rows that are larger: there, the same
+    coefficients add up to more.
     """
     sizes = np.ones(len(targets)) if hasattr(model, "classes_") else np.abs(targets)
-    size = max(np.abs(outputs).max(), sizes.max())
-    return float(max(1e-10 * size, min(10 * model.condition_ * EPS, 1e9) * np.linalg.norm(sizes)))
+    largest = np.abs(outputs).max()
+    size = max(largest, sizes.max())
+    norm = max(largest, np.linalg.norm(sizes))
+    return float(max(1e-10 * size, min(10 * model.condition_ * EPS, 1e9) * norm))
 
 
 def clear_labels(outputs: np.ndarray, within: float) -> np.ndarray:

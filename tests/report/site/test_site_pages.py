@@ -196,11 +196,12 @@ def test_findings_have_links_to_tables_that_have_results(site: Path) -> None:
 
 
 def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
-    heading, *rows = Page(site / "paper-kos-elm.html").tables[0]
+    tables = Page(site / "paper-kos-elm.html").tables
+    heading, *rows = next(table for table in tables if "in all" in table[0])
     (part,) = [dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"]
     counted = {name.split(" ", 1)[-1]: number for name, number in part.items()}
-    # Five figures of WDBC by profile paper, those of Sylva by profile fast.
-    assert counted["reproduced"] == "3"
+    # Five values of WDBC by profile paper, those of Sylva by profile fast.
+    assert counted["consistent"] == "3"
     assert counted["differs"] == "4"
     assert part["in all"] == "10"
 
