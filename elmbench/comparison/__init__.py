@@ -1,1 +1,3 @@
-"""Comparisons of models on a user's own data: everything behind `elmbench compare`."""
+"""Requests, budgets and final models of `elmbench compare`; the ranking is in
+`elmbench.evaluation.model_order`, the table in `elmbench.tables.comparison`.
+"""

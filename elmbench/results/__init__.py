@@ -1,4 +1,4 @@
-"""From stored cells to tables and verdicts."""
+"""The files of cells and predictions, and the folders that they are in."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
