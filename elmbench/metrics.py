@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from elmbench.lazy import LazyModule
 
@@ -21,6 +21,30 @@ else:
     scores = LazyModule("elmbench.numerics.scores")
 
 Takes = Literal["counts", "values", "scores", "probabilities"]
+
+
+class Unit(NamedTuple):
+    """The range of a metric, and the distance from a published value that does not matter."""
+
+    #: The unit of distances in words; points are hundredths.
+    name: str
+    least: float
+    greatest: float
+    margin: float
+    #: True if the margin is a share of the published value.
+    is_relative: bool = False
+
+    def margin_of(self, published: float) -> float:
+        """Return the margin of a published value, in the unit of the value."""
+        return self.margin * abs(published) if self.is_relative else self.margin
+
+
+SHARE = Unit("points", least=0.0, greatest=1.0, margin=0.01)
+CORRELATION = Unit("", least=-1.0, greatest=1.0, margin=0.02)
+ERROR = Unit("%", least=0.0, greatest=math.inf, margin=0.03, is_relative=True)
+NUMBER_OF_ROWS = Unit("rows", least=0.0, greatest=math.inf, margin=2.0)
+#: The unit of R squared.
+EXPLAINED_SHARE = SHARE._replace(least=-math.inf)
 
 
 @dataclass(frozen=True)
@@ -36,12 +60,16 @@ class Metric:
     #: Returns NaN if the metric is not defined.
     function: Callable[..., Any] = field(compare=False, repr=False)
     less_is_better: bool = False
-    #: True if its value is a number of rows.
-    counts_rows: bool = False
+    unit: Unit = SHARE
     #: True if each `cells.csv` of its task has it.
     column: bool = False
     #: scikit-learn's scorer of the same values, of an error negated.
     scorer: str = ""
+
+    @property
+    def counts_rows(self) -> bool:
+        """True if its value is a number of rows."""
+        return self.unit == NUMBER_OF_ROWS
 
     @property
     def task(self) -> str:
@@ -82,7 +110,7 @@ def _metric(
     takes: Takes,
     formula: Callable[[], Callable[..., Any]],
     scorer: str = "",
-    **options: bool,
+    **options: Any,
 ) -> Metric:
     """Return a metric; its formula is looked up at its first call, which imports numpy."""
     find = cache(formula)
@@ -95,14 +123,21 @@ def _count(name: str, *, row: int, column: int, less_is_better: bool = False) ->
         name,
         "counts",
         lambda: scores.cell_count(row, column),
-        counts_rows=True,
+        unit=NUMBER_OF_ROWS,
         less_is_better=less_is_better,
         column=True,
     )
 
 
 _ENTRIES = [
-    _metric("mcc", "counts", lambda: scores.matthews_correlation, "matthews_corrcoef", column=True),
+    _metric(
+        "mcc",
+        "counts",
+        lambda: scores.matthews_correlation,
+        "matthews_corrcoef",
+        unit=CORRELATION,
+        column=True,
+    ),
     _metric("gmean", "counts", lambda: scores.geometric_mean, column=True),
     _metric("accuracy", "counts", lambda: scores.accuracy, "accuracy", column=True),
     _metric(
@@ -134,15 +169,28 @@ _ENTRIES = [
         "average_precision",
     ),
     _metric(
-        "log_loss", "probabilities", lambda: scores.log_loss, "neg_log_loss", less_is_better=True
+        "log_loss",
+        "probabilities",
+        lambda: scores.log_loss,
+        "neg_log_loss",
+        less_is_better=True,
+        unit=ERROR,
     ),
-    _metric("nrmse", "values", lambda: scores.normalised_error, less_is_better=True, column=True),
+    _metric(
+        "nrmse",
+        "values",
+        lambda: scores.normalised_error,
+        less_is_better=True,
+        unit=ERROR,
+        column=True,
+    ),
     _metric(
         "rmse",
         "values",
         lambda: scores.root_mean_squared_error,
         "neg_root_mean_squared_error",
         less_is_better=True,
+        unit=ERROR,
         column=True,
     ),
     _metric(
@@ -151,6 +199,7 @@ _ENTRIES = [
         lambda: scores.mean_squared_error,
         "neg_mean_squared_error",
         less_is_better=True,
+        unit=ERROR,
     ),
     _metric(
         "mae",
@@ -158,15 +207,16 @@ _ENTRIES = [
         lambda: scores.mean_absolute_error,
         "neg_mean_absolute_error",
         less_is_better=True,
+        unit=ERROR,
     ),
-    _metric("r2", "values", lambda: scores.r2, "r2"),
+    _metric("r2", "values", lambda: scores.r2, "r2", unit=EXPLAINED_SHARE),
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
 #: The command that lists metrics.
 LIST_COMMAND = "elmbench list metrics"
-#: Measures between -1 and 1.
-_CORRELATIONS = ("mcc", "spearman")
+#: The rank correlation of two quantities; it is measured, not computed from predictions.
+RANK_CORRELATION = "spearman"
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 #: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed from
@@ -188,27 +238,11 @@ def columns(task: str) -> list[str]:
     return [metric.name for metric in REGISTRY.values() if metric.task == task and metric.column]
 
 
-def margin_of(name: str, published: float) -> float:
-    """Return the largest distance from a published value that does not matter, in its unit.
-
-    It is a point of a share, .02 of a correlation, two rows of a count, and 3 % of an error.
-    """
-    if name in _CORRELATIONS:
-        return 0.02
-    if counts_rows(name):
-        return 2.0
-    if less_is_better(name) and name != PREQUENTIAL:
-        return 0.03 * abs(published)
-    return 0.01
-
-
-def range_of(name: str) -> tuple[float, float]:
-    """Return the least and the greatest possible value of a measure."""
-    if name in _CORRELATIONS:
-        return -1.0, 1.0
-    if counts_rows(name) or (less_is_better(name) and name != PREQUENTIAL):
-        return 0.0, math.inf
-    return (-math.inf, 1.0) if name == "r2" else (0.0, 1.0)
+def unit_of(name: str) -> Unit:
+    """Return the unit of a measure; that of a share, unless it says otherwise."""
+    if name == RANK_CORRELATION:
+        return CORRELATION
+    return REGISTRY[name].unit if name in REGISTRY else SHARE
 
 
 def less_is_better(name: str) -> bool:

@@ -251,7 +251,8 @@ def _check_against_papers(names: list[str], profile: str | None, *, strict: bool
     if not strict:
         return 0
     outcome = check_strictly(papers)
-    state.say(*outcome.objections)
+    for objection in outcome.objections:
+        typer.echo(objection, err=True)
     return outcome.exit_code
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -137,8 +138,6 @@ def prepared_inputs(
 
     `columns`: see `preprocessing`.
     """
-    from scipy.sparse import issparse
-
     if scale is not None and issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(
             f"scaling of kind {scale.kind!r} would make sparse rows dense",

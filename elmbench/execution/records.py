@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.metrics import REGISTRY, range_of
+from elmbench.metrics import REGISTRY
 
 #: The largest number of cells in a request.
 _MOST_CELLS = 1_000_000
@@ -40,9 +40,9 @@ def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None
         name, _, _ = column.partition("@")
         if name not in REGISTRY or value is None:
             continue
-        least, greatest = range_of(name)
-        if value < least - _ROUNDING or value > greatest + _ROUNDING:
-            raise ValueError(f"expected {name} to be from {least} to {greatest}")
+        unit = REGISTRY[name].unit
+        if not unit.least - _ROUNDING <= value <= unit.greatest + _ROUNDING:
+            raise ValueError(f"expected {name} to be from {unit.least} to {unit.greatest}")
     return measures
 
 

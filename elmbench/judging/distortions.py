@@ -14,11 +14,10 @@ from itertools import combinations
 import numpy as np
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.strict_test import strict_test
 from elmbench.judging.table_measures import Array, Row, compare_order, rows_of
 from elmbench.judging.table_verdicts import ALPHA, TableVerdict, judge_measures
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
-from elmbench.metrics import less_is_better, margin_of
+from elmbench.metrics import less_is_better, unit_of
 from elmbench.numerics.seeds import generator
 
 #: The kinds of distortions, in the order in which they are reported.
@@ -69,7 +68,7 @@ def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
 
 def _printed(metric: str, row: Row, published: Array) -> Row:
     """Return a row with different published values."""
-    margins = np.array([margin_of(metric, value) for value in published.tolist()])
+    margins = np.array([unit_of(metric).margin_of(value) for value in published.tolist()])
     return replace(row, published=published, margins=margins)
 
 
@@ -164,10 +163,9 @@ def accepted_own_runs(metric: str, compared: Sequence[ComparedValue]) -> tuple[i
     accepted = 0
     n = 0
     for values in prints_of_runs(compared):
-        rows = rows_of(values)
-        test = strict_test(rows)
-        fails = judge_measures(metric, rows).state == "does not hold"
-        accepted += not fails and (test is None or test.p > ALPHA)
+        verdict = judge_measures(metric, rows_of(values))
+        is_rejected = any(test.p <= ALPHA for test in verdict.strict)
+        accepted += not is_rejected and verdict.state != "does not hold"
         n += 1
     return accepted, n
 

@@ -19,7 +19,7 @@ from elmbench.judging.value_verdicts import (
     run_means,
 )
 from elmbench.judging.verdict_words import COMPLETE
-from elmbench.metrics import margin_of, range_of
+from elmbench.metrics import unit_of
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import Measure
@@ -142,15 +142,15 @@ class MeasuredCells:
         in_paper = self.resolved.printed_in_paper.get((dataset, published.metric), set())
         distances = [abs(rival - value) for model, rival in in_paper if model != published.model]
         metric, _, _ = published.metric.partition("@")
-        least, greatest = range_of(metric)
+        unit = unit_of(metric)
         return Printed(
             value=value,
             rounding=self.table.last_place(published) / 2,
             mean_of=self.resolved.mean_of,
             gap=float(np.median(distances)) if distances else None,
-            margin=margin_of(metric, value),
-            least=least,
-            greatest=greatest,
+            margin=unit.margin_of(value),
+            least=unit.least,
+            greatest=unit.greatest,
         )
 
 

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.metrics import margin_of
+from elmbench.judging.value_verdicts import LEVEL
+from elmbench.metrics import unit_of
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile
 from elmbench.results import group_by
 
 #: The number of simulated errors of our means.
 SIMULATIONS = 500
-#: The probability that an interval covers.
-LEVEL = 0.95
 #: Noise may make up this share of the squared printed differences; beyond it, they are not
 #: compared.
 MOST_NOISE = 0.5
@@ -122,7 +121,7 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         models=tuple(models),
         published=published,
         rounding=rounding,
-        margins=np.array([margin_of(metric, value) for value in published.tolist()]),
+        margins=np.array([unit_of(metric).margin_of(value) for value in published.tolist()]),
         means=means,
         n_runs=n_runs,
         residuals=residuals,

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -194,29 +194,25 @@ def main_verdict(verdicts: Sequence[TableVerdict], resolved: Resolved) -> TableV
 def _judge_metric(
     metric: str, compared: Sequence[ComparedValue], means_of: Sequence[int]
 ) -> TableVerdict:
-    rows = rows_of(compared)
-    tests = (strict_test(rows, mean_of) for mean_of in means_of)
     used = {value.profile for value in compared}
     return replace(
-        judge_measures(metric, rows),
-        strict=tuple(test for test in tests if test is not None),
+        judge_measures(metric, rows_of(compared), means_of),
         profiles=tuple(name for name in reversed(PROFILES) if name in used),
     )
 
 
-def judge_measures(metric: str, rows: Sequence[Row]) -> TableVerdict:
-    """Return the verdict on a metric of a table, without the strict tests beside it.
+def judge_measures(metric: str, rows: Sequence[Row], means_of: Sequence[int] = ()) -> TableVerdict:
+    """Return the verdict on a metric of a table.
 
-    No measure fails if the print may be one more rerun of ours.
+    `means_of`: the numbers of runs that a published value may be a mean over; by default, that of
+    the rows. No measure fails if the print may be one more rerun of ours under the first of them.
     """
-    values = _values_verdict(rows)
-    order = _order_verdict(rows)
-    differences = _robust(rows, differences_state)
-    fails = any(one.state == "does not hold" for one in (values, order, differences))
-    if fails and _may_be_rerun(rows):
-        values = _undecided_instead(values)
-        order = _undecided_instead(order)
-        differences = _undecided_instead(differences)
+    tests = (strict_test(rows, mean_of) for mean_of in means_of or (rows[0].mean_of,))
+    strict = tuple(test for test in tests if test is not None)
+    measures = [_values_verdict(rows), _order_verdict(rows), _robust(rows, differences_state)]
+    if not strict or strict[0].p > ALPHA:
+        measures = [_undecided_instead(measure) for measure in measures]
+    values, order, differences = measures
     return TableVerdict(
         metric=metric,
         values=compare_values(rows),
@@ -226,15 +222,8 @@ def judge_measures(metric: str, rows: Sequence[Row]) -> TableVerdict:
         order_verdict=order,
         differences_verdict=differences,
         n_datasets=len({row.dataset for row in rows}),
+        strict=strict,
     )
-
-
-def _may_be_rerun(rows: Sequence[Row]) -> bool:
-    """Return True if the strict test does not reject the print, or there are too few runs for
-    it.
-    """
-    test = strict_test(rows)
-    return test is None or test.p > ALPHA
 
 
 def _undecided_instead(verdict: MeasureVerdict) -> MeasureVerdict:
@@ -290,27 +279,17 @@ def _robust(rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]) -> 
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
         return MeasureVerdict(state)
-    without = {name: state_of(rest) for name, rest in leave_one_out(rows) if rest}
+    rests = [rest for rest in leave_one_out(rows) if rest.rows]
     if state == "holds":
-        # Without a model or data set that all the others are compared with, nothing is left.
-        decisive = [name for name, other in without.items() if other == "does not hold"]
-        if decisive:
-            return MeasureVerdict("undecided", rests_on=decisive[0])
-        return MeasureVerdict("holds")
-    exceptions = [
-        name
-        for name, other in without.items()
-        if other == "holds" and MOST_EXCEPTIONS * _number_like(name, rows) >= 1
-    ]
-    if exceptions:
-        return MeasureVerdict("holds", exceptions=(exceptions[0],))
-    return MeasureVerdict("does not hold")
-
-
-def _number_like(name: str, rows: Sequence[Row]) -> int:
-    """Return the number of models if this is the name of a model, else that of data sets."""
-    models = {model for row in rows for model in row.models}
-    return len(models) if name in models else len({row.dataset for row in rows})
+        # Nothing is left to compare without the model that all others are compared with.
+        decisive = [rest.without for rest in rests if state_of(rest.rows) == "does not hold"]
+        return (
+            MeasureVerdict("undecided", rests_on=decisive[0]) if decisive else MeasureVerdict(state)
+        )
+    for rest in rests:
+        if MOST_EXCEPTIONS * rest.n_alike >= 1 and state_of(rest.rows) == "holds":
+            return MeasureVerdict("holds", exceptions=(rest.without,))
+    return MeasureVerdict(state)
 
 
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
@@ -320,23 +299,13 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     verdict = _robust(rows, values_state)
     if verdict.state != "holds":
         return verdict
-    models = tuple(dict.fromkeys(model for row in rows for model in row.models))
-    datasets = tuple(dict.fromkeys(row.dataset for row in rows))
-    far_models = tuple(
-        model for model in models if values_state(only_models(rows, (model,))) == "does not hold"
-    )
-    far_datasets = tuple(
-        dataset
-        for dataset in datasets
-        if values_state([row for row in rows if row.dataset == dataset]) == "does not hold"
-    )
-    are_many = len(far_models) > MOST_EXCEPTIONS * len(models) or len(
-        far_datasets
-    ) > MOST_EXCEPTIONS * len(datasets)
-    if are_many:
-        return MeasureVerdict("does not hold")
-    exceptions = dict.fromkeys((*verdict.exceptions, *far_models, *far_datasets))
-    return MeasureVerdict("holds", exceptions=tuple(exceptions))
+    exceptions = list(verdict.exceptions)
+    for parts in (_rows_by_model(rows), _rows_by_dataset(rows)):
+        far = [name for name, part in parts.items() if values_state(part) == "does not hold"]
+        if len(far) > MOST_EXCEPTIONS * len(parts):
+            return MeasureVerdict("does not hold")
+        exceptions += far
+    return MeasureVerdict("holds", exceptions=tuple(dict.fromkeys(exceptions)))
 
 
 def _order_verdict(rows: Sequence[Row]) -> MeasureVerdict:
@@ -344,13 +313,10 @@ def _order_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     state = order_state(rows)
     if state != "does not hold":
         return _robust(rows, order_state)
-    models = {model for row in rows for model in row.models}
     exceptions = _reversed_models(rows)
-    if len(exceptions) > MOST_EXCEPTIONS * len(models):
-        return MeasureVerdict("does not hold")
-    rest = without_models(rows, exceptions)
-    if order_state(rest) != "holds":
-        return MeasureVerdict("does not hold")
+    are_many = len(exceptions) > MOST_EXCEPTIONS * len(_rows_by_model(rows))
+    if are_many or order_state(without_models(rows, exceptions)) != "holds":
+        return MeasureVerdict(state)
     return MeasureVerdict("holds", exceptions=exceptions)
 
 
@@ -360,8 +326,9 @@ def _reversed_models(rows: Sequence[Row]) -> tuple[str, ...]:
     Of two models of one pair, it is the one whose values are further from the print.
     """
     pairs = [pair.models for pair in compare_order(rows).pairs if pair.is_reversed]
+    by_model = _rows_by_model(rows)
     distances = {
-        model: compare_values(only_models(rows, (model,))).margins.estimate
+        model: compare_values(by_model[model]).margins.estimate
         for models in pairs
         for model in models
     }
@@ -374,16 +341,25 @@ def _reversed_models(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def leave_one_out(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the rows without each model, and without each data set, with its name."""
-    models = dict.fromkeys(model for row in rows for model in row.models)
+class Rest(NamedTuple):
+    """The rows of a table without one model or one data set."""
+
+    without: str
+    rows: list[Row]
+    #: The number of models, or of data sets, in the table.
+    n_alike: int
+
+
+def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
+    """Yield the rows without each model and without each data set; nothing without the only one."""
+    models = _rows_by_model(rows)
     if len(models) > 1:
         for model in models:
-            yield model, without_models(rows, (model,))
-    datasets = dict.fromkeys(row.dataset for row in rows)
+            yield Rest(model, without_models(rows, (model,)), len(models))
+    datasets = _rows_by_dataset(rows)
     if len(datasets) > 1:
         for dataset in datasets:
-            yield dataset, [row for row in rows if row.dataset != dataset]
+            yield Rest(dataset, [row for row in rows if row.dataset != dataset], len(datasets))
 
 
 def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
@@ -392,7 +368,18 @@ def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
     return [row for row in rest if row.models]
 
 
-def only_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
-    """Return the rows of some models alone."""
-    chosen = [row.select(np.array([model in models for model in row.models])) for row in rows]
-    return [row for row in chosen if row.models]
+def _rows_by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each model alone."""
+    models = dict.fromkeys(model for row in rows for model in row.models)
+    return {
+        model: [
+            row.select(np.array([name == model for name in row.models]))
+            for row in rows
+            if model in row.models
+        ]
+        for model in models
+    }
+
+
+def _rows_by_dataset(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    return group_by(rows, lambda row: row.dataset)

@@ -234,30 +234,24 @@ class PaperResults:
         return compare_readings(self.paper.readings, tables)
 
     @cached_property
-    def main_verdicts(self) -> dict[str, TableVerdict]:
-        """The verdict on the main metric of each table that has one, by the table's label."""
-        verdicts = {table.file.spec.label: table.main_verdict for table in self.tables}
-        return {label: verdict for label, verdict in verdicts.items() if verdict is not None}
+    def main_verdicts(self) -> list[tuple[TableResults, TableVerdict]]:
+        """Each table that has a verdict on its main metric, and this verdict."""
+        pairs = [(table, table.main_verdict) for table in self.tables]
+        return [(table, verdict) for table, verdict in pairs if verdict is not None]
 
     @property
-    def main_lines(self) -> list[tuple[tuple[str, str], TableVerdict]]:
-        """The link to each table that has a verdict, and the verdict on its main metric."""
-        lines = [(table.link, table.main_verdict) for table in self.tables]
-        return [(link, verdict) for link, verdict in lines if verdict is not None]
-
-    @property
-    def lines(self) -> list[tuple[tuple[str, str], TableVerdict]]:
-        """The link to a table and the verdict, for each metric of each table."""
-        return [(table.link, verdict) for table in self.tables for verdict in table.table_verdicts]
+    def all_verdicts(self) -> list[tuple[TableResults, TableVerdict]]:
+        """Each table and the verdict on each of its metrics."""
+        return [(table, verdict) for table in self.tables for verdict in table.table_verdicts]
 
     @cached_property
     def strict_p(self) -> dict[str, float]:
-        """The p-value of the strict test of the main metric of each table, after Holm's correction
-        for their number, by the table's label.
+        """The p-value of the strict test of the main metric of each table, by the table's id, after
+        Holm's correction for their number.
         """
         tested = {
-            label: verdict.strict[0].p
-            for label, verdict in self.main_verdicts.items()
+            table.file.id: verdict.strict[0].p
+            for table, verdict in self.main_verdicts
             if verdict.strict
         }
         return dict(zip(tested, holm(list(tested.values())), strict=True))
@@ -272,14 +266,12 @@ class PaperResults:
         values, facts = self.counts
         sentences = []
         if self.main_verdicts:
-            sentences = [answer_sentence(self.main_verdicts)]
-        for table in self.tables:
-            label = table.file.spec.label
-            corrected = self.strict_p.get(label)
-            sentences += [
-                table_sentence(label, verdict, corrected if verdict is table.main_verdict else None)
-                for verdict in table.table_verdicts
-            ]
+            labelled = [(table.file.spec.label, verdict) for table, verdict in self.main_verdicts]
+            sentences = [answer_sentence(labelled)]
+        for table, verdict in self.all_verdicts:
+            is_main = verdict is table.main_verdict
+            corrected_p = self.strict_p.get(table.file.id) if is_main else None
+            sentences.append(table_sentence(table.file.spec.label, verdict, corrected_p))
         total = values.total()
         if total:
             subject = amount(total, "published value")

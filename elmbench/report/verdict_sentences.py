@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from elmbench.errors import amount
 from elmbench.judging.strict_test import StrictTest
 from elmbench.judging.table_measures import Interval
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
-from elmbench.metrics import PREQUENTIAL, counts_rows, less_is_better, margin_of
+from elmbench.metrics import unit_of
 from elmbench.tables.number_texts import three_figures
 
 #: The plurals of metrics.
@@ -43,30 +43,23 @@ def metric_plural(metric: str) -> str:
 
 def distance_text(verdict: TableVerdict) -> str:
     """Return the median distance with its unit."""
-    metric = verdict.metric
-    if is_relative(metric):
-        return f"{100 * margin_of(metric, 1.0) * verdict.values.margins.estimate:.1f} %"
+    unit = unit_of(verdict.metric)
+    if unit.is_relative:
+        return f"{100 * unit.margin * verdict.values.margins.estimate:.1f} {unit.name}"
     median = verdict.values.median.estimate
-    if counts_rows(metric):
-        return f"{median:.1f} rows"
-    if margin_of(metric, 1.0) == 0.01:
+    if unit.name == "points":
         return f"{100 * median:.1f} points"
-    return three_figures(median)
+    return f"{median:.1f} {unit.name}" if unit.name else three_figures(median)
 
 
 def margin_text(metric: str) -> str:
     """Return the margin of a metric with its unit."""
-    if is_relative(metric):
-        return f"{100 * margin_of(metric, 1.0):g} %"
-    margin = margin_of(metric, 1.0)
-    if counts_rows(metric):
-        return f"{margin:g} rows"
-    return "1 point" if margin == 0.01 else f"{margin:g}".replace("0.", ".", 1)
-
-
-def is_relative(metric: str) -> bool:
-    """Return True if the margin of a metric is a share of the published value: that of an error."""
-    return less_is_better(metric) and metric != PREQUENTIAL and not counts_rows(metric)
+    unit = unit_of(metric)
+    if unit.name == "points":
+        return amount(round(100 * unit.margin), "point")
+    if unit.is_relative:
+        return f"{100 * unit.margin:g} {unit.name}"
+    return f"{unit.margin:g} {unit.name}" if unit.name else f"{unit.margin:g}".removeprefix("0")
 
 
 def order_text(verdict: TableVerdict) -> str:
@@ -203,34 +196,38 @@ def _p_words(p: float) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def answer_sentence(verdicts: Mapping[str, TableVerdict]) -> str:
-    """Return the answer on a paper in words, from the verdicts on the main metrics of its tables by
-    their labels.
+def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
+    """Return the answer on a paper in words, from the label of each table and the verdict on its
+    main metric.
     """
+    verdicts = [verdict for _, verdict in tables]
+    text = _states_words(tables)
+    within = sum(verdict.values.within for verdict in verdicts)
+    n_values = sum(verdict.values.n for verdict in verdicts)
+    text += f" {within} of {n_values} values are within the margin"
+    same = sum(verdict.order.same for verdict in verdicts)
+    decided = same + sum(verdict.order.opposite for verdict in verdicts)
+    if decided:
+        text += f", and {same} of {decided} pairs of models that both separate have the same order"
+    return f"{text}."
+
+
+def _states_words(tables: Sequence[tuple[str, TableVerdict]]) -> str:
+    """Return the tables with each verdict in words."""
+    if len(tables) == 1:
+        ((label, verdict),) = tables
+        verb = "is " if verdict.state == "undecided" else ""
+        return f"{_label_with_exceptions(label, verdict)} {verb}{verdict.state}."
     parts = []
     for state in TABLE_VERDICTS:
         labels = [
             _label_with_exceptions(label, verdict)
-            for label, verdict in verdicts.items()
+            for label, verdict in tables
             if verdict.state == state
         ]
         if labels:
             parts.append(f"{_state_words(state, len(labels))}: {', '.join(labels)}")
-    n_tables = len(verdicts)
-    within = sum(verdict.values.within for verdict in verdicts.values())
-    n_values = sum(verdict.values.n for verdict in verdicts.values())
-    same = sum(verdict.order.same for verdict in verdicts.values())
-    decided = same + sum(verdict.order.opposite for verdict in verdicts.values())
-    if n_tables == 1:
-        ((label, verdict),) = verdicts.items()
-        verb = "is " if verdict.state == "undecided" else ""
-        text = f"{_label_with_exceptions(label, verdict)} {verb}{verdict.state}."
-    else:
-        text = f"Of {n_tables} tables, {'; '.join(parts)}."
-    text += f" {within} of {n_values} values are within the margin"
-    if decided:
-        text += f", and {same} of {decided} pairs of models that both separate have the same order"
-    return f"{text}."
+    return f"Of {len(tables)} tables, {'; '.join(parts)}."
 
 
 def _label_with_exceptions(label: str, verdict: TableVerdict) -> str:

@@ -178,12 +178,12 @@ class DatasetPlanner:
         spec = self.dataset
         redrawn = run if self.dataset.redraw == "run" else 0
         return DatasetRef(
-            spec.name,
-            self._checksums[run],
-            redrawn,
-            self.options,
-            self.resolved.settings.rows,
-            spec,
+            name=spec.name,
+            checksum=self._checksums[run],
+            run=redrawn,
+            options=self.options,
+            rows=self.resolved.settings.rows,
+            spec=spec,
         )
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:

@@ -14,7 +14,7 @@ from elmbench.judging.table_measures import (
     compare_values,
 )
 from elmbench.judging.table_verdicts import judge_measures
-from elmbench.metrics import margin_of, range_of
+from elmbench.metrics import unit_of
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,9 @@ from elmbench.metrics import margin_of, range_of
 def test_the_margin_and_the_range_of_a_metric(
     metric: str, margin: float, limits: tuple[float, float]
 ) -> None:
-    assert margin_of(metric, 0.8) == pytest.approx(margin)
-    assert range_of(metric) == limits
+    unit = unit_of(metric)
+    assert unit.margin_of(0.8) == pytest.approx(margin)
+    assert (unit.least, unit.greatest) == limits
 
 
 def test_values_by_hand() -> None:

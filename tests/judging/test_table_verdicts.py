@@ -126,10 +126,11 @@ def test_a_verdict_that_rests_on_one_data_set_is_undecided() -> None:
 
 def test_leave_one_out_gives_each_model_and_each_data_set(seed: int) -> None:
     rows = table(seed, n_datasets=3, n_models=4)
-    names = dict(leave_one_out(rows))
-    assert [*names] == ["m0", "m1", "m2", "m3", "d0", "d1", "d2"]
-    assert names["m1"][0].models == ("m0", "m2", "m3")
-    assert [row.dataset for row in names["d1"]] == ["d0", "d2"]
+    rests = {rest.without: rest for rest in leave_one_out(rows)}
+    assert [*rests] == ["m0", "m1", "m2", "m3", "d0", "d1", "d2"]
+    assert rests["m1"].rows[0].models == ("m0", "m2", "m3")
+    assert [row.dataset for row in rests["d1"].rows] == ["d0", "d2"]
+    assert (rests["m1"].n_alike, rests["d1"].n_alike) == (4, 3)
     assert without_models(rows, rows[0].models) == []
 
 

@@ -74,7 +74,8 @@ def test_the_answer_on_a_paper() -> None:
     fails = MeasureVerdict("does not hold")
     failing = replace(verdict, values_verdict=fails, order_verdict=fails, differences_verdict=fails)
     excepted = replace(verdict, values_verdict=MeasureVerdict("holds", exceptions=("heart",)))
-    tables = {"Table 1": failing, "Table 2": verdict, "Table 3": excepted, "Table 4": failing}
+    verdicts = (failing, verdict, excepted, failing)
+    tables = [(f"Table {number}", one) for number, one in enumerate(verdicts, start=1)]
     values = verdict.values
     order = verdict.order
     assert answer_sentence(tables) == (
@@ -83,7 +84,7 @@ def test_the_answer_on_a_paper() -> None:
         f"{4 * order.same} of {4 * (order.same + order.opposite)} pairs of models that both "
         "separate have the same order."
     )
-    alone = answer_sentence({"Table 1": replace(verdict, order=replace(order, pairs=()))})
+    alone = answer_sentence([("Table 1", replace(verdict, order=replace(order, pairs=())))])
     assert alone == (f"Table 1 holds. {values.within} of {values.n} values are within the margin.")
 
 

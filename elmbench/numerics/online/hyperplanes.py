@@ -104,7 +104,7 @@ class Hyperplanes(NamedTuple):
     counts: Numbers
 
 
-class Choice(NamedTuple):
+class ChosenWeights(NamedTuple):
     """The weights that a row is compared with; -1 for none.
 
     Attributes
@@ -142,7 +142,9 @@ def write_scores(
             scores[s] += x * row[s]
 
 
-def choose_weights(label: int, name: int, m: int, scores: Array, planes: Hyperplanes) -> Choice:
+def choose_weights(
+    label: int, name: int, m: int, scores: Array, planes: Hyperplanes
+) -> ChosenWeights:
     """Return the weights that a row of class `label`, assigned to weight `name`, is compared with.
 
     The first of equal outputs is taken.
@@ -159,7 +161,7 @@ def choose_weights(label: int, name: int, m: int, scores: Array, planes: Hyperpl
                 right = s
             if planes.names[s] == name:
                 target = s
-    return Choice(right, opponent, target)
+    return ChosenWeights(right=right, opponent=opponent, target=target)
 
 
 def absorb_hyperplanes(

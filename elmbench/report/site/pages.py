@@ -85,7 +85,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         total=total,
         compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
-        tables=[verdict.state for paper in papers for verdict in paper.main_verdicts.values()],
+        states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
     )
     for paper in papers:
         yield page(paper.page, "paper.html", paper=paper)
