@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import (
     ClassifierMixin,
@@ -22,8 +19,7 @@ from sklearn.base import (
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, check_random_state, check_X_y, get_tags, indexable
+from sklearn.utils import Tags, get_tags, indexable
 
 from elmbench.models.base.sklearn_private import (
     callbacks_of_fit,
@@ -36,29 +32,13 @@ from elmbench.models.base.sklearn_private import (
     score_predictions,
     scorers_by_name,
 )
-from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.path_callbacks import SearchTasks
+from elmbench.models.path_grids import PathGrid, all_outputs, path_grids, split_last_step
 from elmbench.models.path_scores import PathScorer, path_results, registered_metric
-from elmbench.models.protocols import Folds, GridPath
-from elmbench.numerics.arrays import Array
+from elmbench.models.protocols import Folds
 from elmbench.numerics.threads import threads_for
 
 TIED = 1e-8  # share of the best score within which others count as equal, see `_settle_ties`
-
-
-@dataclass
-class _Grid:
-    """Candidates that differ in parameters of the last step only.
-
-    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the
-    last one, `model`. `members` are the numbers of the candidates, each with its parameters of the
-    last step.
-    """
-
-    head: Pipeline | None
-    model: Any
-    params: dict[str, Any]
-    members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,7 +46,7 @@ class _PathPlan:
     """A search that paths can do."""
 
     candidates: list[dict[str, Any]]
-    grids: list[_Grid]
+    grids: list[PathGrid]
     #: The scorers of scikit-learn: one, or several by name.
     scorers: Any
     is_multimetric: bool
@@ -212,7 +192,7 @@ class PathSearchCV(GridSearchCV):
         if y is None or options.keys() - {"groups"} or self.return_train_score:
             return None
         candidates = list(ParameterGrid(self.param_grid))
-        grids = _grids(self.estimator, candidates)
+        grids = path_grids(self.estimator, candidates)
         if not grids:
             return None
         scorer, refit_metric = self._get_scorers()
@@ -251,7 +231,7 @@ class PathSearchCV(GridSearchCV):
                 return None  # scorers take the only class of a model in ways of their own
             n_evaluations = len(plan.candidates) * len(folds)
             tasks = SearchTasks(self, X, y, n_evaluations=n_evaluations)
-            outputs, fit_times = _all_outputs(
+            outputs, fit_times = all_outputs(
                 X,
                 y,
                 folds,
@@ -308,7 +288,7 @@ class PathSearchCV(GridSearchCV):
         X: Any,
         y: Any,
         folds: Folds,
-        grids: list[_Grid],
+        grids: list[PathGrid],
         out: list[dict[str, Any]],
         metric: str,
     ) -> None:
@@ -347,13 +327,13 @@ class PathSearchCV(GridSearchCV):
                 )
 
     def _select_scorers(
-        self, scorers: dict[str, Any], grids: list[_Grid], y: Any
+        self, scorers: dict[str, Any], grids: list[PathGrid], y: Any
     ) -> dict[str, PathScorer]:
         """Return each scorer by name.
 
         The result is empty, with a warning, if a scorer needs anything else.
         """
-        model = _steps(self.estimator)[1]
+        model = split_last_step(self.estimator)[1]
         labels = np.asarray(y)
         classes = (
             np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
@@ -397,127 +377,3 @@ def _has_single_class(y: Any, folds: Folds) -> bool:
     """Return True if the training rows of a fold are of one class."""
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
     return not all(np.ptp(codes[train]) for train, _ in folds)
-
-
-def _all_outputs(
-    X: Any,
-    y: Any,
-    folds: Folds,
-    grids: list[_Grid],
-    tasks: SearchTasks,
-    *,
-    n_candidates: int,
-    method: str,
-) -> tuple[list[list[Any]], Array]:
-    """Return the outputs of a method of the paths, for each fold a list by candidates, and the
-    seconds by candidates.
-
-    The seconds have the shape (n_candidates, n_folds).
-    """
-    outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
-    fit_times = np.zeros((n_candidates, len(folds)))
-    for grid in grids:
-        names = {name for _, params in grid.members for name in params}
-        params = dict(grid.params)
-        if params.get("random_state", 0) is None:
-            params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
-        candidates = [
-            {name: member.get(name, params[name]) for name in names} for _, member in grid.members
-        ]
-        fixed = {name: value for name, value in params.items() if name not in names}
-        started = time.perf_counter()
-        for rows, targets, parts, numbers in _problems(grid, X, y, folds):
-            problem = CandidateProblem(
-                factory=type(grid.model),
-                X=rows,
-                y=targets,
-                folds=parts,
-                candidates=candidates,
-                fixed=fixed,
-            )
-            for evaluation in problem.evaluate_by_path(method):
-                candidate, _ = grid.members[evaluation.candidate]
-                fold = numbers[evaluation.fold]
-                outputs[fold][candidate] = evaluation.outputs
-                fit_times[candidate, fold] = time.perf_counter() - started
-                tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])
-                started = time.perf_counter()
-    return outputs, fit_times
-
-
-def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
-    """Group the candidates by their parameters of other steps; return nothing if a candidate has no
-    path.
-    """
-    prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
-    grids: dict[tuple[tuple[str, int], ...], _Grid] = {}
-    for i, params in enumerate(candidates):
-        of_model = [
-            name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]
-        ]
-        inner = {name[len(prefix) :]: params[name] for name in of_model}
-        outer = {name: value for name, value in params.items() if name not in of_model}
-        # The values of a grid are the same objects in each candidate that has them.
-        key = tuple((name, id(value)) for name, value in outer.items())
-        if key not in grids:
-            base = clone(estimator)
-            if outer:
-                base.set_params(**clone(outer, safe=False))
-            head, model = _steps(base)
-            if not isinstance(type(model), GridPath):
-                return []
-            grids[key] = _Grid(head, model, model.get_params(deep=False))
-        grid = grids[key]
-        values = grid.params | inner
-        # A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
-        seeded = isinstance(values.get("random_state"), int | np.integer | None)
-        precomputed = any(
-            isinstance(value, str) and value == "precomputed" for value in values.values()
-        )
-        if len(values) > len(grid.params) or not seeded or precomputed:
-            return []
-        grid.members.append((i, inner))
-    return list(grids.values())
-
-
-def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
-    """Return the steps before the last one, if any, and the last one; the estimator itself if it is
-    no pipeline.
-    """
-    if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
-        return None, estimator
-    return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
-
-
-def _problems(
-    grid: _Grid, X: Any, y: Any, folds: Folds
-) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
-    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other
-    steps are fitted.
-    """
-    if grid.head is None:
-        yield *_check_rows(grid.model, X, y), folds, range(len(folds))
-        return
-    for j, (train, test) in enumerate(folds):
-        head = clone(grid.head)
-        blocks = [
-            head.fit_transform(safe_indexing(X, train), safe_indexing(y, train)),
-            head.transform(safe_indexing(X, test)),
-        ]
-        rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
-        parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
-        yield (
-            *_check_rows(grid.model, rows, safe_indexing(y, np.concatenate([train, test]))),
-            [parts],
-            [j],
-        )
-
-
-def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-    """Return rows in double precision and targets, with the errors of `fit`."""
-    sparse = "csr" if get_tags(model).input_tags.sparse else False
-    values = is_regressor(model)
-    X, y = check_X_y(
-        X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values
-    )
-    return X, np.asarray(y)

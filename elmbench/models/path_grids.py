@@ -1,0 +1,160 @@
+"""The grids of a search by paths: candidates that differ in parameters of the last step, and their
+outputs on folds.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, check_X_y, get_tags
+
+from elmbench.models.base.sklearn_private import safe_indexing
+from elmbench.models.candidate_problem import CandidateProblem
+from elmbench.models.path_callbacks import SearchTasks
+from elmbench.models.protocols import Folds, GridPath
+from elmbench.numerics.arrays import Array
+
+
+@dataclass
+class PathGrid:
+    """Candidates that differ in parameters of the last step only.
+
+    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the
+    last one, `model`. `members` are the numbers of the candidates, each with its parameters of the
+    last step.
+    """
+
+    head: Pipeline | None
+    model: Any
+    params: dict[str, Any]
+    members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+
+def all_outputs(
+    X: Any,
+    y: Any,
+    folds: Folds,
+    grids: list[PathGrid],
+    tasks: SearchTasks,
+    *,
+    n_candidates: int,
+    method: str,
+) -> tuple[list[list[Any]], Array]:
+    """Return the outputs of a method of the paths, for each fold a list by candidates, and the
+    seconds by candidates.
+
+    The seconds have the shape (n_candidates, n_folds).
+    """
+    outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
+    fit_times = np.zeros((n_candidates, len(folds)))
+    for grid in grids:
+        names = {name for _, params in grid.members for name in params}
+        params = dict(grid.params)
+        if params.get("random_state", 0) is None:
+            params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
+        candidates = [
+            {name: member.get(name, params[name]) for name in names} for _, member in grid.members
+        ]
+        fixed = {name: value for name, value in params.items() if name not in names}
+        started = time.perf_counter()
+        for rows, targets, parts, numbers in _problems(grid, X, y, folds):
+            problem = CandidateProblem(
+                factory=type(grid.model),
+                X=rows,
+                y=targets,
+                folds=parts,
+                candidates=candidates,
+                fixed=fixed,
+            )
+            for evaluation in problem.evaluate_by_path(method):
+                candidate, _ = grid.members[evaluation.candidate]
+                fold = numbers[evaluation.fold]
+                outputs[fold][candidate] = evaluation.outputs
+                fit_times[candidate, fold] = time.perf_counter() - started
+                tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])
+                started = time.perf_counter()
+    return outputs, fit_times
+
+
+def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGrid]:
+    """Group the candidates by their parameters of other steps; return nothing if a candidate has no
+    path.
+    """
+    prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
+    grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
+    for i, params in enumerate(candidates):
+        of_model = [
+            name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]
+        ]
+        inner = {name[len(prefix) :]: params[name] for name in of_model}
+        outer = {name: value for name, value in params.items() if name not in of_model}
+        # The values of a grid are the same objects in each candidate that has them.
+        key = tuple((name, id(value)) for name, value in outer.items())
+        if key not in grids:
+            base = clone(estimator)
+            if outer:
+                base.set_params(**clone(outer, safe=False))
+            head, model = split_last_step(base)
+            if not isinstance(type(model), GridPath):
+                return []
+            grids[key] = PathGrid(head, model, model.get_params(deep=False))
+        grid = grids[key]
+        values = grid.params | inner
+        # A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
+        seeded = isinstance(values.get("random_state"), int | np.integer | None)
+        precomputed = any(
+            isinstance(value, str) and value == "precomputed" for value in values.values()
+        )
+        if len(values) > len(grid.params) or not seeded or precomputed:
+            return []
+        grid.members.append((i, inner))
+    return list(grids.values())
+
+
+def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
+    """Return the steps before the last one, if any, and the last one; the estimator itself if it is
+    no pipeline.
+    """
+    if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
+        return None, estimator
+    return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
+
+
+def _problems(
+    grid: PathGrid, X: Any, y: Any, folds: Folds
+) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
+    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other
+    steps are fitted.
+    """
+    if grid.head is None:
+        yield *_check_rows(grid.model, X, y), folds, range(len(folds))
+        return
+    for j, (train, test) in enumerate(folds):
+        head = clone(grid.head)
+        blocks = [
+            head.fit_transform(safe_indexing(X, train), safe_indexing(y, train)),
+            head.transform(safe_indexing(X, test)),
+        ]
+        rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
+        parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
+        yield (
+            *_check_rows(grid.model, rows, safe_indexing(y, np.concatenate([train, test]))),
+            [parts],
+            [j],
+        )
+
+
+def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows in double precision and targets, with the errors of `fit`."""
+    sparse = "csr" if get_tags(model).input_tags.sparse else False
+    values = is_regressor(model)
+    X, y = check_X_y(
+        X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values
+    )
+    return X, np.asarray(y)
