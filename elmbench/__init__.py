@@ -13,7 +13,7 @@ _MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets.load",
     "run": "elmbench.runs.execute",
-    "compare": "elmbench.comparison.compare",
+    "compare": "elmbench.comparison.python_api",
     "read_results": "elmbench.runs.saved_results",
     "make_model": "elmbench.registry",
     "list_models": "elmbench.registry",

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing import is_missing_word
+from elmbench.datasets.missing_words import is_missing_word
 
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8

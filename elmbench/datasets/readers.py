@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.arff_files import read_arff, read_sparse_arff
 from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
-from elmbench.datasets.text import PUBLIC, ChooseTarget, read_text
+from elmbench.datasets.text_files import PUBLIC, ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members, check_size, read_limited
 from elmbench.datasets.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.dates import Dates, dates_in
 from elmbench.datasets.decimal_mark import assumed_mark_warnings, detect_decimal_mark
-from elmbench.datasets.missing import present_words, without_missing_words
+from elmbench.datasets.missing_words import present_words, without_missing_words
 from elmbench.datasets.number_text import (
     MOSTLY,
     looks_numeric,

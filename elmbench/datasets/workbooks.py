@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.number_text import may_have_thousands
 from elmbench.datasets.table import Table, to_numbers
-from elmbench.datasets.text import ChooseTarget, read_text
+from elmbench.datasets.text_files import ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions

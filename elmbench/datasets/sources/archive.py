@@ -116,7 +116,7 @@ class ArchiveSource(NetworkSource):
         """Return the rows of a text file of columns, with labels appended if they are in another
         file.
         """
-        from elmbench.datasets.text import PUBLIC_ROWS, read_text
+        from elmbench.datasets.text_files import PUBLIC_ROWS, read_text
 
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]

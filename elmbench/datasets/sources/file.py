@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from elmbench.datasets.dates import dates_in, read_dates, span
-from elmbench.datasets.missing import present_words, without_missing_words
+from elmbench.datasets.missing_words import present_words, without_missing_words
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elmbench.datasets.missing import MISSING, present_words
+from elmbench.datasets.missing_words import MISSING, present_words
 from elmbench.datasets.number_text import looks_numeric, may_have_thousands
 from elmbench.datasets.table import Table, few, may_be_codes, target_of, unused_name
 from elmbench.errors import ElmbenchError
