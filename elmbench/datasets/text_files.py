@@ -202,14 +202,17 @@ def _columns_of_thousands(
 ) -> Iterator[str]:
     """Yield the columns of floats whose decimal points may be separators of thousands."""
     for position, name in enumerate(names):
-        values = frame[name]
+        # The array: operations on series of pandas would take a millisecond a column.
+        values = frame[name].to_numpy()
         if values.dtype != np.float64:
             continue
         pointed = [row[position] for row in sample if "." in row[position]]
-        size = abs(values)
-        thousands = values * 1000
-        is_short = (size >= 1) & (size < 1000) & (abs(thousands - thousands.round()) < 1e-6)
-        is_possible = values.isna() | (values == values.round()) | is_short
+        size = np.abs(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            thousands = values * 1000
+            is_near_whole = np.abs(thousands - np.round(thousands)) < 1e-6
+        is_short = (size >= 1) & (size < 1000) & is_near_whole
+        is_possible = np.isnan(values) | (values == np.round(values)) | is_short
         if is_possible.all() and (not pointed or may_have_thousands(pointed)):
             yield name
 

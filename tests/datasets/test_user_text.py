@@ -6,6 +6,7 @@ import builtins
 import csv
 import re
 import zipfile
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 from user_files import N, described, loaded, write
 
+from elmbench.datasets import dates
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, read_user_file
@@ -210,6 +212,52 @@ def test_words_that_may_be_dates_can_be_categories(tmp_path: Path) -> None:
         described(tmp_path, frame)
     assert "--words a if it has no dates" in str(caught.value.next_step)
     assert loaded(tmp_path, frame, words=("a",)).columns.words == ("a",)
+
+
+class CountedFormats(datetime):
+    """Dates that count the formats with which a word is compared."""
+
+    count = 0
+
+    @classmethod
+    def strptime(cls, word: str, text: str) -> datetime:  # type: ignore[override]
+        """Count and read a date."""
+        cls.count += 1
+        return datetime.strptime(word, text)
+
+
+@pytest.mark.parametrize("word", ["w1", "2020-01-05", "12.03.2020"])
+def test_words_are_compared_with_few_formats_of_dates(
+    word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dates, "datetime", CountedFormats)
+    monkeypatch.setattr(CountedFormats, "count", 0)
+    dates.date_format([word, word])
+    assert CountedFormats.count < 10
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%Y.%m.%d", "%d.%m.%y %H:%M", "%m/%d/%Y, %I:%M:%S %p", "%d/%m/%YT%H:%M:%S.%f", "%d %b %Y",
+        "%d. %B %Y %H:%M", "%d-%b-%y", "%B %d, %Y, %H:%M:%S", "%b %Y", "%m.%Y",
+    ],
+)  # fmt: skip
+def test_dates_are_read_with_any_punctuation(form: str) -> None:
+    days = pd.to_datetime(["2021-03-25 13:30", "2022-11-28 05:15"])
+    read = dates.read_dates(days.strftime(form))
+    assert read is not None
+    assert read.tolist() == pd.to_datetime(days.strftime(form), format=form).tolist()
+
+
+def test_numbers_are_not_compared_by_series_of_pandas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    rounded = pd.Series.round
+    monkeypatch.setattr(pd.Series, "round", lambda *args: calls.append(args) or rounded(*args))
+    loaded(tmp_path, FRAME)
+    assert not calls
 
 
 #: Columns of numbers or codes, and whether they are codes.
