@@ -53,7 +53,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     condition_ : float
         Estimated condition number of the solved matrix, Q^(-1/2) K Q^(-1/2) + I/C without the
         products of K between the weighted mean of the rows and their deviations from it. `fit`
-        warns like that of `KELMClassifier`.
+        warns like that of `KELMClassifier`, and never if a linear kernel is solved in the features.
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
@@ -69,8 +69,12 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
 
     The system is solved for the deviations from the weighted mean of the rows, so that the
-    intercept is that of ridge regression also for a kernel without constants, such as "linear", and
+    intercept is that of ridge regression also for a kernel without constants, such as "cosine", and
     for any C. A ridge within the round-off of the kernel gives the coefficients of least norm.
+
+    With the linear kernel and fewer features than rows, the function is linear, and its weights are
+    solved by a singular value decomposition of the centred rows: in n d^2 operations, and exact to
+    round-off for any C and any size of the features.
 
     References
     ----------
@@ -87,7 +91,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     0.99
     """
 
-    model_version = 2
+    model_version = 3
 
     weighting: str = "corrected"
 
@@ -149,4 +153,4 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     0.8
     """
 
-    model_version = 2
+    model_version = 3

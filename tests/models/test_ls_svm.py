@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from elm_problems import (
     FACTORS,
     class_of,
@@ -200,14 +201,43 @@ def test_a_search_with_a_linear_kernel_gives_ridge_regression_for_every_ridge(ke
         np.testing.assert_allclose(predicted, ridge.predict(features(probe)), rtol=0, atol=1e-8)
 
 
-def test_features_of_any_size_leave_the_intercept_right() -> None:
-    """As those of California's houses: the kernel has a norm of 1e10, and the ridge is 1e-4."""
-    random = np.random.RandomState(0)
-    X = np.exp(random.randn(300, 3)) * [1.0, 30.0, 1000.0]
-    y = 2.0 + X @ [0.5, 0.01, 0.0001] + 0.2 * random.randn(300)
-    model = LSSVMRegressor(kernel="linear", C=1e4).fit(X, y)
-    ridge = Ridge(alpha=1e-4, solver="svd").fit(X, y)
-    np.testing.assert_allclose(model.predict(X), ridge.predict(X), rtol=1e-3)
+@examples(60)
+@given(
+    n=st.integers(4, 60),
+    seed=st.integers(0, 2**31 - 1),
+    size=st.sampled_from([1e-4, 1.0, 300.0, 1e4]),
+    offset=st.sampled_from([0.0, 5.0, 100.0]),
+    C=st.sampled_from([1e-2, 1e4, 1e7, 1e10, 1e13]),
+    is_weighted=st.booleans(),
+    is_sparse=st.booleans(),
+)
+def test_a_linear_kernel_is_exact_for_features_of_any_size(
+    n, seed, size, offset, C, is_weighted, is_sparse
+):
+    """A fit and a search against least squares with the ridge as rows of the matrix.
+
+    The centred rows lose the round-off of their offset, and weights that of their condition.
+    """
+    random = np.random.RandomState(seed)
+    X = size * (random.randn(n, 3) + offset)
+    y = X @ random.randn(3) / size + 3 + 0.1 * random.randn(n)
+    weights = random.uniform(0.1, 5.0, n) if is_weighted else np.ones(n)
+    mean, target = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
+    scale = np.sqrt(weights)[:, np.newaxis]
+    A = scale * (X - mean)
+    stacked = np.vstack([A, np.eye(3) / np.sqrt(C)])
+    values = np.concatenate([scale[:, 0] * (y - target), np.zeros(3)])
+    expected = (X - mean) @ np.linalg.lstsq(stacked, values)[0] + target
+
+    given = sp.csr_matrix(X) if is_sparse else X
+    model = LSSVMRegressor(kernel="linear", C=C).fit(given, y, sample_weight=weights)
+    condition = np.linalg.cond(A)
+    within = 1e3 * n * EPS * condition * (1 + offset) * (1 + np.abs(y).max())
+    np.testing.assert_allclose(model.predict(given), expected, rtol=0, atol=within)
+    if not is_weighted:
+        folds = [(np.arange(n), np.arange(n))]
+        path = LSSVMRegressor.evaluate_grid(given, y, folds, [{"C": C}], kernel="linear")
+        np.testing.assert_allclose(next(iter(path))[2], expected, rtol=0, atol=within)
 
 
 @examples(60)

@@ -17,6 +17,7 @@ from elmbench.numerics.error_bounds import (
     product_round_off,
     solution_bounds,
 )
+from elmbench.numerics.feature_system import FeatureSystem, solves_in_features
 from elmbench.numerics.fold_solutions import FoldView, fold_solutions, fold_views
 from elmbench.numerics.kernel_system import KernelSystem
 from elmbench.numerics.kernels import (
@@ -172,8 +173,9 @@ def _factor_outputs(
 def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool) -> Outputs:
     """Yield the outputs of candidates with any kernels and weights.
 
-    Candidates with the same matrix are solved together. They take three matrices of 8 m^2 bytes for
-    m training rows, two with a kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
+    Candidates with the same matrix are solved together, those with a linear kernel in the features
+    where a fit is. The others take three matrices of 8 m^2 bytes for m training rows, two with a
+    kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
     """
     if not kernels:
         return
@@ -184,6 +186,15 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
         distances: Array | None = None
         for group in _group_candidates(grid, train, kernels):
             kernel = group.kernel
+            ridges = group.ridges
+            if solves_in_features(kernel, X):
+                features = FeatureSystem(X, T, group.scale, centred=centred)
+                weights, intercepts = features.weights(ridges)
+                outputs = np.asarray(grid.X[test] @ weights) + intercepts
+                grid.solvers["features"] += len(ridges)
+                accepted = grid.holds(outputs, len(ridges))
+                yield from grid.results(group.members, j, outputs, decode, accepted)
+                continue
             if kernel.is_plain(X):
                 if distances is None:
                     distances = squared_distances(X, out=np.empty_like(room))
@@ -192,7 +203,6 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
                 K = kernel.matrix(X, out=room)
             system = KernelSystem(K, T, group.scale, centred=centred)
             B = system.right_hand_sides
-            ridges = group.ridges
             norm = float(np.linalg.norm(K))
             Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
             intercepts, beta = system.coefficients(Z)

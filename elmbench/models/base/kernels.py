@@ -12,6 +12,7 @@ from elmbench.models.base.family import check_condition, estimator, numeric_gamm
 from elmbench.models.base.kernel_paths import kernel_path
 from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.numerics.arrays import Array, Rows
+from elmbench.numerics.feature_system import FeatureSystem, solves_in_features
 from elmbench.numerics.kernel_system import KernelSystem
 from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel, takes_sparse_rows
@@ -58,7 +59,9 @@ class KernelMixin(BaseEstimator):
 
 @estimator
 class KernelSystemMixin(KernelMixin, PathMixin):
-    """A model that solves the `KernelSystem` of all training rows with the ridge 1/C."""
+    """A model that solves the `KernelSystem` of all training rows with the ridge 1/C, or its
+    `FeatureSystem` if the kernel is linear and features are fewer than rows.
+    """
 
     #: Columns of n numbers that a fit holds for each output.
     _columns: ClassVar[int] = 3
@@ -69,20 +72,40 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     C: float = 1.0
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Solve the system in the memory of one kernel matrix."""
         kernel = self._make_kernel()
-        n = X.shape[0]
         self._kernel = kernel
-        self.n_units_ = n
+        self.n_units_ = X.shape[0]
         self.dictionary_ = kernel.select_rows(X).copy()  # the caller may change X
+        # Weights of the features, of shape (n_features, n_outputs), if these solve the system.
+        self._weights: Array | None = None
+        if solves_in_features(kernel, X):
+            self._solve_in_features(X, T, scale)
+        else:
+            factored = self._solve_kernel_system(X, T, scale)
+            self.condition_ = check_condition(self, factored)
+
+    def _solve_in_features(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Solve the system of a linear kernel without its matrix."""
+        system = FeatureSystem(X, T, scale, centred=self._centred)
+        ridge = 1.0 / self.C
+        self._weights, self._intercept = system.weights(np.array([ridge]))
+        self.beta_ = system.row_coefficients(ridge)
+        self.condition_ = system.condition(ridge)
+
+    def _solve_kernel_system(self, X: Rows, T: Array, scale: Array | None) -> RidgeSystem:
+        """Solve the system in the memory of one kernel matrix, and return its factor."""
+        kernel = self._kernel
+        n = X.shape[0]
         K = kernel.matrix(X, out=np.empty((n, n), order="F"))
         system = KernelSystem(K, T, scale, centred=self._centred)
         factored = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
         Z = factored.solve(system.right_hand_sides)
         self._intercept, self.beta_ = system.coefficients(Z)
-        self.condition_ = check_condition(self, factored)
+        return factored
 
     def _outputs(self, X: Rows) -> Array:
+        if self._weights is not None:
+            return np.asarray(X @ self._weights) + self._intercept
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
 
     @classmethod

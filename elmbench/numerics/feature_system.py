@@ -1,0 +1,93 @@
+"""Ridge systems of a linear kernel, solved in the features of the rows."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import svd
+
+from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.solve import scaled_rows
+
+
+def solves_in_features(kernel: Kernel, X: Rows) -> bool:
+    """Return True if a model with this kernel and these training rows has fewer features than
+    rows, and is a linear function of them.
+    """
+    n_rows, n_features = X.shape
+    return kernel.name == "linear" and 0 < n_features < n_rows
+
+
+class FeatureSystem:
+    """The system of a `KernelSystem` with the linear kernel K = XX', for any ridge r, without K.
+
+    Let S be the diagonal matrix of the scale of the rows, A = S (X - 1 o') their deviations from
+    the origin o, and B = S (T - 1 t') those of the targets. With an intercept, o and t are the
+    weighted means; without one, they are zero. The solution Z of (AA' + r I) Z = B gives the
+    linear function f(x) = (x - o)'w + t with the weights
+
+        w = A'Z = V (s^2 + r)^-1 s U'B    for the singular value decomposition A = U s V'.
+
+    The round-off of w grows with the condition of A. The round-off of K-based coefficients grows
+    with its square, and with the distance of the rows from zero.
+
+    Singular values within the round-off of A count as zero.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        Training rows; sparse ones are made dense.
+    T : ndarray of shape (n, k)
+        Targets.
+    scale : ndarray of shape (n,) or None
+        Square roots of the weights of the rows; None if all are 1.
+    centred : bool
+        True for a system with an intercept.
+    """
+
+    def __init__(self, X: Rows, T: Array, scale: Array | None, *, centred: bool) -> None:
+        rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+        n_rows, n_features = rows.shape
+        self._scale = np.ones(n_rows) if scale is None else scale
+        self._centred = centred
+        self._origin = np.zeros(n_features)
+        self._means = np.zeros(T.shape[1])
+        if centred:
+            shares = self._scale**2 / (self._scale @ self._scale)
+            self._origin = shares @ rows
+            self._means = shares @ T
+        deviations = scaled_rows(rows - self._origin, self._scale)
+        self._left, self._singular, self._right = svd(
+            deviations, full_matrices=False, overwrite_a=True, check_finite=False
+        )
+        round_off = n_rows * EPS * self._singular[0]
+        self._singular[self._singular <= round_off] = 0.0
+        self._targets = scaled_rows(T - self._means, self._scale)
+        self._moments = self._left.T @ self._targets
+
+    def weights(self, ridges: Array) -> tuple[Array, Array]:
+        """Return the weights w, of shape (d, p * k), and the intercepts t - o'w, of shape (p * k,),
+        for p positive ridges; the k columns of the first ridge come first.
+        """
+        factors = self._singular[:, np.newaxis] / (self._singular[:, np.newaxis] ** 2 + ridges)
+        scaled_moments = factors[:, :, np.newaxis] * self._moments[:, np.newaxis, :]
+        weights = self._right.T @ scaled_moments.reshape(len(factors), -1)
+        intercepts = np.tile(self._means, len(ridges)) - self._origin @ weights
+        return weights, intercepts
+
+    def row_coefficients(self, ridge: float) -> Array:
+        """Return the coefficients beta = S Z of the rows, of shape (n, k), which add up to zero in
+        a system with an intercept.
+
+        Z is the sum of its part in the range of A and of the rest of B over the ridge.
+        """
+        in_range = self._left @ (self._moments / (self._singular**2 + ridge)[:, np.newaxis])
+        rest = self._targets - self._left @ self._moments
+        Z = in_range + rest / ridge
+        if self._centred:
+            direction = self._scale / np.linalg.norm(self._scale)
+            Z -= np.outer(direction, direction @ Z)
+        return scaled_rows(Z, self._scale)
+
+    def condition(self, ridge: float) -> float:
+        """Return the condition number of AA' + r I, which does not have full rank without r."""
+        return float((self._singular[0] ** 2 + ridge) / ridge)
