@@ -61,9 +61,9 @@ class KELMClassifier(WeightedClassifier, KernelSystemMixin):
 
     Notes
     -----
-    `fit` needs little more than 8 n^2 bytes: the kernel matrix is factored in place. With the linear
-    kernel and fewer features than rows there is no kernel matrix: the weights of the features are
-    solved.
+    `fit` needs little more than 8 n^2 bytes: the kernel matrix is factored in place. With the
+    linear kernel and fewer features than rows there is no kernel matrix: the system is solved for
+    the weights of the features.
 
     With weights w_i, the model minimises ||f||^2 / C + sum_i w_i (f(x_i) - t_i)^2, so a weight of 2
     repeats the row. Its solution S (I/C + S Omega S)^-1 S T, with s_i^2 = w_i, does not divide by
