@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import Row, rows_of
 from elmbench.judging.value_verdicts import Printed, draws_of_means
+from elmbench.metrics import Unit, unit_of
 from elmbench.specs.measures import Measure
 
 
@@ -20,6 +21,8 @@ def made_row(
     rounding: float = 0.0,
     deviation: float = 1e-4,
     mean_of: int = 20,
+    proposed: Sequence[str] = (),
+    unit: Unit | None = None,
 ) -> Row:
     """Return a row from the published value and the run means of each model; a single number stands
     for ten runs around it.
@@ -34,6 +37,8 @@ def made_row(
             means=means,
             draws=draws_of_means(means, 0.0),
             printed=Printed(value=printed, rounding=rounding, mean_of=mean_of),
+            unit=unit or unit_of(metric),
+            is_proposed=model in proposed,
         )
         for k, (model, (printed, ours)) in enumerate(models.items())
         for means in [_runs(ours, deviation, k)]

@@ -19,7 +19,7 @@ from elmbench.judging.verdict_words import VERDICTS
 from elmbench.lazy import load
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.results import Results
-from elmbench.report.verdict_sentences import MEASURE_COLUMNS, MEASURE_LEGEND, measure_texts
+from elmbench.report.verdict_sentences import MEASURE_COLUMNS, measure_legend, measure_texts
 from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, blocks, lines_text
 from elmbench.results.cells import csv
@@ -144,15 +144,12 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
 
 def _measures(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
     """Yield the table of the measures of each table and metric, with its legend."""
-    rows = [
-        (table.file.id, *measure_texts(verdict))
-        for table in tables
-        for verdict in table.table_verdicts
-    ]
+    verdicts = [(table.file.id, verdict) for table in tables for verdict in table.table_verdicts]
+    rows = [(id, *measure_texts(verdict)) for id, verdict in verdicts]
     if rows:
         headings = ("experiment", *_stack_words(MEASURE_COLUMNS))
         yield from blocks(headings, rows, state.width, 2)
-        yield Text(MEASURE_LEGEND, style="dim")
+        yield Text(measure_legend(verdict for _, verdict in verdicts), style="dim")
         yield Text("")
 
 

@@ -17,7 +17,7 @@ from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import Array, Row, compare_order, rows_of
 from elmbench.judging.table_verdicts import ALPHA, TableVerdict, judge_measures
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
-from elmbench.metrics import less_is_better, unit_of
+from elmbench.metrics import less_is_better
 from elmbench.numerics.seeds import generator
 
 #: The kinds of distortions, in the order in which they are reported.
@@ -46,33 +46,27 @@ def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     them at all, and data sets if their values are further apart than the margin.
     """
     for pair in compare_order(rows).pairs:
-        yield Distortion(KINDS[0], [_exchanged(metric, row, *pair.models) for row in rows])
-    yield from _exchanged_datasets(metric, rows)
+        yield Distortion(KINDS[0], [_exchanged(row, *pair.models) for row in rows])
+    yield from _exchanged_datasets(rows)
     shift = 2 if less_is_better(metric) else -2
     best = _best_printed(metric, rows)
     lowered = [
-        _printed(metric, row, row.published + shift * row.margins * _are_not(best, row))
+        row.with_published(row.published + shift * row.margins * _are_not(best, row))
         for row in rows
     ]
     if any(len(row.models) > 1 for row in rows):
         yield Distortion(KINDS[2], lowered)
-        doubled = [_printed(metric, row, 2 * row.published - row.published.mean()) for row in rows]
+        doubled = [row.with_published(2 * row.published - row.published.mean()) for row in rows]
         if any(row.clear_pairs for row in rows):
             yield Distortion(KINDS[3], doubled)
     for sign in (1, -1):
-        shifted = [_printed(metric, row, row.published + 2 * sign * row.margins) for row in rows]
+        shifted = [row.with_published(row.published + 2 * sign * row.margins) for row in rows]
         yield Distortion(KINDS[4], shifted)
     for model in dict.fromkeys(model for row in rows for model in row.models):
-        yield Distortion(KINDS[5], [_with_noise(metric, row, model) for row in rows])
+        yield Distortion(KINDS[5], [_with_noise(row, model) for row in rows])
 
 
-def _printed(metric: str, row: Row, published: Array) -> Row:
-    """Return a row with different published values."""
-    margins = np.array([unit_of(metric).margin_of(value) for value in published.tolist()])
-    return replace(row, published=published, margins=margins)
-
-
-def _exchanged(metric: str, row: Row, first: str, second: str) -> Row:
+def _exchanged(row: Row, first: str, second: str) -> Row:
     """Return a row in which two models have each other's published value."""
     if first not in row.models or second not in row.models:
         return row
@@ -80,10 +74,10 @@ def _exchanged(metric: str, row: Row, first: str, second: str) -> Row:
     j = row.models.index(second)
     published = row.published.copy()
     published[[i, j]] = published[[j, i]]
-    return _printed(metric, row, published)
+    return row.with_published(published)
 
 
-def _exchanged_datasets(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield the print with each two data sets of the same models exchanged."""
     for i, j in combinations(range(len(rows)), 2):
         first = rows[i]
@@ -94,8 +88,8 @@ def _exchanged_datasets(metric: str, rows: Sequence[Row]) -> Iterator[Distortion
         if distance <= max(np.max(first.margins), np.max(second.margins)):
             continue
         distorted = list(rows)
-        distorted[i] = _printed(metric, first, second.published)
-        distorted[j] = _printed(metric, second, first.published)
+        distorted[i] = first.with_published(second.published)
+        distorted[j] = second.with_published(first.published)
         yield Distortion(KINDS[1], distorted)
 
 
@@ -110,7 +104,7 @@ def _are_not(model: str, row: Row) -> Array:
     return np.array([float(name != model) for name in row.models])
 
 
-def _with_noise(metric: str, row: Row, model: str) -> Row:
+def _with_noise(row: Row, model: str) -> Row:
     """Return a row in which a published value is a random one, as far from the others as they are
     from each other, but by two margins at least.
     """
@@ -121,7 +115,7 @@ def _with_noise(metric: str, row: Row, model: str) -> Row:
     spread = max(float(np.ptp(row.published)), 2 * float(row.margins[i]))
     published = row.published.copy()
     published[i] += rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1) * spread
-    return _printed(metric, row, published)
+    return row.with_published(published)
 
 
 @dataclass(frozen=True)

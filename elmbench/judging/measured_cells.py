@@ -19,10 +19,11 @@ from elmbench.judging.value_verdicts import (
     run_means,
 )
 from elmbench.judging.verdict_words import COMPLETE
-from elmbench.metrics import unit_of
+from elmbench.metrics import Unit
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import Measure
+from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables import kind_of_table
@@ -51,6 +52,10 @@ class ComparedValue:
     means: NDArray[np.float64]
     draws: Draws
     printed: Printed
+    #: The range and the margin of the metric in this paper.
+    unit: Unit
+    #: True if the paper proposes the model.
+    is_proposed: bool = False
 
     @cached_property
     def runs_inside(self) -> dict[int, bool]:
@@ -97,6 +102,10 @@ class MeasuredCells:
         self._values: dict[Measure, NDArray[np.float64]] = {}
         self._compared: dict[tuple[Key, Measure], ComparedValue] = {}
 
+    @property
+    def _paper(self) -> Paper:
+        return self.resolved.file.paper
+
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of a group that a verdict needs."""
         return {name: column[self.lines.get(group, [])] for name, column in self._needed.items()}
@@ -130,6 +139,8 @@ class MeasuredCells:
             means=run_means(values, columns["run"]),
             draws=draws_of(values, columns, measure),
             printed=self._printed(dataset, published),
+            unit=self._paper.unit_of(measure.metric),
+            is_proposed=self.resolved.spec.models[model].model in self._paper.proposed,
         )
 
     def _printed(self, dataset: str, published: PublishedValue) -> Printed:
@@ -142,7 +153,7 @@ class MeasuredCells:
         in_paper = self.resolved.printed_in_paper.get((dataset, published.metric), set())
         distances = [abs(rival - value) for model, rival in in_paper if model != published.model]
         metric, _, _ = published.metric.partition("@")
-        unit = unit_of(metric)
+        unit = self._paper.unit_of(metric)
         return Printed(
             value=value,
             rounding=self.table.last_place(published) / 2,

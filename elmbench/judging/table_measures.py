@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.value_verdicts import LEVEL
-from elmbench.metrics import unit_of
+from elmbench.metrics import Unit
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile
 from elmbench.results import group_by
@@ -44,6 +44,9 @@ class Row:
     published: Array
     #: Half of the last printed digit.
     rounding: Array
+    unit: Unit
+    #: True for each model that the paper proposes.
+    proposed: Mask
     #: The largest distance that does not matter, in the unit of the metric.
     margins: Array
     means: Array
@@ -69,6 +72,7 @@ class Row:
             models=tuple(model for model, keep in zip(self.models, chosen, strict=True) if keep),
             published=self.published[chosen],
             rounding=self.rounding[chosen],
+            proposed=self.proposed[chosen],
             margins=self.margins[chosen],
             means=self.means[chosen],
             n_runs=self.n_runs[chosen],
@@ -89,6 +93,19 @@ class Row:
             > max(self.margins[i], self.margins[j]) * (1 + _ROUND_OFF)
         ]
 
+    @property
+    def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
+        """The clear pairs of a proposed model and a different one."""
+        return [(i, j) for i, j in self.clear_pairs if self.proposed[i] != self.proposed[j]]
+
+    def with_published(self, published: Array) -> Row:
+        """Return the row with different published values."""
+        return replace(self, published=published, margins=_margins(self.unit, published))
+
+
+def _margins(unit: Unit, published: Array) -> Array:
+    return np.array([unit.margin_of(value) for value in published.tolist()])
+
 
 def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
     """Return the rows of the compared values of one metric."""
@@ -106,7 +123,7 @@ def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
-    metric = values[0].measure.metric
+    unit = values[0].unit
     dataset = values[0].dataset
     mean_of = values[0].printed.mean_of
     means = np.array([value.draws.mean for value in values])
@@ -121,7 +138,9 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         models=tuple(models),
         published=published,
         rounding=rounding,
-        margins=np.array([unit_of(metric).margin_of(value) for value in published.tolist()]),
+        unit=unit,
+        proposed=np.array([value.is_proposed for value in values]),
+        margins=_margins(unit, published),
         means=means,
         n_runs=n_runs,
         residuals=residuals,
@@ -304,10 +323,20 @@ class Order:
 
 def compare_order(rows: Sequence[Row]) -> Order:
     """Return the order of each two models that the print separates."""
+    return _order_of((row, row.clear_pairs) for row in rows)
+
+
+def compare_proposed(rows: Sequence[Row]) -> Order:
+    """Return the order of each proposed model and each different one that the print separates."""
+    return _order_of((row, row.clear_pairs_of_proposed) for row in rows)
+
+
+def _order_of(pairs_of_rows: Iterable[tuple[Row, list[tuple[int, int]]]]) -> Order:
+    """Return the order of the given pairs of models of each row."""
     counts: dict[tuple[str, str], list[int]] = {}
     simulated = []
-    for row in rows:
-        for i, j in row.clear_pairs:
+    for row, clear_pairs in pairs_of_rows:
+        for i, j in clear_pairs:
             sign = np.sign(row.published[i] - row.published[j])
             difference = (row.means[i] - row.means[j]) * sign
             noisy = difference + (row.errors[:, i] - row.errors[:, j]) * sign

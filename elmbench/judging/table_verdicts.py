@@ -24,9 +24,11 @@ from elmbench.judging.table_measures import (
     Values,
     compare_differences,
     compare_order,
+    compare_proposed,
     compare_values,
     rows_of,
 )
+from elmbench.metrics import Unit
 from elmbench.results import group_by
 from elmbench.specs.catalogue import PROFILES
 from elmbench.specs.profiles import Resolved
@@ -61,8 +63,12 @@ class TableVerdict:
     """The verdict on one metric of a table, with its measures."""
 
     metric: str
+    #: The unit of the metric, with the margin of the paper.
+    unit: Unit
     values: Values
     order: Order
+    #: The order of the proposed models against all others.
+    proposed_order: Order
     differences: Interval
     values_verdict: MeasureVerdict
     order_verdict: MeasureVerdict
@@ -126,12 +132,9 @@ class TableVerdict:
                 "largest_at": list(values.largest_at),
             },
             "order": {
-                "pairs": order.n,
-                "same": order.same,
-                "opposite": order.opposite,
-                "not_separated": order.unseparated,
-                "share_of_same_means": _record(order.share),
+                **_order_record(order),
                 "models": order.by_model,
+                "proposed_against_rest": _order_record(self.proposed_order),
                 "power": _number(self.power),
             },
             "differences": {"slope": _record(self.differences)},
@@ -153,6 +156,16 @@ class TableVerdict:
                 for test in self.strict
             ],
         }
+
+
+def _order_record(order: Order) -> dict[str, Any]:
+    return {
+        "pairs": order.n,
+        "same": order.same,
+        "opposite": order.opposite,
+        "not_separated": order.unseparated,
+        "share_of_same_means": _record(order.share),
+    }
 
 
 def _record(interval: Interval) -> dict[str, float | None]:
@@ -215,8 +228,10 @@ def judge_measures(metric: str, rows: Sequence[Row], means_of: Sequence[int] = (
     values, order, differences = measures
     return TableVerdict(
         metric=metric,
+        unit=rows[0].unit,
         values=compare_values(rows),
         order=compare_order(rows),
+        proposed_order=compare_proposed(rows),
         differences=compare_differences(rows),
         values_verdict=values,
         order_verdict=order,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from elmbench.errors import amount
 from elmbench.judging.strict_test import StrictTest
-from elmbench.judging.table_measures import Interval
+from elmbench.judging.table_measures import Interval, Order
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
-from elmbench.metrics import unit_of
+from elmbench.metrics import Unit, unit_of
 from elmbench.tables.number_texts import three_figures
 
 #: The plurals of metrics.
@@ -36,6 +36,18 @@ MEASURE_LEGEND = (
 STATE_SIGNS = {"holds": "✓", "does not hold": "✗", "undecided": "?", "nothing to compare": "–"}
 
 
+def measure_legend(verdicts: Iterable[TableVerdict]) -> str:
+    """Return the legend of `MEASURE_COLUMNS`, with the margins that papers have replaced."""
+    replaced = [
+        f"{verdict.metric} {margin_text(verdict.unit)}"
+        for verdict in verdicts
+        if verdict.unit != unit_of(verdict.metric)
+    ]
+    if not replaced:
+        return MEASURE_LEGEND
+    return f"{MEASURE_LEGEND} Margins of the paper's file: {', '.join(dict.fromkeys(replaced))}."
+
+
 def metric_plural(metric: str) -> str:
     """Return a metric's name for several values."""
     return _PLURALS.get(metric, f"values of {metric}")
@@ -43,7 +55,7 @@ def metric_plural(metric: str) -> str:
 
 def distance_text(verdict: TableVerdict) -> str:
     """Return the median distance with its unit."""
-    unit = unit_of(verdict.metric)
+    unit = verdict.unit
     if unit.is_relative:
         return f"{100 * unit.margin * verdict.values.margins.estimate:.1f} {unit.name}"
     median = verdict.values.median.estimate
@@ -52,11 +64,11 @@ def distance_text(verdict: TableVerdict) -> str:
     return f"{median:.1f} {unit.name}" if unit.name else three_figures(median)
 
 
-def margin_text(metric: str) -> str:
+def margin_text(unit: Unit) -> str:
     """Return the margin of a metric with its unit."""
-    unit = unit_of(metric)
     if unit.name == "points":
-        return amount(round(100 * unit.margin), "point")
+        points = f"{100 * unit.margin:.4g}"
+        return f"{points} point" if points == "1" else f"{points} points"
     if unit.is_relative:
         return f"{100 * unit.margin:g} {unit.name}"
     return f"{unit.margin:g} {unit.name}" if unit.name else f"{unit.margin:g}".removeprefix("0")
@@ -121,7 +133,12 @@ def table_sentence(label: str, verdict: TableVerdict, corrected_p: float | None 
     names = f"profile{'s' if len(verdict.profiles) > 1 else ''} {' and '.join(verdict.profiles)}"
     where = label if names == "profile paper" else f"{label} ({names})"
     metric = metric_plural(verdict.metric)
-    parts = [_values_words(verdict), _order_words(verdict), _differences_words(verdict)]
+    parts = [
+        _values_words(verdict),
+        _order_words(verdict),
+        _proposed_words(verdict.proposed_order),
+        _differences_words(verdict),
+    ]
     measures = "; ".join(part for part in parts if part)
     strict = _strict_words(verdict, corrected_p)
     subject = f"{metric[0].upper()}{metric[1:]} of {where}"
@@ -132,7 +149,7 @@ def _values_words(verdict: TableVerdict) -> str:
     values = verdict.values
     words = (
         f"the median distance is {distance_text(verdict)}, and {values.within} of {values.n} are "
-        f"within {margin_text(verdict.metric)}"
+        f"within {margin_text(verdict.unit)}"
     )
     return f"{words} ({_measure_words('values', verdict.values_verdict)})"
 
@@ -150,6 +167,15 @@ def _order_words(verdict: TableVerdict) -> str:
     if order.unseparated:
         words += f", and {order.unseparated} more are too close in our runs"
     return f"{words} ({_measure_words('order', verdict.order_verdict)})"
+
+
+def _proposed_words(order: Order) -> str:
+    """Return the order of the proposed models in words; empty if our runs separate no pair."""
+    decided = order.same + order.opposite
+    if not decided:
+        return ""
+    words = f"proposed models against the rest: {order.same} of {decided}"
+    return f"{words} ({order.unseparated} too close)" if order.unseparated else words
 
 
 def _differences_words(verdict: TableVerdict) -> str:

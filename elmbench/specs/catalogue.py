@@ -11,9 +11,11 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
+from elmbench.registry.scorers import is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
+from elmbench.specs.measures import JUDGED
 from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
@@ -152,6 +154,23 @@ def _check_tables(files: Collection[ExperimentFile]) -> None:
     for file in files:
         for choice in file.choices:
             file.apply_readings(choice)
+    for file in {file.paper.key: file for file in files}.values():
+        _check_judgement(file.paper, file.tables, file.path.parent / "paper.yaml")
+
+
+def _check_judgement(paper: Paper, tables: Sequence[ExperimentFile], path: Path) -> None:
+    """Raise ElmbenchError if a paper has a margin of an unknown metric, or proposes a model that no
+    table has.
+    """
+    for metric in paper.margins:
+        if metric not in JUDGED and not is_metric(metric):
+            problem = f"{path}: margins names the metric {metric!r}, which has no verdict"
+            raise invalid(problem, f"one of {', '.join(JUDGED)}")
+    models = {column.model for table in tables for column in table.spec.models.values()}
+    for model in paper.proposed:
+        if model not in models:
+            problem = f"{path}: proposed names the model {model!r}, which no table has"
+            raise invalid(problem, f"one of {', '.join(sorted(models)) or 'none'}")
 
 
 def _check_folder(folder: Path) -> None:

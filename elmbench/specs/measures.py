@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator
 
-from elmbench.metrics import PREQUENTIAL
+from elmbench.metrics import PREQUENTIAL, RANK_CORRELATION, REGISTRY
 from elmbench.specs.grids import Value
-from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
+from elmbench.specs.protocol import MEASURES, OF_LEARNT_ROWS, TRAIN_ACCURACY, is_measure
 
 #: The facts of a split: the rows of its two parts.
 PARTS = ("train", "test")
@@ -23,6 +23,8 @@ ALWAYS_SHOWN = ("fit_seconds", "n_units")
 COUNTED = ("kernels", "iterations")
 #: Times and sizes: shown, never judged.
 UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds", *COUNTED)
+#: Measures that have a margin, beside the metrics of plug-ins.
+JUDGED = (*REGISTRY, *OF_LEARNT_ROWS, RANK_CORRELATION)
 #: Measures of a stream after each chunk, by task.
 OF_CHUNKS = {
     "classification": ("accuracy", TRAIN_ACCURACY, PREQUENTIAL, "n_units"),

@@ -3,10 +3,11 @@ and the readings.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, StrictFloat, field_validator
 
+from elmbench.metrics import Unit, unit_of
 from elmbench.specs.files import SpecPart
 
 
@@ -84,6 +85,10 @@ class ChosenReading:
         return f"{self.id}={self.value}"
 
 
+#: A margin; every measure of a table divides by it.
+Margin = Annotated[StrictFloat, Field(gt=0)]
+
+
 class Paper(Spec):
     """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
 
@@ -96,6 +101,11 @@ class Paper(Spec):
     main_claims: tuple[MainClaim, ...] = ()
     findings: tuple[PaperFinding, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
+    #: The models that the paper proposes, by their names in the registry.
+    proposed: tuple[str, ...] = ()
+    #: Margins of metrics that replace those of the suite. The margin of an error is a share of the
+    #: published value.
+    margins: dict[str, Margin] = Field(default_factory=dict)
 
     @property
     def citation(self) -> str:
@@ -107,6 +117,11 @@ class Paper(Spec):
     def none(cls, key: str) -> Self:
         """Return the paper of a user's own tables, which share only a key."""
         return cls(key=key, title="", authors="", year=0)
+
+    def unit_of(self, metric: str) -> Unit:
+        """Return the unit of a measure, with the margin that the paper's file gives it."""
+        unit = unit_of(metric)
+        return unit._replace(margin=self.margins.get(metric, unit.margin))
 
     def choose(self, id: str, value: str) -> ChosenReading:
         """Return a reading with one of its values. A reading that the paper no longer declares does

@@ -11,6 +11,7 @@ from elmbench.judging.strict_test import strict_test
 from elmbench.judging.table_measures import (
     compare_differences,
     compare_order,
+    compare_proposed,
     compare_values,
 )
 from elmbench.judging.table_verdicts import judge_measures
@@ -72,6 +73,66 @@ def test_order_by_hand() -> None:
     assert counts == {("x", "y"): (1, 1, 1), ("x", "z"): (0, 1, 0)}
     assert (order.same, order.opposite, order.unseparated, order.n) == (1, 2, 1, 4)
     assert order.share.estimate == pytest.approx(2 / 4)
+
+
+def test_the_order_of_the_proposed_models_against_the_rest_by_hand() -> None:
+    proposed = ("p", "q")
+    rows = [
+        # p and q are both proposed, x and y are not: 4 of 6 pairs, of which q and y are reversed.
+        made_row(
+            "a",
+            {"p": (0.9, 0.9), "x": (0.8, 0.8), "q": (0.7, 0.5), "y": (0.6, 0.6)},
+            proposed=proposed,
+        ),
+        # The print does not separate p and x.
+        made_row("b", {"p": (0.805, 0.7), "x": (0.80, 0.8)}, proposed=proposed),
+        # Our runs do not separate p and y.
+        made_row("c", {"p": (0.9, 0.61), "y": (0.8, 0.6)}, deviation=0.05, proposed=proposed),
+    ]
+    order = compare_proposed(rows)
+    counts = {pair.models: (pair.same, pair.opposite, pair.unseparated) for pair in order.pairs}
+    assert counts == {
+        ("p", "x"): (1, 0, 0),
+        ("p", "y"): (1, 0, 1),
+        ("x", "q"): (1, 0, 0),
+        ("q", "y"): (0, 1, 0),
+    }
+    assert (order.same, order.opposite, order.unseparated) == (3, 1, 1)
+    assert order.share.estimate == pytest.approx(4 / 5)
+    assert compare_order(rows).n == order.n + 2
+    record = judge_measures("accuracy", rows).record()["order"]["proposed_against_rest"]
+    assert (record["pairs"], record["same"], record["opposite"]) == (5, 3, 1)
+    assert record["not_separated"] == 1
+
+
+def test_without_proposed_models_or_without_a_rest_there_is_no_order_of_them() -> None:
+    models = {"x": (0.9, 0.9), "y": (0.8, 0.8)}
+    for proposed in ((), ("x", "y")):
+        order = compare_proposed([made_row("a", models, proposed=proposed)])
+        assert order.n == 0
+        assert np.isnan(order.share.estimate)
+
+
+def test_the_margin_of_a_paper_counts_in_every_measure() -> None:
+    models = {"x": (0.80, 0.815), "y": (0.83, 0.845)}
+    wide = unit_of("accuracy")._replace(margin=0.05)
+    row = made_row("a", models)
+    wider = made_row("a", models, unit=wide)
+    assert compare_values([row]).within == 0
+    assert compare_values([wider]).within == 2
+    assert compare_values([wider]).margins.estimate == pytest.approx(0.015 / 0.05)
+    assert (compare_order([row]).n, compare_order([wider]).n) == (1, 0)
+    assert np.isnan(compare_differences([wider]).estimate)
+    # A distorted print has the same margin.
+    assert wider.with_published(wider.published + 0.1).margins == pytest.approx([0.05, 0.05])
+    assert judge_measures("accuracy", [wider]).unit == wide
+
+
+def test_the_margin_of_an_error_follows_the_published_value() -> None:
+    unit = unit_of("rmse")._replace(margin=0.1)
+    row = made_row("a", {"x": (2.0, 2.1), "y": (4.0, 4.1)}, metric="rmse", unit=unit)
+    assert row.margins == pytest.approx([0.2, 0.4])
+    assert row.with_published(2 * row.published).margins == pytest.approx([0.4, 0.8])
 
 
 def test_a_distance_of_one_margin_separates_no_models() -> None:

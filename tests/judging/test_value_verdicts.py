@@ -19,6 +19,7 @@ from elmbench.judging.published_values import (
     own_runs_inside,
 )
 from elmbench.judging.summary import summarise
+from elmbench.judging.table_verdicts import judge_table
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
     Draws,
@@ -188,6 +189,25 @@ def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int
     resolved = toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT)
     compared, _ = compared_of(resolved, lines_of({"ELM": runs}))
     assert own_runs_inside(compared) == left_out
+
+
+def test_the_file_of_a_paper_sets_margins_and_proposed_models(toy: Toy) -> None:
+    figures = "WDBC,ELM,mcc,0.900,,\nWDBC,FB-KOS-ELM,mcc,0.800,,\n"
+    plain = toy(figures, protocol=HOLDOUT)
+    means = [0.9149, 0.9151, 0.9149, 0.9151]
+    lines = lines_of({"ELM": means, "FB-KOS-ELM": means})
+    compared, published = compared_of(plain, lines)
+    assert published["verdict"].tolist() == ["close", "differs"]
+    assert [value.is_proposed for value in compared] == [False, False]
+    keys = {"margins": {"mcc": 0.01}, "proposed": ("fb-kos-elm",)}
+    paper = plain.file.paper.model_copy(update=keys)
+    changed = replace(plain, file=replace(plain.file, paper=paper))
+    compared, published = compared_of(changed, lines)
+    assert published["verdict"].tolist() == ["differs", "differs"]
+    assert [value.unit.margin for value in compared] == [0.01, 0.01]
+    assert [value.is_proposed for value in compared] == [False, True]
+    (verdict,) = judge_table(compared, changed)
+    assert (verdict.unit.margin, verdict.proposed_order.n) == (0.01, 1)
 
 
 def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:

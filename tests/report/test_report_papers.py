@@ -18,7 +18,12 @@ from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
 from elmbench.report.papers import PaperResults, TableResults, papers_of
-from elmbench.report.verdict_sentences import answer_sentence, table_sentence
+from elmbench.report.verdict_sentences import (
+    MEASURE_LEGEND,
+    answer_sentence,
+    measure_legend,
+    table_sentence,
+)
 from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -41,11 +46,15 @@ def test_the_sentences_on_a_table() -> None:
     table4, table5 = result.sentences[1:3]
     verdict = committed("paper/eem/table4").verdicts[0]
     order = verdict.order
+    proposed = verdict.proposed_order
+    assert 0 < proposed.n < order.n
     assert table4.startswith(
         f"G-means of Table 4: the median distance is {100 * verdict.values.median.estimate:.1f} "
         f"points, and {verdict.values.within} of 72 are within 1 point (values hold); "
         f"{order.same} of {order.same + order.opposite} pairs of models have the printed order, "
-        f"and {order.unseparated} more are too close in our runs (order holds); differences are "
+        f"and {order.unseparated} more are too close in our runs (order holds); "
+        f"proposed models against the rest: {proposed.same} of {proposed.same + proposed.opposite} "
+        f"({proposed.unseparated} too close); differences are "
     )
     assert "As one more rerun of ours, the print has p = " in table4
     assert "if a published value is one run, and p <.001 if it is a mean of 10" in table4
@@ -56,6 +65,16 @@ def test_the_sentences_on_a_table() -> None:
     fast = replace(verdict, profiles=("paper", "fast"))
     assert table_sentence("Table 4", fast).startswith(
         "G-means of Table 4 (profiles paper and fast)"
+    )
+
+
+def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
+    verdict = committed("paper/eem/table4").verdicts[0]
+    assert measure_legend([verdict]) == MEASURE_LEGEND
+    changed = replace(verdict, unit=verdict.unit._replace(margin=0.025))
+    assert "59 of 72 are within 2.5 points" in table_sentence("Table 4", changed)
+    assert measure_legend([verdict, changed]).endswith(
+        "Margins of the paper's file: gmean 2.5 points."
     )
 
 

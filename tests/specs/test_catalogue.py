@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
+from elmbench.metrics import unit_of
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
@@ -332,6 +333,54 @@ def test_a_reading_that_breaks_a_table(
     paper["readings"]["order"]["values"]["stored"]["set"] = change
     with pytest.raises(ElmbenchError, match=message):
         load_catalogue(write_tree(paper=paper))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"margins": {"mc": 0.01}},
+            r"paper\.yaml: margins names the metric 'mc', which has no verdict(?s:.*)one of .*mcc",
+        ),
+        ({"margins": {"fit_seconds": 0.1}}, "margins names the metric 'fit_seconds'"),
+        (
+            {"margins": {"mcc": -0.01}},
+            r"'margins\.mcc' is -0\.01: expected a number greater than 0",
+        ),
+        ({"margins": {"mcc": 0}}, r"'margins\.mcc' is 0: expected a number greater than 0"),
+        ({"margins": {"mcc": "small"}}, r"'margins\.mcc' is 'small': expected a valid number"),
+        ({"margins": {"mcc": True}}, r"'margins\.mcc' is True: expected a valid number"),
+        ({"margins": {"mcc": float("nan")}}, r"'margins\.mcc' is nan: expected a finite number"),
+        (
+            {"proposed": ["FB-KOS-ELM"]},
+            r"proposed names the model 'FB-KOS-ELM', which no table has(?s:.*)one of .*fb-kos-elm",
+        ),
+        ({"proposed": "elm"}, r"'proposed' is 'elm': expected a list"),
+    ],
+)
+def test_an_error_in_the_margins_or_the_proposed_models_of_a_paper(
+    write_tree: WriteTree, paper: dict[str, Any], change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ElmbenchError, match=message) as caught:
+        load_catalogue(write_tree(paper=paper | change))
+    assert str(caught.value).count("paper.yaml: ") == 1
+
+
+def test_a_paper_has_a_margin_and_proposed_models(
+    write_tree: WriteTree, paper: dict[str, Any]
+) -> None:
+    keys = {"margins": {"mcc": 0.01, "rmse": 1}, "proposed": ["fb-kos-elm"]}
+    result = load_catalogue(write_tree(paper=paper | keys))["toy/one"].paper
+    assert result.proposed == ("fb-kos-elm",)
+    assert result.unit_of("mcc") == unit_of("mcc")._replace(margin=0.01)
+    assert result.unit_of("rmse").margin_of(0.5) == 0.5
+    assert result.unit_of("accuracy") == unit_of("accuracy")
+
+
+def test_no_shipped_paper_replaces_a_margin() -> None:
+    papers = {file.paper.key: file.paper for file in load_catalogue().values()}
+    assert not any(paper.margins for paper in papers.values())
+    assert all(paper.proposed for paper in papers.values())
 
 
 #: Each anchor has ten aliases of the one before it.

@@ -24,9 +24,9 @@ from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
-    MEASURE_LEGEND,
     STATE_SIGNS,
     distance_text,
+    measure_legend,
     measure_texts,
     order_text,
     slope_text,
@@ -282,6 +282,7 @@ def environment() -> Environment:
         verdict_counts,
         facts_sentence,
         measures_of,
+        measure_legend,
         measure_cells,
         state_text,
     )
@@ -290,7 +291,6 @@ def environment() -> Environment:
         "version": version("elmbench"),
         "signs": _SIGNS,
         "measure_columns": MEASURE_COLUMNS,
-        "measure_legend": MEASURE_LEGEND,
     }
     templates.globals |= constants | functions
     return templates
