@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.arff_files import read_arff, read_sparse_arff
+from elmbench.datasets.parquet_columns import read_columns
 from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
 from elmbench.datasets.text_files import PUBLIC, ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members, check_size, read_limited
@@ -262,7 +263,7 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
         raise bad_file(
             path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field"
         )
-    table = file.read([name for name in names if name not in nested], use_threads=False)
+    table = read_columns(content, path, [name for name in names if name not in nested])
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
     frame[[*nested]] = None
     if layout is PUBLIC:

@@ -13,6 +13,7 @@ import pytest
 from elmbench.datasets import unpacking, workbooks
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.parquet_columns import read_columns
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 
@@ -115,3 +116,36 @@ def test_arrays_of_an_archive_are_counted_as_floats(
     np.savez_compressed(tmp_path / "x.npz", X=np.zeros(shape, np.int8), y=target)
     with pytest.raises(ElmbenchError, match=problem):
         describe(UserData(str(tmp_path / "x.npz")))
+
+
+@pytest.mark.parametrize("kind", ["category", "str"])
+def test_a_word_that_all_rows_repeat_is_measured_before_it_is_unpacked(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 200_000)
+    path = tmp_path / "x.parquet"
+    words = pd.Series(["w" * 1000] * N).astype(kind)
+    FRAME.assign(a=words).to_parquet(path, index=False)
+    with pytest.raises(ElmbenchError, match=r"x\.parquet has .* unpacks to more than") as caught:
+        describe(UserData(str(path)))
+    assert caught.value.next_step == "leave columns of long words out"
+
+
+def test_columns_of_parquet_are_as_they_were_written(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "a.b": ["x", None, "y"],
+            "bytes": [b"p", b"q", None],
+            "kind": pd.Categorical(["u", "v", "u"]),
+            "number": [1.0, 2.0, np.nan],
+            "empty": pd.Series([None] * 3, dtype=object),
+        }
+    )
+    path = tmp_path / "x.parquet"
+    frame.to_parquet(path, index=False, row_group_size=2)
+    names = [*frame][::-1]
+    table = read_columns(path.read_bytes(), path, names)
+    assert table.column_names == names
+    pd.testing.assert_frame_equal(
+        table.to_pandas()[[*frame]].astype(object), frame.astype(object), check_dtype=False
+    )

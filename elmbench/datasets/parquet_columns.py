@@ -1,0 +1,62 @@
+"""Columns of a Parquet file, whose words are measured before they fill the memory."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmbench.datasets.unpacking import check_size
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NEXT_STEP = "leave columns of long words out"
+
+
+def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
+    """Read columns of a Parquet file; raise ElmbenchError if they are too large.
+
+    A file may hold a word once that thousands of rows repeat. Words are therefore read as
+    dictionaries, and become words of each row if all of them fit.
+    """
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    check_size(sum(group.total_byte_size for group in groups), content, path, _NEXT_STEP)
+    words = [name for name in names if _holds_words(file.schema_arrow.field(name).type)]
+    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False, read_dictionary=words)
+    table = file.read(names, use_threads=False)
+    check_size(sum(map(_n_bytes_of_words, table.columns)), content, path, _NEXT_STEP)
+    for name in words:
+        position = names.index(name)
+        table = table.set_column(position, name, _without_dictionary(table.column(position)))
+    return table
+
+
+def _holds_words(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    texts = (pa.string(), pa.large_string(), pa.string_view())
+    return kind in (*texts, pa.binary(), pa.large_binary(), pa.binary_view())
+
+
+def _n_bytes_of_words(column: pa.ChunkedArray) -> int:
+    """Return the bytes of the words of all rows of a dictionary column; 0 for any other column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_dictionary = pa.types.is_dictionary(column.type)
+    if not is_dictionary or not _holds_words(column.type.value_type):
+        return 0
+    lengths = (pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks)
+    return sum(pc.sum(part).as_py() or 0 for part in lengths)
+
+
+def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the words of a dictionary column, of any total length."""
+    import pyarrow as pa
+
+    is_binary = pa.types.is_binary(column.type.value_type)
+    return column.cast(pa.large_binary() if is_binary else pa.large_string())
