@@ -14,6 +14,8 @@ from elmbench.metrics import REGISTRY
 _MOST_CELLS = 1_000_000
 #: The number of classes that data with fewer rows may have: a part of the rows lacks some of them.
 _MOST_ABSENT_CLASSES = 1_000
+#: The kind of work that stores predictions; see `Fit`.
+_FIT = "cell"
 #: By how much a measure may leave its range, as its rounding errors do.
 _ROUNDING = 1e-9
 
@@ -106,6 +108,7 @@ class _Result(_Form):
 class _Content(_Form):
     """What determines the value of work; see `Work.content`."""
 
+    kind: str | None = None
     params: dict[str, Any] = {}
 
 
@@ -170,8 +173,11 @@ def content_of(line: bytes) -> Any:
             return None
         if isinstance(record, _Request):
             _check_cells(record.cells)
-        if isinstance(record, _Work) and record.result.predictions is not None:
-            _check_predictions(content["result"])
+        if isinstance(record, _Work):
+            if record.unit.kind == _FIT and record.result.status == "ok":
+                _check_fit(content["unit"], record.result)
+            if record.result.predictions is not None:
+                _check_predictions(content["result"])
     # A ValidationError is a ValueError.
     except (ValueError, KeyError, RecursionError, TypeError, ElmbenchError):
         return None
@@ -185,6 +191,22 @@ def _check_cells(cells: list[list[Any]]) -> None:
         raise ValueError("expected distinct cells")
     for values in cells:
         _Cell.model_validate(dict(zip(_Cell.model_fields, values, strict=False)))
+
+
+def _check_fit(unit: dict[str, Any], result: _Result) -> None:
+    """Raise ValueError if a fit that ended ok has neither predictions nor a metric, or if its
+    predictions do not fit its task and the sizes of its split.
+    """
+    if result.predictions is None:
+        if result.measured.keys().isdisjoint(REGISTRY):
+            raise ValueError("expected the predictions of a fit")
+        return
+    if (result.predictions.classes is None) != (unit["task"] == "regression"):
+        raise ValueError(f"expected the predictions of a {unit['task']}")
+    split = unit["protocol"]["outer"]
+    for name, size in (("train", result.n_train), ("test", result.n_test)):
+        if split.get(name) not in (None, size):
+            raise ValueError(f"expected {split[name]} rows in the {name} part")
 
 
 def _check_predictions(result: dict[str, Any]) -> None:

@@ -105,6 +105,23 @@ def test_damage_is_told_until_a_run_has_computed_what_is_missing(
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""
 
 
+def test_a_fit_without_its_predictions_is_computed_again(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
+    elmbench("run", "one", "--profile", "ci")
+    before = Path("elmbench-results/ci/toy/one/cells.csv").read_bytes()
+    store = Store(Path("elmbench-results"))
+    key = store.cells("ci", "toy/one")[0].key
+    record = store.get(key)
+    assert record is not None
+    store = lose(store, key)
+    store.append(f"unit:{key}", record | {"result": record["result"] | {"measured": {}}})
+    assert "elmbench-results/.store has 1 damaged record;" in elmbench("status").out
+    result = elmbench("run", "one", "--profile", "ci", "-q")
+    assert result.err == "elmbench-results/.store has 1 damaged record; their work is repeated\n"
+    assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
+
+
 def test_tables_are_watched_on_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ class InProcess:
         self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {
             "status": "ok",
             "reason": "",
+            "measured": {"mcc": 0.5},
         }
         self.lock = threading.Lock()
 

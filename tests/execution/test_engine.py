@@ -22,7 +22,7 @@ from elmbench.specs.limits import Limits
 from elmbench.tasks.base import Work
 from elmbench.tasks.plan import Plan
 
-OK = {"status": "ok", "reason": ""}
+OK = {"status": "ok", "reason": "", "measured": {"mcc": 0.5}}
 
 # --- What is run, and when
 # -------------------------------------------------------------------------------------------
@@ -32,9 +32,7 @@ OK = {"status": "ok", "reason": ""}
 def test_every_unit_runs_once_after_what_it_needs(
     workers: InProcess, store: Store, plan: Plan, jobs: int
 ) -> None:
-    workers.answer = lambda unit: (
-        time.sleep(random.random() / 300) or {"status": "ok", "reason": unit["kind"]}
-    )
+    workers.answer = lambda unit: time.sleep(random.random() / 300) or OK | {"reason": unit["kind"]}
     events: list[Event] = []
     assert run(plan, store, jobs, on_event=events.append) == list(units(plan))
     ran = [key for key, _ in workers.diary]
@@ -118,7 +116,7 @@ def test_a_larger_limit_is_another_chance(
     for work in plan.works.values():
         store.put(work, OK, "e")
     cell = plan.cells[0].key
-    store.put(plan.works[cell], {"reason": "", **result}, "e")
+    store.put(plan.works[cell], OK | result, "e")
     assert find_pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
 
 

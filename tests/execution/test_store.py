@@ -181,6 +181,43 @@ def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        {"predictions": None},
+        {"predictions": None, "measured": {"train_accuracy": 1.0}},
+        {"predictions": {"true": VALUES["true"], "predicted": VALUES["true"]}},
+        {"n_train": 8},
+        {"n_train": None},
+        {"n_test": 4},
+    ],
+)
+def test_a_fit_without_the_predictions_of_its_split_is_a_damaged_record(
+    store: Store, change: dict[str, Any]
+) -> None:
+    protocol = {"outer": {"kind": "holdout", "train": 9, "test": 3}}
+    unit = {"kind": "cell", "task": "classification", "protocol": protocol}
+    fit = FIT | {"measured": {}}
+    diverged = {"status": "diverged", "predictions": None}
+    for result, n_damaged in ((fit, 0), (fit | diverged, 0), (fit | change, 1)):
+        record = RECORD | {"unit": unit, "result": result}
+        store = forged(store, f"unit:{KEY}".encode(), json.dumps(record).encode())
+        assert store.result(KEY) == (None if n_damaged else result)
+        assert store.n_damaged == n_damaged
+
+
+def test_a_result_that_says_other_test_rows_than_its_split_is_a_damaged_record(
+    store: Store,
+) -> None:
+    unit = {"kind": "cell", "task": "classification"}
+    for n_test, n_damaged in ((None, 0), (3, 0), (4, 1)):
+        outer = {"kind": "holdout", "train": None, "test": n_test}
+        record = RECORD | {"unit": unit | {"protocol": {"outer": outer}}, "result": FIT}
+        store = forged(store, f"unit:{KEY}".encode(), json.dumps(record).encode())
+        assert store.result(KEY) == (None if n_damaged else FIT)
+        assert store.n_damaged == n_damaged
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
         {"command": 3}, {"cells": None}, {"cells": [3]}, {"cells": [[]]}, {"whole": "x"},
         {"cells": [[*asdict(cell()).values()]] * 2},
         *({"cells": [[*asdict(cell(**values)).values()]]}

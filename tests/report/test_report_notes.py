@@ -32,7 +32,7 @@ from elmbench.results.cells import (
 
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
 INNER = {"kind": "stratified-kfold", "folds": 3}
-OK = {"status": "ok", "reason": ""}
+OK = {"status": "ok", "reason": "", "measured": {"mcc": 0.5}}
 ONE_CLASS = "the layer is constant, so one class is predicted"
 
 

@@ -93,10 +93,10 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     run = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
     assert run.seconds_on(1) > 0
+    measured = {"mcc": 0.5}
+    result = {"status": "ok", "reason": "", "params": {}, "seconds": 1.0, "measured": measured}
     for key in run.todo:
-        run.store.put(
-            run.works[key], {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}, "e"
-        )
+        run.store.put(run.works[key], result, "e")
     again = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
     assert (again.todo, again.seconds_on(1)) == ([], 0)
     assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
