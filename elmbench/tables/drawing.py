@@ -7,12 +7,14 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from elmbench.specs.measures import log2_of
+from elmbench.terminal import escape
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +170,8 @@ def figure_bytes(figure: Any, form: str = "png") -> bytes:
     """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its
     few colours.
 
-    A dollar sign in its texts is a dollar sign, except in ticks that are powers of two.
+    A dollar sign in its texts is a dollar sign, except in ticks that are powers of two. Control
+    characters are escaped.
     """
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -176,15 +179,20 @@ def figure_bytes(figure: Any, form: str = "png") -> bytes:
     from PIL import Image
 
     for text in figure.findobj(Text):
+        if text.get_text() != escape(text.get_text()):
+            text.set_text(escape(text.get_text()))
         # The ticks of logarithmic axes have their texts, which are formulas, only when drawn.
         if "$" in text.get_text() and not _POWER_OF_TWO.fullmatch(text.get_text()):
             text.set_parse_math(False)
     buffer = io.BytesIO()
-    if form != "png":
-        figure.savefig(buffer, format=form)
-        return buffer.getvalue()
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    with warnings.catch_warnings():
+        # The texts of ticks and names in other scripts may have characters without a glyph.
+        warnings.filterwarnings("ignore", r"Glyph \d+ ", UserWarning)
+        if form != "png":
+            figure.savefig(buffer, format=form)
+            return buffer.getvalue()
+        canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
     picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()

@@ -292,3 +292,15 @@ def test_a_dollar_sign_in_a_name_is_literal(form: str) -> None:
         assert "$$" in text
         texts = re.findall(r"<text[^>]*>(.*?)</text>", text, re.S)
         assert not any("2^" in word or "mathdefault" in word for word in texts)
+
+
+@pytest.mark.parametrize("form", ["png", "pdf", "svg"])
+def test_names_without_glyphs_are_drawn_without_a_warning(
+    recwarn: pytest.WarningsRecorder, form: str
+) -> None:
+    figure, axes = new_figure(2, 2)
+    axes.set_title("\x1b[31mred")
+    axes.set_xticks([0, 1], labels=["\x9bname", "\u540d"])
+    assert figure_bytes(figure, form)
+    assert axes.get_title() == r"\x1b[31mred"
+    assert [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)] == []
