@@ -89,6 +89,15 @@ def amount(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+#: The most characters of a value that a message quotes.
+_MOST_CHARACTERS = 60
+
+
+def shortened(text: str) -> str:
+    """Return the first characters of a text, and dots if there are more."""
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
 #: The most names that a message lists.
 MOST_NAMES = 40
 

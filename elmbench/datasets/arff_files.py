@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, check_names, target_of
 from elmbench.datasets.text_files import PUBLIC, ChooseTarget, decode
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, shortened
 from elmbench.specs.datasets.sources import FileOptions
 
 _QUOTED = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
@@ -32,8 +32,6 @@ _DATE = re.compile(r"date\b.*", re.I)
 _COMMENT = re.compile(rf"({_QUOTED})|(?:^|\s)%.*")
 _TABS = re.compile(rf"({_QUOTED})|[ ]*\t\s*")
 _WEIGHT = re.compile(r"\s*,\s*\{\s*([0-9.eE+-]+)\s*\}$")
-#: The most characters of a line that an error shows.
-_SHOWN = 60
 
 
 @dataclass
@@ -148,8 +146,7 @@ def _bad_line(path: Path, file: _Arff) -> ElmbenchError:
     if file.has_ended and not file.has_data:
         problem = "it has no line @data"
     else:
-        line = file.line if len(file.line) <= _SHOWN else f"{file.line[:_SHOWN]}..."
-        problem = f"line {file.number} is not ARFF: {line!r}"
+        problem = f"line {file.number} is not ARFF: {shortened(file.line)!r}"
     return ElmbenchError(
         f"{path} cannot be read: {problem}",
         expected="@relation NAME, lines of @attribute NAME TYPE, @data, and rows of as many values",

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from elmbench.errors import ElmbenchError, first_line
+from elmbench.errors import ElmbenchError, first_line, shortened
 from elmbench.files import check_regular
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
@@ -129,9 +129,8 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         90.
         """
         if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
-            raise _refuse(
-                f"{node.value} is not a decimal number (a word needs quotes)", node.start_mark
-            )
+            problem = f"{shortened(node.value)} is not a decimal number (a word needs quotes)"
+            raise _refuse(problem, node.start_mark)
         try:
             return int(node.value)
         except ValueError as error:  # Python refuses thousands of digits
@@ -155,7 +154,8 @@ def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
     children = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
     count = 1 + sum(_count_values(child, counts) for child in children)
     if count > MOST_VALUES:
-        raise _refuse(f"aliases stand for more than {MOST_VALUES:,} values", node.start_mark)
+        problem = f"more than {MOST_VALUES:,} values, those of an anchor counted at each alias"
+        raise _refuse(problem, node.start_mark)
     counts[node] = count
     return count
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, model_validator
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, shortened
 from elmbench.specs.files import SpecLoader, parse_spec
 from elmbench.specs.papers import Spec
 
@@ -130,11 +130,13 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
             content = yaml.load(text, SpecLoader)
         except Exception as error:  # a value may contradict its tag, such as `!!float abc`
             reason = getattr(error, "problem", None) or error
-            raise error_for(f"the grid {text!r} is not valid YAML: {reason}") from error
+            raise error_for(f"the grid {shortened(text)!r} is not valid YAML: {reason}") from error
         if not isinstance(content, dict) or not all(
             isinstance(grid, dict) for grid in content.values()
         ):
-            raise error_for(f"the grid {text!r} does not give a model its hyperparameters")
+            raise error_for(
+                f"the grid {shortened(text)!r} does not give a model its hyperparameters"
+            )
         for model, grid in content.items():
             for name, values in grid.items():
                 grid[name] = values if isinstance(values, dict | list) else [values]

@@ -95,6 +95,19 @@ def test_what_is_not_there(name: str, options: dict[str, object], message: str) 
     assert error.value.next_step
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"k-elm: {'[' * 100_000}", "is not valid YAML: more than 100 levels"),
+        ("k" * 100_000, "does not give a model"),
+    ],
+)
+def test_a_long_grid_is_quoted_in_part(text: str, problem: str) -> None:
+    with pytest.raises(ElmbenchError, match=rf"k.*\.\.\.' {problem}") as error:
+        read_all_grids([text])
+    assert len(error.value.found) < 200
+
+
 def test_grids_as_they_are_typed() -> None:
     assert read_all_grids(["svm: {C: [1e-3, 1.5E3, -2e+4], kernel: [null, true, e3]}"]) == {
         "svm": {"C": [0.001, 1500.0, -20000.0], "kernel": [None, True, "e3"]}

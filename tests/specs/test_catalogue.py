@@ -403,10 +403,12 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
         ("a: 010", "line 1, column 4: 010 is not a decimal number"),
         ("a: [1, 1:30]", "line 1, column 8: 1:30 is not a decimal number"),
         ("a: 2001-99-99", "cannot be read"),
+        (f"a: 1{':30' * 5000}", r"1(:30){19}:3\.\.\. is not a decimal number"),
+        (f"a: [{'1, ' * 500_001}]", "more than 500,000 values"),
         (f"a: {'1' * 5000}", "line 1, column 4: a number of 5000 characters"),
         *((opening * 200_000, "more than 100 levels") for opening in ("[", "{a: ", "- ", "? ")),
-        (ALIASES, r"aliases stand for more than 500,000 values"),
-        (MERGES, r"aliases stand for more than 500,000 values"),
+        (ALIASES, r"more than 500,000 values, those of an anchor counted at each alias"),
+        (MERGES, r"more than 500,000 values, those of an anchor counted at each alias"),
         ("a: &a [*a]", "line 1, column 4: an alias inside of its own anchor"),
         (b"\xff\xfe\xff", "cannot read"),
         (None, "cannot read"),
@@ -419,6 +421,8 @@ def test_yaml_that_is_none(tmp_path: Path, text: str | bytes | None, message: st
     with pytest.raises(ElmbenchError, match=message) as error:
         read_yaml(path)
     assert str(path) in error.value.found
+    assert "aliases" not in error.value.found
+    assert len(error.value.found) < len(str(path)) + 200
     assert error.value.next_step
 
 
