@@ -69,7 +69,8 @@ def read_table(
                 rows = io.BytesIO(read_limited(stream, path)) if is_limited else stream
                 table = _read_svm(rows, path, n_features, layout)
                 return table if sparse else replace(table, X=table.X.toarray())
-            content = read_limited(stream, path) if compression else stream.read()
+            is_text = form in ("csv", "arff", "sparse-arff")
+            content = read_limited(stream, path, is_text=is_text) if compression else stream.read()
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":

@@ -9,18 +9,31 @@ from elmbench.errors import ElmbenchError
 
 #: A file may unpack to this number of bytes, or to this multiple of its size.
 MOST_BYTES, MOST_RATIO = 2**30, 20
+#: A line of a compressed text may unpack to this number of bytes.
+MOST_LINE_BYTES = 2**26
 _BLOCK = 2**20
 
 
-def read_limited(stream: IO[bytes], path: Path) -> bytes:
-    """Return the whole content of the stream of a compressed file; raise ElmbenchError if it is too
-    large.
+def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> bytes:
+    """Return the whole content of the stream of a compressed file; raise ElmbenchError if it, or a
+    line of text, is too large.
     """
-    content, size = io.BytesIO(), path.stat().st_size
+    content = io.BytesIO()
+    size = path.stat().st_size
+    line_start = 0
     while block := stream.read(_BLOCK):
+        last_break = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        if last_break >= 0:
+            line_start = content.tell() + last_break
         content.write(block)
         if content.tell() > _limit(size):
             raise _too_large(path, size, "unpack it, and name the unpacked file")
+        if is_text and content.tell() - line_start > MOST_LINE_BYTES:
+            raise ElmbenchError(
+                f"{path} has a line that unpacks to more than {MOST_LINE_BYTES:,} bytes",
+                expected=f"lines of at most {MOST_LINE_BYTES:,} bytes",
+                next_step="unpack it, and correct the line",
+            )
     return content.getvalue()
 
 

@@ -149,3 +149,18 @@ def test_columns_of_parquet_are_as_they_were_written(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         table.to_pandas()[[*frame]].astype(object), frame.astype(object), check_dtype=False
     )
+
+
+@pytest.mark.parametrize("name", ["x.csv.bz2", "x.csv.gz"])
+def test_a_line_of_a_compressed_text_is_limited(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / name)
+    monkeypatch.setattr(unpacking, "_BLOCK", 1000)
+    monkeypatch.setattr(unpacking, "MOST_LINE_BYTES", 2000)
+    assert describe(UserData(str(path))).shape.instances == N
+    opener = bz2.open if path.suffix == ".bz2" else gzip.open
+    with opener(path, "ab") as stream:
+        stream.write(b"0" * 5000)
+    with pytest.raises(ElmbenchError, match="a line that unpacks to more than 2,000 bytes"):
+        describe(UserData(str(path)))
