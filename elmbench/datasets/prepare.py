@@ -99,10 +99,14 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 
 
 def _fill_missing(table: Table) -> Table:
+    """Replace missing numbers by the mean of their column, or by 0 if it has none."""
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
-    means = np.where(is_present, X, 0.0).sum(axis=0) / np.maximum(is_present.sum(axis=0), 1)
-    means[[table.index[name] for name in table.nominal]] = np.nan
+    sums = np.sum(X, axis=0, where=is_present)
+    counts = np.maximum(is_present.sum(axis=0), 1)
+    means = sums / counts
+    nominal = [table.index[name] for name in table.nominal]
+    means[nominal] = np.nan
     return replace(table, X=np.where(is_present, X, means))
 
 

@@ -62,8 +62,9 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
 
 def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
-    quantiles = np.array([t_quantile(n - 1, (1 + LEVEL) / 2) for n in row.n_runs.tolist()])
-    half_widths = quantiles * deviations * np.sqrt(1 / draws + 1 / row.n_runs)
+    quantiles = [t_quantile(n - 1, (1 + LEVEL) / 2) for n in row.n_runs.tolist()]
+    standard_errors = deviations * np.sqrt(1 / draws + 1 / row.n_runs)
+    half_widths = np.array(quantiles) * standard_errors
     allowed = np.maximum(half_widths, row.least_half_widths) + row.rounding
     # A distance at an end is inside even if its binary approximation is not.
     return np.asarray(distances > allowed * (1 + 1e-9))
@@ -75,13 +76,17 @@ def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
     The runs of a rerun are normal, with the covariance of our runs: combinations of the residuals.
     """
     rng = generator("reruns", row.dataset)
+    n_combined = len(row.residuals)
     longest = int(row.n_runs.max())
-    weights = rng.standard_normal((SIMULATIONS, longest, len(row.residuals)))
-    runs = weights @ row.residuals
-    has_run = np.arange(longest)[:, None] < row.n_runs
-    means = np.sum(runs, axis=1, where=has_run) / row.n_runs
-    squares = np.sum((runs - means[:, None, :]) ** 2, axis=1, where=has_run)
-    deviations = np.sqrt(squares / (row.n_runs - 1))
-    prints = rng.standard_normal((SIMULATIONS, len(row.residuals))) @ row.residuals / np.sqrt(draws)
-    rounding = rng.uniform(-1, 1, prints.shape) * row.rounding
-    return _outside(np.abs(prints + rounding - means), deviations, row, draws)
+    runs = rng.standard_normal((SIMULATIONS, longest, n_combined)) @ row.residuals
+    # A model with fewer runs than the longest series leaves the last ones out.
+    is_run = np.arange(longest)[:, np.newaxis] < row.n_runs
+    means = np.sum(runs, axis=1, where=is_run) / row.n_runs
+    errors = runs - means[:, np.newaxis, :]
+    variances = np.sum(errors**2, axis=1, where=is_run) / (row.n_runs - 1)
+
+    exact_prints = rng.standard_normal((SIMULATIONS, n_combined)) @ row.residuals
+    exact_prints /= np.sqrt(draws)
+    rounding = row.rounding * rng.uniform(-1, 1, exact_prints.shape)
+    distances = np.abs(exact_prints + rounding - means)
+    return _outside(distances, np.sqrt(variances), row, draws)

@@ -187,13 +187,14 @@ def _separated(means: Array, residuals: Array, n_runs: NDArray[np.int64]) -> Mas
     """Return True for each two models whose difference lies outside Student's interval of paired
     runs around zero.
     """
-    variances = ((residuals[:, :, None] - residuals[:, None, :]) ** 2).sum(axis=0)
-    common = np.minimum.outer(n_runs, n_runs)
-    quantiles = np.array(
-        [[t_quantile(max(n - 1, 1), (1 + LEVEL) / 2) for n in line] for line in common.tolist()]
-    )
-    half_widths = quantiles * np.sqrt(variances / common)
-    return np.asarray((np.abs(np.subtract.outer(means, means)) > half_widths) & (common > 1))
+    paired_residuals = residuals[:, :, np.newaxis] - residuals[:, np.newaxis, :]
+    variances = np.sum(paired_residuals**2, axis=0)
+    common_runs = np.minimum.outer(n_runs, n_runs)
+    degrees = np.maximum(common_runs - 1, 1)
+    quantiles = np.vectorize(t_quantile, otypes=[float])(degrees, (1 + LEVEL) / 2)
+    half_widths = quantiles * np.sqrt(variances / common_runs)
+    distances = np.abs(np.subtract.outer(means, means))
+    return np.asarray((distances > half_widths) & (common_runs > 1))
 
 
 @dataclass(frozen=True)

@@ -125,11 +125,15 @@ class Work(ABC):
 
         A worker that has run such code does no other work.
         """
+        parts = []
+        if not self._is_built_in:
+            parts.append(f"work {self.kind}")
+        if self.model_name and self.model_name not in BUILT_IN:
+            parts.append(f"model {self.model_name}")
         spec = self.data.spec if self.data is not None else None
-        kind = [] if self._is_built_in else [f"work {self.kind}"]
-        model = [] if self.model_name in ("", *BUILT_IN) else [f"model {self.model_name}"]
-        sources = [f"source {kind}" for kind in (spec.outside_kinds if spec is not None else ())]
-        return ", ".join([*kind, *model, *sources])
+        if spec is not None:
+            parts.extend(f"source {kind}" for kind in spec.outside_kinds)
+        return ", ".join(parts)
 
     @property
     def _is_built_in(self) -> bool:
