@@ -27,7 +27,7 @@ app.add_typer(baseline_app, name="baseline")
 def status_command(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
     from elmbench.execution.store import Store
-    from elmbench.runs.status import table_status
+    from elmbench.runs.status import is_known, table_status
 
     store = Store(state.results_dir)
     lines = [
@@ -42,7 +42,11 @@ def status_command(experiment: options.Table = None) -> None:
     if not lines:
         state.say(f"{state.results_dir} holds no runs; {_first_step()}")
     for line in lines:
-        _say_what_is_left(line)
+        if is_known(line["experiment"], line["profile"]):
+            _say_what_is_left(line)
+        else:
+            name = f"{line['experiment']} ({line['profile']})"
+            state.say(f"{name} is not a table of this installation. Next: --spec-dir")
 
 
 def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":

@@ -43,6 +43,17 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     return [line for line in lines if line["planned"]]
 
 
+def is_known(experiment: str, profile: str) -> bool:
+    """Return True if a table of a store is a comparison, or a table of this installation."""
+    from elmbench.specs.catalogue import load_catalogue
+    from elmbench.specs.files import spec_root
+
+    if profile == "compare" or (spec_root() / "experiments" / f"{experiment}.yaml").is_file():
+        return True
+    # Reading all experiment files takes a while.
+    return experiment in load_catalogue()
+
+
 def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
     """Return the status of a table under a profile; see `table_status`."""
     ended: Counter[str] = Counter()

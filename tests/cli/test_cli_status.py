@@ -122,6 +122,19 @@ def test_a_fit_without_its_predictions_is_computed_again(
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
 
 
+def test_a_table_that_this_installation_lacks_is_named(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
+    elmbench("run", "one", "--profile", "ci")
+    store = Store(Path("elmbench-results"))
+    store.add_cells("fast", "no-such/table", store.cells("ci", "toy/one"), "elmbench run x")
+    text = " ".join(elmbench("status").out.split())
+    assert text.endswith(
+        "no-such/table (fast) is not a table of this installation. Next: --spec-dir"
+    )
+    assert text.count("is not a table") == 1
+
+
 def test_tables_are_watched_on_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
