@@ -2,6 +2,7 @@
 its target.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -80,11 +81,17 @@ def _one_hot(table: Table) -> Table:
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
-    """Return a sort key: numbers in ascending order, then words in alphabetical order."""
+    """Return a sort key: numbers in ascending order, then words in alphabetical order.
+
+    The word "nan" is no number: it has no place among them.
+    """
     try:
-        return (False, float(word), word)
+        number = float(word)
     except ValueError:
+        number = math.nan
+    if math.isnan(number):
         return (True, 0.0, word)
+    return (False, number, word)
 
 
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:

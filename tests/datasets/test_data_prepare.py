@@ -15,11 +15,18 @@ from loopback import toy as toy_content
 from pydantic import TypeAdapter
 
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.prepare import prepare_dataset
+from elmbench.datasets.prepare import category_order, prepare_dataset
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
 from elmbench.specs.datasets.sources import Step
+
+
+def test_categories_have_one_order_whichever_comes_first() -> None:
+    """As a number, "nan" would be neither below nor above another one."""
+    expected = ["-1", "2", "10", "b", "nan"]
+    for words in (expected, expected[::-1], ["2", "nan", "-1", "b", "10"]):
+        assert sorted(words, key=category_order) == expected
 
 
 def step(**content: Any) -> Step:
