@@ -94,15 +94,13 @@ class State:
         pasted.
         """
         if "--plugin" in self.typed:
-            text = re.sub(
-                r" --plugin \S+", "", text
-            )  # stored commands have only the names of the files
+            # Stored commands have only the names of the files.
+            text = re.sub(r" --plugin \S+", "", text)
+        if not self.typed:
+            return text
         names = "|".join(self.commands)
-        return (
-            re.sub(rf"\belmbench (?=({names})\b)", lambda _: f"elmbench {self.typed} ", text)
-            if self.typed
-            else text
-        )
+        with_options = f"elmbench {self.typed} "
+        return re.sub(rf"\belmbench (?=({names})\b)", lambda _: with_options, text)
 
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with `--json`, else `text` (a string or anything that rich

@@ -130,6 +130,7 @@ class MeasuredCells:
         values = self.values(group, measure)
         has_value = ~np.isnan(values)
         published = self.resolved.published[dataset, model, measure.column]
+        spec = self.resolved.spec.models.get(model)
         return ComparedValue(
             profile=self.resolved.profile,
             dataset=dataset,
@@ -140,7 +141,7 @@ class MeasuredCells:
             draws=draws_of(values, columns, measure),
             printed=self._printed(dataset, published),
             unit=self._paper.unit_of(measure.metric),
-            is_proposed=self.resolved.spec.models[model].model in self._paper.proposed,
+            is_proposed=spec is not None and spec.model in self._paper.proposed,
         )
 
     def _printed(self, dataset: str, published: PublishedValue) -> Printed:

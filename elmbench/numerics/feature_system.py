@@ -68,11 +68,15 @@ class FeatureSystem:
         """Return the weights w, of shape (d, p * k), and the intercepts t - o'w, of shape (p * k,),
         for p positive ridges; the k columns of the first ridge come first.
         """
-        factors = self._singular[:, np.newaxis] / (self._singular[:, np.newaxis] ** 2 + ridges)
-        scaled_moments = factors[:, :, np.newaxis] * self._moments[:, np.newaxis, :]
-        weights = self._right.T @ scaled_moments.reshape(len(factors), -1)
-        intercepts = np.tile(self._means, len(ridges)) - self._origin @ weights
-        return weights, intercepts
+        by_ridge = [self._weights_of(ridge) for ridge in ridges.tolist()]
+        weights = np.hstack(by_ridge)
+        means = np.tile(self._means, len(ridges))
+        return weights, means - self._origin @ weights
+
+    def _weights_of(self, ridge: float) -> Array:
+        """Return w = V (s^2 + r)^-1 s U'B, of shape (d, k)."""
+        factors = self._singular / (self._singular**2 + ridge)
+        return np.asarray(self._right.T @ (factors[:, np.newaxis] * self._moments))
 
     def row_coefficients(self, ridge: float) -> Array:
         """Return the coefficients beta = S Z of the rows, of shape (n, k), which add up to zero in

@@ -7,7 +7,7 @@ import pytest
 from made_store import log_files, lose
 
 from elmbench.cli import progress
-from elmbench.cli.options import state
+from elmbench.cli.options import State, state
 from elmbench.execution.store import Store
 from elmbench.specs.catalogue import load_catalogue
 
@@ -152,10 +152,7 @@ def test_durations_in_words() -> None:
     assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words
 
 
-def test_a_command_stands_on_one_line_to_be_copied(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "quiet", False)
+def test_a_command_stands_on_one_line_to_be_copied(capsys: pytest.CaptureFixture[str]) -> None:
     command = "next: elmbench run kos-elm/table4" + " --reading order=stored" * 5
-    state.say(command, "word " * 30)
+    State().say(command, "word " * 30)
     assert [*map(len, capsys.readouterr().out.splitlines())] == [len(command), 80, 70]
