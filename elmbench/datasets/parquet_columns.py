@@ -20,19 +20,22 @@ def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
     A file may hold a word once that thousands of rows repeat. Words are therefore read as
     dictionaries, and become words of each row if all of them fit.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
     check_size(sum(group.total_byte_size for group in groups), content, path, _NEXT_STEP)
-    words = [name for name in names if _holds_words(file.schema_arrow.field(name).type)]
-    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False, read_dictionary=words)
+    schema = file.schema_arrow  # made anew at each access
+    words = {name for name in names if _holds_words(schema.field(name).type)}
+    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False, read_dictionary=sorted(words))
     table = file.read(names, use_threads=False)
     check_size(sum(map(_n_bytes_of_words, table.columns)), content, path, _NEXT_STEP)
-    for name in words:
-        position = names.index(name)
-        table = table.set_column(position, name, _without_dictionary(table.column(position)))
-    return table
+    columns = [
+        _without_dictionary(column) if name in words else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 def _holds_words(kind: pa.DataType) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from elmbench.datasets import unpacking, workbooks
@@ -149,6 +151,27 @@ def test_columns_of_parquet_are_as_they_were_written(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         table.to_pandas()[[*frame]].astype(object), frame.astype(object), check_dtype=False
     )
+
+
+@pytest.mark.parametrize("n_columns", [5, 50])
+def test_the_schema_of_a_parquet_file_is_made_once_for_all_columns(
+    n_columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each access makes it anew, from all columns."""
+    names = [f"x{position}" for position in range(n_columns)]
+    path = tmp_path / "x.parquet"
+    pd.DataFrame(1.0, index=range(3), columns=names).to_parquet(path)
+    accesses = []
+
+    class CountedSchema(pq.ParquetFile):
+        @property
+        def schema_arrow(self) -> pa.Schema:
+            accesses.append(self)
+            return super().schema_arrow
+
+    monkeypatch.setattr(pq, "ParquetFile", CountedSchema)
+    read_columns(path.read_bytes(), path, names)
+    assert len(accesses) == 1
 
 
 @pytest.mark.parametrize("name", ["x.csv.bz2", "x.csv.gz"])

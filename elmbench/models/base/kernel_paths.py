@@ -187,27 +187,26 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
         for group in _group_candidates(grid, train, kernels):
             kernel = group.kernel
             ridges = group.ridges
+            residuals = np.zeros(len(ridges))
             if solves_in_features(kernel, X):
                 features = FeatureSystem(X, T, group.scale, centred=centred)
                 weights, intercepts = features.weights(ridges)
                 outputs = np.asarray(grid.X[test] @ weights) + intercepts
                 grid.solvers["features"] += len(ridges)
-                accepted = grid.holds(outputs, len(ridges))
-                yield from grid.results(group.members, j, outputs, decode, accepted)
-                continue
-            if kernel.is_plain(X):
-                if distances is None:
-                    distances = squared_distances(X, out=np.empty_like(room))
-                K = rbf_from_distances(distances, kernel.gamma, out=room)
             else:
-                K = kernel.matrix(X, out=room)
-            system = KernelSystem(K, T, group.scale, centred=centred)
-            B = system.right_hand_sides
-            norm = float(np.linalg.norm(K))
-            Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
-            intercepts, beta = system.coefficients(Z)
-            outputs = kernel.product(grid.X[test], X, beta) + intercepts
-            residuals = direct_residuals(Z, ridges, norm)
+                if not kernel.is_plain(X):
+                    K = kernel.matrix(X, out=room)
+                else:
+                    if distances is None:
+                        distances = squared_distances(X, out=np.empty_like(room))
+                    K = rbf_from_distances(distances, kernel.gamma, out=room)
+                system = KernelSystem(K, T, group.scale, centred=centred)
+                B = system.right_hand_sides
+                norm = float(np.linalg.norm(K))
+                Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
+                intercepts, beta = system.coefficients(Z)
+                outputs = kernel.product(grid.X[test], X, beta) + intercepts
+                residuals = direct_residuals(Z, ridges, norm)
             accepted = grid.holds(outputs, len(ridges), least=residuals)
             yield from grid.results(group.members, j, outputs, decode, accepted)
 
