@@ -50,7 +50,7 @@ app = typer.Typer(
 
 #: The signs of verdicts for terminals without them: by default, each would be `?`, the sign of too
 #: few runs.
-_SIGNS = dict(zip("✓∈≈✗∥–”", '=e~x|-"', strict=True)) | {"±": "+-"}
+_SIGNS = dict(zip("✓∈≈✗∥–”†", '=e~x|-"+', strict=True)) | {"±": "+-"}
 
 
 def _replace_signs(error: UnicodeError) -> tuple[str, int]:

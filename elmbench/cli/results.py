@@ -140,7 +140,8 @@ def table_command(
     ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.report.results import records, results_of_table
+    from elmbench.report.results import records
+    from elmbench.report.shown_results import shown_results
     from elmbench.results.folders import check_not_results
     from elmbench.specs.profiles import find_resolved
 
@@ -170,7 +171,7 @@ def table_command(
     if diagram is not None:
         check_outputs([("--diagram", diagram)], [resolved.file.path])
         check_not_results([("--diagram", diagram)], dirs)
-    results = results_of_table(resolved, dirs.find(*key), options.split_words(metric))
+    results = shown_results(resolved, dirs, options.split_words(metric))
     if statistics or diagram is not None:
         from elmbench.cli.checks import show_statistics
 
@@ -247,8 +248,11 @@ def _check_against_papers(names: list[str], profile: str | None, *, strict: bool
     elif papers:
         state.emit(None, published_text(papers))
     if dirs.committed is not None:
-        shown = ((table.results[0].resolved.profile, table.file.id) for table in tables)
-        state.remark(dirs.origins(shown))
+        profiles = {
+            table.file.id: [results.resolved.profile for results in table.results]
+            for table in tables
+        }
+        state.remark(dirs.origins(profiles))
     verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
     compared = sum(verdicts[name] for name in COMPARED)
     require_compared_values(compared, tables, profile, state.results_dir)

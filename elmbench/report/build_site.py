@@ -50,19 +50,12 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     `watch` yields the tables that it is given, one after the other.
     """
-    from elmbench.report.papers import papers_of, read_paper_table
+    from elmbench.report.papers import papers_of, read_paper_table, without_ci
 
     tables = []
     for file in watch(list(load_catalogue().values())):
-        run = [
-            name
-            for name in reversed(PROFILES)
-            if name in file.profiles and dirs.best_profile(file.id, [name])
-        ]
-        # Profile ci shows on other or fewer data that the code still does the same; it says little
-        # about the paper.
-        profiles = [name for name in run if name != PROFILES[0]] or run
-        tables.append(read_paper_table(file, {name: dirs.find(name, file.id) for name in profiles}))
+        run = dirs.profiles(file.id, [name for name in PROFILES if name in file.profiles])
+        tables.append(read_paper_table(file, without_ci(run), dirs))
     papers = papers_of(tables)
     if not any(paper.results for paper in papers):
         problem = f"no table has results in {dirs.user}"

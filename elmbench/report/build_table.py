@@ -29,7 +29,7 @@ from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
 from elmbench.tables.number_texts import ending, quantity, three_figures
-from elmbench.tables.result_table import Entry, ResultTable, Section
+from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Section
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner
 #: folds.
@@ -172,7 +172,7 @@ class _Sections:
                 model=model,
                 measure=measure,
                 mean=None if pd.isna(line["mean"]) else float(line["mean"]),
-                shown=self._mean_or_ending(line, self._kind.places(measure, published)),
+                shown=self._shown(line, self._kind.places(measure, published)),
                 published=published,
                 verdict=line["verdict"],
                 optimism=optimism.get((dataset, model)),
@@ -202,6 +202,13 @@ class _Sections:
             Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
             for dataset, model, column, ended in lines
         ]
+
+    def _shown(self, line: Mapping[Any, Any], places: int | None) -> str:
+        """Return the mean or the ending of a line, with the sign of the committed results if it is
+        one of them.
+        """
+        text = self._mean_or_ending(line, places)
+        return f"{text} {COMMITTED_SIGN}" if text and line.get("committed") else text
 
     def _mean_or_ending(self, line: Mapping[Any, Any], places: int | None) -> str:
         """Return the mean of a line with its digits, or the ending of its cells, if there is

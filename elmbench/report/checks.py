@@ -11,7 +11,13 @@ from elmbench.execution.store import lock_tables
 from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.verdict_words import VERDICTS
-from elmbench.report.papers import PaperResults, TableResults, papers_of, read_paper_table
+from elmbench.report.papers import (
+    PaperResults,
+    TableResults,
+    papers_of,
+    read_paper_table,
+    without_ci,
+)
 from elmbench.report.results import records, rewrite_results
 from elmbench.results.cells import read_cells
 from elmbench.results.folders import ResultsDirs, has_results, results_folder
@@ -175,23 +181,17 @@ def check_published(
     with the papers.
 
     Only the default readings and the table's own selection count. `profile`: by default, all but
-    `ci`, or `ci` if there are no results of another one. All results of a table are from one
-    folder.
+    `ci`, or `ci` if there are no results of another one.
 
     Raises NothingToCompareError if a named table has no results.
     """
     tables: list[TableResults] = []
-    profiles = (profile,) if profile else tuple(reversed(PROFILES))
-    for file in watch(_files(names, lambda file: dirs.best_profile(file.id, profiles) is not None)):
-        best = dirs.best_profile(file.id, profiles) or profile or "fast"
-        results_dir = dirs.find(best, file.id)
-        _require_results([file.id], best, results_dir)
-        others = [
-            name
-            for name in profiles
-            if name not in (best, "ci") and has_results(results_dir, name, file.id)
-        ]
-        tables.append(read_paper_table(file, dict.fromkeys((best, *others), results_dir)))
+    profiles = (profile,) if profile else PROFILES
+    for file in watch(_files(names, lambda file: bool(dirs.profiles(file.id, profiles)))):
+        run = dirs.profiles(file.id, profiles)
+        if not run:
+            _require_results([file.id], profile or "fast", dirs.user)
+        tables.append(read_paper_table(file, without_ci(run), dirs))
     return papers_of(tables)
 
 

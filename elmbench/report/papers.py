@@ -4,10 +4,9 @@ claims.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -21,9 +20,11 @@ from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.numerics.significance import holm
-from elmbench.report.results import Results, results_of_table
+from elmbench.report.results import Results
+from elmbench.report.shown_results import shown_results
 from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
+from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper, PaperFinding
@@ -358,14 +359,22 @@ class PaperResults:
         return [(main, result_in_words(parts), parts) for main, parts in tested]
 
 
-def read_paper_table(file: ExperimentFile, folders: Mapping[str, Path]) -> TableResults:
-    """Return the results of a table from the results folder of each profile, the most faithful
-    profile first.
+def read_paper_table(
+    file: ExperimentFile, profiles: Iterable[str], dirs: ResultsDirs
+) -> TableResults:
+    """Return the results of a table under some profiles, the most faithful one first."""
+    results = (shown_results(resolve(file, profile), dirs) for profile in profiles)
+    return TableResults(file, tuple(results))
+
+
+def without_ci(profiles: Sequence[str]) -> list[str]:
+    """Return the profiles that say something about the paper, the most faithful one first.
+
+    Profile ci shows on different or fewer data that the code still does the same; it counts if
+    there is no other one.
     """
-    return TableResults(
-        file,
-        tuple(results_of_table(resolve(file, name), folder) for name, folder in folders.items()),
-    )
+    telling = [name for name in profiles if name != PROFILES[0]]
+    return telling[::-1] or list(profiles)
 
 
 def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:

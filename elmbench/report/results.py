@@ -17,7 +17,7 @@ from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.judging import published_values as published
 from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
-from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
+from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
 from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins, optimism, summarise
 from elmbench.judging.table_verdicts import TableVerdict, judge_table
 from elmbench.registry.scorers import find_metric
@@ -41,13 +41,45 @@ from elmbench.results.folders import PICTURE, results_folder
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.base import Outputs
-from elmbench.tables.result_table import Note, ResultTable
+from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable
 from elmbench.tasks.plan import Cell
 
 #: The cells of a table, from which most of its other files follow.
 CELLS = "cells.csv"
 #: The permutation importance of the columns of a comparison.
 IMPORTANCE = "importance.csv"
+
+
+#: The column of a summary that is True for a value of the committed results; it is there if other
+#: values are the user's.
+COMMITTED = "committed"
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The part of the committed results that completes a user's.
+
+    Attributes
+    ----------
+    results : Results
+        All of them.
+    groups : frozenset of tuple
+        The groups of cells that are shown.
+    """
+
+    results: "Results"
+    groups: frozenset[tuple[str, ...]]
+
+    @property
+    def note(self) -> Note:
+        """The explanation of the sign of a committed value."""
+        resolved = self.results.resolved
+        command = command_for(resolved.profile, resolved.file.id)
+        text = (
+            f"{COMMITTED_SIGN} committed results, without times on data sets that you have run; "
+            f"your own: {command}"
+        )
+        return Note("committed", text)
 
 
 @dataclass(frozen=True)
@@ -67,6 +99,8 @@ class Results:
     resolved: Resolved
     #: A sentence on cells that are left out, because this installation lacks their data set.
     left_out: str = field(default="", kw_only=True)
+    #: The committed results that complete these; None if all cells are from one folder.
+    committed: Committed | None = field(default=None, kw_only=True)
 
     @cached_property
     def measured(self) -> MeasuredCells:
@@ -79,7 +113,13 @@ class Results:
         """
         summary = summarise(self.measured)
         remarks = remarks_of(self.cells)
-        return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
+        if remarks:
+            summary = summary.assign(**{REMARKS: summary["dataset"].map(remarks)})
+        if self.committed is not None:
+            groups = summary[GROUP].itertuples(index=False, name=None)
+            is_committed = [group in self.committed.groups for group in groups]
+            summary = summary.assign(**{COMMITTED: is_committed})
+        return summary
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
@@ -104,11 +144,12 @@ class Results:
         table = build_table(
             self.summary, self.cells, self.optimism, self.claim_outcomes, self.resolved
         )
-        return (
-            replace(table, notes=(Note("data", self.left_out), *table.notes))
-            if self.left_out
-            else table
-        )
+        notes = []
+        if self.committed is not None:
+            notes.append(self.committed.note)
+        if self.left_out:
+            notes.append(Note("data", self.left_out))
+        return replace(table, notes=(*notes, *table.notes)) if notes else table
 
     @cached_property
     def published_values(self) -> pd.DataFrame:
@@ -143,11 +184,17 @@ class Results:
     @property
     def commands(self) -> list[str]:
         """The commands that made the results."""
-        return list(map(str, self.environment.get("commands", ())))
+        commands = list(map(str, self.environment.get("commands", ())))
+        return commands + self.committed.results.commands if self.committed else commands
 
     @property
     def picture(self) -> Path | None:
-        """The picture of the figure, if there is one; its data are beside it, as CSV."""
+        """The picture of the figure, if there is one; its data are beside it, as CSV.
+
+        The picture of the committed results, if these complete a user's, shows more data sets.
+        """
+        if self.committed is not None and self.committed.results.picture is not None:
+            return self.committed.results.picture
         path = self.folder / PICTURE
         return path if path.is_file() else None
 

@@ -1,10 +1,8 @@
 """Folders of results: the user's, and the committed ones."""
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 from elmbench.errors import ElmbenchError, amount
@@ -48,20 +46,16 @@ class ResultsDirs:
     committed: Path | None = None
 
     def find(self, profile: str, experiment: str) -> Path:
-        """Return the results folder of a table; the user's if neither has it."""
-        return next(
-            (folder for folder in self.folders if has_results(folder, profile, experiment)),
-            self.user,
-        )
+        """Return the first folder with results of a table; the user's if neither has any."""
+        return next(iter(self._with_results(profile, experiment)), self.user)
 
-    def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
-        """Return the first profile with results of a table: in the user's folder, or else in the
-        committed one.
-        """
-        pairs = product(self.folders, profiles)
-        return next(
-            (profile for folder, profile in pairs if has_results(folder, profile, experiment)), None
-        )
+    def profiles(self, experiment: str, profiles: Iterable[str]) -> list[str]:
+        """Return the profiles under which a table has results, in either folder."""
+        return [name for name in profiles if self._with_results(name, experiment)]
+
+    def _with_results(self, profile: str, experiment: str) -> list[Path]:
+        """Return the folders that have results of a table."""
+        return [folder for folder in self.folders if has_results(folder, profile, experiment)]
 
     @property
     def folders(self) -> list[Path]:
@@ -81,15 +75,21 @@ class ResultsDirs:
             command = (
                 f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
             )
-            return f"your results, {folder}; the committed ones: {command}"
+            return f"your results, {folder}, completed by committed ones; all of these: {command}"
         return f"your results, {folder}"
 
-    def origins(self, tables: Iterable[tuple[str, str]]) -> str:
-        """Return a line with the number of tables, given by profile and id, from each folder."""
-        counts = Counter(self.find(profile, experiment) for profile, experiment in tables)
-        n_user = counts[self.user]
-        total = counts.total()
-        of_user = f"{n_user} from your results ({self.user})"
+    def origins(self, tables: Mapping[str, Iterable[str]]) -> str:
+        """Return a line with the number of tables from each folder.
+
+        `tables`: the profiles of each table whose results are shown, by its id.
+        """
+        n_user = sum(
+            any(has_results(self.user, profile, experiment) for profile in profiles)
+            for experiment, profiles in tables.items()
+        )
+        total = len(tables)
+        completed = ", completed by committed ones" if n_user else ""
+        of_user = f"{n_user} with your results ({self.user}){completed}"
         committed = f"{total - n_user} committed ({self.committed})"
         return f"{amount(total, 'table')}: {of_user}, {committed}"
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from elmbench.specs.published import PublishedValue
 
 
+#: The sign after a value of the committed results, in a table that has values of the user's too.
+COMMITTED_SIGN = "†"
 #: The texts of a line by the column's name, the same in every format; missing columns are empty.
 Line = Mapping[str, str]
 

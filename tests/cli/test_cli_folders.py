@@ -25,25 +25,53 @@ def content(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_committed_tables_are_shown_until_the_user_has_run_them(
+def test_the_users_values_come_first_and_committed_ones_complete_them(
     elmbench: Callable, committed: Path
 ) -> None:
-    words = ("table", "table4", *CI, "--format", "csv")
-    shown = elmbench(*words)
+    words = ("table", "table4", *CI)
+    shown = elmbench(*words, "--format", "csv")
     assert shown.err.startswith(
         f"committed results, {committed}/ci/kos-elm/table4; your own: elmbench run"
     )
+    assert "committed" not in shown.out
     before = content(committed)
     elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
     assert content(committed) == before
-    mine = elmbench(*words)
-    assert mine.err.startswith(
-        "your results, elmbench-results/ci/kos-elm/table4; the committed ones: elmbench table"
+    # Another value than the committed one: that of the user is shown.
+    cells = Path("elmbench-results/ci/kos-elm/table4/cells.csv")
+    pd.read_csv(cells).assign(mcc=0.5).to_csv(cells, index=False)
+    mine = elmbench(*words, "--json")
+    lines = pd.DataFrame(mine.json)
+    values = lines[lines["metric"] == "mcc"].set_index("model")
+    assert values["committed"].to_dict() == {"ELM": False, "K-ELM": True}
+    assert values.loc["ELM", "mean"] == 0.5
+    committed_values = pd.DataFrame(elmbench(*words, "--json", "--results-dir", committed).json)
+    of_k_elm = committed_values[committed_values["model"] == "K-ELM"].set_index("metric")
+    assert values.loc["K-ELM", "mean"] == of_k_elm.loc["mcc", "mean"]
+    text = elmbench(*words)
+    assert text.err.startswith(
+        "your results, elmbench-results/ci/kos-elm/table4, completed by committed ones; all of "
+        "these: elmbench table"
     )
-    assert ",K-ELM," in shown.out
-    assert ",K-ELM," not in mine.out
-    again = elmbench(*words, "--results-dir", committed)
+    assert text.out.count("†") == 2  # the value of K-ELM and the legend
+    assert "- † committed results, without times on data sets that you have run" in text.out
+    again = elmbench(*words, "--format", "csv", "--results-dir", committed)
     assert (again.out, again.err) == (shown.out, "")
+
+
+def test_times_of_two_machines_stand_in_no_ratio(elmbench: Callable, committed: Path) -> None:
+    elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
+    lines = pd.DataFrame(elmbench("table", "table4", *CI, "--json").json)
+    times = lines[lines["metric"] == "fit_seconds"].set_index("model")["mean"]
+    assert times.notna().to_dict() == {"ELM": True, "K-ELM": False}
+
+
+def test_cells_without_data_hide_no_committed_ones(elmbench: Callable, committed: Path) -> None:
+    elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
+    shown = elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", committed)
+    cells = Path("elmbench-results/ci/kos-elm/table4/cells.csv")
+    pd.read_csv(cells).assign(status="unavailable", mcc=None).to_csv(cells, index=False)
+    assert elmbench("table", "table4", *CI, "--format", "csv").out == shown.out
 
 
 def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committed: Path) -> None:
@@ -51,7 +79,10 @@ def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committe
     result = elmbench("check", "--against", "published", *CI)
     assert all(f"kos-elm/table{number} " in result.out for number in (4, 7))
     last = result.err.splitlines()[-1]
-    assert last == f"3 tables: 1 from your results (elmbench-results), 2 committed ({committed})"
+    assert last == (
+        "3 tables: 1 with your results (elmbench-results), completed by committed ones, 2 "
+        f"committed ({committed})"
+    )
     lines = elmbench("check", "--against", "published", *CI, "--json").json
     assert {line["experiment"]: line["folder"] for line in lines} == {
         "kos-elm/table2": f"{committed}/ci/kos-elm/table2",

@@ -1,0 +1,82 @@
+"""The results that a table shows: the user's, completed by the committed ones."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.judging.measured_cells import GROUP
+from elmbench.report.results import Committed, Results, results_of_table
+from elmbench.results.cells import TIMES, order_of
+from elmbench.results.folders import ResultsDirs, has_results
+from elmbench.specs.profiles import Resolved
+
+
+def shown_results(resolved: Resolved, dirs: ResultsDirs, metrics: Sequence[str] = ()) -> Results:
+    """Return the results of a table from the user's folder and the committed one.
+
+    A group of cells is the user's if one of its cells has run there, and otherwise the committed
+    one, so that no mean is over cells of both. `metrics`: see `results_of_table`.
+    """
+    table = (resolved.profile, resolved.file.id)
+    folders = [folder for folder in dirs.folders if has_results(folder, *table)]
+    if len(folders) < 2:
+        return results_of_table(resolved, folders[0] if folders else dirs.user, metrics)
+    user = results_of_table(resolved, dirs.user, metrics)
+    try:
+        committed = results_of_table(resolved, folders[1], metrics)
+    except ElmbenchError:
+        # Committed results have no predictions, from which another metric could be computed.
+        if not metrics:
+            raise
+        return user
+    return _complete(user, committed)
+
+
+def _complete(user: Results, committed: Results) -> Results:
+    """Return the user's results, completed by the committed groups of cells that have not run in
+    the user's folder.
+    """
+    has_run = user.cells["status"] != "unavailable"
+    user_groups = _groups(user.cells)
+    own_groups = set(user_groups[has_run])
+    if not own_groups:
+        return committed
+    groups = _groups(committed.cells)
+    is_added = ~groups.isin(own_groups)
+    if not is_added.any():
+        return user
+    added = committed.cells[is_added]
+    remaining = user.cells[has_run | ~user_groups.isin(set(groups))]
+    both = pd.concat([remaining, _without_times(added, remaining)], ignore_index=True)
+    position = order_of(user.resolved)
+    lines = both[[*GROUP, "run", "fold"]].to_dict("records")
+    cells = both.iloc[sorted(range(len(both)), key=lambda number: position(lines[number]))]
+    return replace(
+        user,
+        cells=cells.reset_index(drop=True),
+        committed=Committed(committed, frozenset(groups[is_added])),
+        left_out=user.left_out or committed.left_out,
+    )
+
+
+def _groups(cells: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the group of each cell."""
+    groups = list(cells[GROUP].itertuples(index=False, name=None))
+    return pd.Series(groups, index=cells.index, dtype=object)
+
+
+def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
+    """Return committed cells without their times beside cells of the user's on the same data set:
+    times of two machines have no meaningful ratio.
+    """
+    shared = ["dataset", "select", "reading"]
+    ended_ok = user.loc[user["status"] == "ok", shared]
+    sections_of_user = set(ended_ok.itertuples(index=False, name=None))
+    sections = committed[shared].itertuples(index=False, name=None)
+    beside_users = np.array([section in sections_of_user for section in sections])
+    times = [name for name in TIMES if name in committed]
+    return committed.assign(**{name: committed[name].mask(beside_users) for name in times})
