@@ -24,6 +24,7 @@ from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.build_site import gather
 from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.print_checks import check_prints, summary_text
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,
@@ -31,7 +32,7 @@ from elmbench.report.verdict_sentences import (
     slope_text,
     state_text,
 )
-from elmbench.report.writers.markdown import pipe_rows
+from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -41,6 +42,7 @@ PAGES = [
     TOP / "README.md",
     TOP / "docs/results.md",
     TOP / "docs/trust.md",
+    TOP / "docs/print-checks.md",
     *sorted((TOP / "docs/results").glob("*.md")),
 ]
 #: Tables with fewer compared values are not distorted.
@@ -265,9 +267,19 @@ def kernels() -> str:
     return pipe_rows(rows)
 
 
+def prints(paper: str) -> str:
+    """Return what the checks of the print find in a paper."""
+    checked = check_prints([paper])
+    rows = [["table", "check", "subject", "finding"]]
+    for table in checked:
+        for finding in table.findings:
+            rows.append([finding.label, finding.check, literal(finding.subject), finding.says])
+    return f"{pipe_rows(rows)}\n\n{summary_text(checked)}" if rows[1:] else summary_text(checked)
+
+
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
     answer, answers, findings, verdicts, table, signs, claims, main, own_runs,
-    distorted_prints, measures, kernels
+    distorted_prints, measures, kernels, prints
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}
 

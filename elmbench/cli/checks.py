@@ -18,6 +18,7 @@ from elmbench.judging.rank_statistics import compare_models, draw_critical_diffe
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.lazy import load
 from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.print_checks import CheckedPrint, summary_text
 from elmbench.report.results import Results
 from elmbench.report.verdict_sentences import MEASURE_COLUMNS, measure_legend, measure_texts
 from elmbench.report.writers import FORMATS
@@ -112,6 +113,16 @@ def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
             parts.append(Text(f"{name}: {text}"))
         if (rest := len(check["differences"]) - _SHOWN) > 0:
             parts.append(Text(f"{name}: and {rest} more; --json has them all"))
+    return Group(*parts)
+
+
+def findings_text(checked: Sequence[CheckedPrint]) -> RenderableType:
+    """Return each finding on the print of tables, and their number."""
+    parts: list[RenderableType] = []
+    for table in checked:
+        for finding in table.findings:
+            parts.append(Text(f"{table.table}: {finding.subject}: {finding.says}"))
+    parts.append(Text(summary_text(checked)))
     return Group(*parts)
 
 

@@ -206,10 +206,20 @@ def check_command(
             "--strict", help="Exit with code 1 if a table does not hold, unless it is expected."
         ),
     ] = False,
+    print_only: Annotated[
+        bool,
+        typer.Option(
+            "--print-only", help="Check whether the print contradicts itself; run nothing."
+        ),
+    ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
     from elmbench.specs.catalogue import find_experiment
 
+    if print_only:
+        if _check_print(experiments or ()) and strict:
+            raise typer.Exit(1)
+        return
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
         code = int(_check_against_baseline(names, profile))
@@ -217,6 +227,16 @@ def check_command(
         code = _check_against_papers(names, profile, strict=strict)
     if code:
         raise typer.Exit(code)
+
+
+def _check_print(names: Sequence[str]) -> bool:
+    """Print the findings on the print of tables; return True if there are any."""
+    from elmbench.cli.checks import findings_text
+    from elmbench.report.print_checks import check_prints, findings_record
+
+    checked = check_prints(names)
+    state.emit(findings_record(checked), findings_text(checked))
+    return any(table.findings for table in checked)
 
 
 def _check_against_baseline(names: list[str], profile: str | None) -> bool:

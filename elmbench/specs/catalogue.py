@@ -62,14 +62,27 @@ class ExperimentFile:
         """The published values of this table; a metric that the paper misnames has the name that
         the spec gives it.
         """
+        meant = self.spec.published.meant if self.spec.published else {}
+        return tuple(
+            replace(value, metric=meant.get(value.metric, value.metric))
+            for value in self.printed_values
+        )
+
+    @property
+    def printed_values(self) -> tuple[PublishedValue, ...]:
+        """The published values of this table under the names that the paper prints."""
         published = self.spec.published
         if published is None or not published.values:
             return ()
-        values = read_published(self.path.parent / published.values)
-        meant = published.meant
-        return tuple(
-            replace(value, metric=meant.get(value.metric, value.metric)) for value in values
-        )
+        return read_published(self.path.parent / published.values)
+
+    @property
+    def also_printed_values(self) -> tuple[PublishedValue, ...]:
+        """The values that the paper prints beside those of the table (see `Published`)."""
+        published = self.spec.published
+        if published is None or not published.also_printed:
+            return ()
+        return read_published(self.path.parent / published.also_printed)
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -206,7 +219,8 @@ def _check_published_files(file: ExperimentFile) -> None:
     published = file.spec.published
     if published is None:
         return
-    for csv in filter(None, (published.values, *published.parameter_files)):
+    names = (published.values, published.also_printed, *published.parameter_files)
+    for csv in filter(None, names):
         path = file.path.parent / csv
         if not path.is_file():
             problem = f"{file.path}: {csv} does not exist"

@@ -56,6 +56,9 @@ class Published(Spec):
     """The section `published` of an experiment file: CSV files beside it."""
 
     values: str | None = None
+    #: Values that no run measures, such as ratios in the text or speed-ups beside the times: only
+    #: the checks of the print read them.
+    also_printed: str | None = None
     #: One file, or several that each hold the hyperparameters of other columns.
     parameters: str | tuple[str, ...] = ()
     #: Data sets that stand in for another one, such as draws from the same distribution.

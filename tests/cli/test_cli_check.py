@@ -286,3 +286,39 @@ def test_no_number_and_no_name_is_broken_over_two_lines(
     lines = [line.split() for line in out.splitlines()]
     assert [" ".join(line[2:]) for line in lines if line[:2] == [table, metric]] == figures
     assert max(map(len, out.splitlines())) <= columns
+
+
+@pytest.fixture
+def contradictory(elmbench: Callable, toy: Callable) -> Path:
+    """The toy experiment, with a mean that cannot have its deviation."""
+    path = toy()
+    (path.parent / "one.csv").write_text(
+        "dataset,model,metric,value,std,note\n"
+        "WDBC,ELM,accuracy,0.99,0.9,\n"
+        "WDBC,K-ELM,accuracy,0.95,0.01,\n"
+    )
+    return path
+
+
+def test_the_print_is_checked_without_results(elmbench: Callable, contradictory: Path) -> None:
+    for words in (("one",), ("toy",), ()):
+        result = elmbench("check", *words, "--print-only")
+        assert "toy/one: accuracy of ELM on WDBC: the mean 0.99 cannot" in result.out
+        assert result.out.endswith("1 finding in 2 published values of 1 table.\n")
+    elmbench("check", "--print-only", "--strict", code=1)
+    (record,) = elmbench("check", "one", "--print-only", "--json").json
+    assert (record["experiment"], record["values"]) == ("toy/one", 2)
+    (finding,) = record["findings"]
+    assert finding["check"] == "deviations"
+    assert (finding["dataset"], finding["model"]) == ("WDBC", "ELM")
+
+
+def test_a_sound_print_passes_and_no_print_is_nothing_to_compare(
+    elmbench: Callable, toy: Callable
+) -> None:
+    toy()
+    result = elmbench("check", "--print-only", "--strict")
+    assert result.out == "0 findings in 3 published values of 1 table.\n"
+    toy(published=None)
+    result = elmbench("check", "--print-only", code=3)
+    assert "no table has published values" in result.err

@@ -34,7 +34,7 @@ def read_ok_cells(name: str) -> pd.DataFrame:
     "name",
     [
         name
-        if name in ("kos-elm.md", "mk-elm.md")
+        if name in ("kos-elm.md", "mk-elm.md", "print-checks.md")
         else pytest.param(name, marks=pytest.mark.exhaustive)
         for name in NAMES
     ],

@@ -1,0 +1,237 @@
+"""Averages and ranks over the data sets of a table, and tests of its models, against its rows."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.rounding import (
+    ROUNDINGS,
+    Interval,
+    Rounding,
+    interval_of,
+    may_be_equal,
+)
+from elmbench.metrics import less_is_better
+from elmbench.specs.published import ALL, PublishedValue
+
+#: Metrics of a rank over all data sets.
+MEAN_RANKS = ("mean_rank", "rank")
+#: The statistic of a test of two models over the data sets.
+T = "t"
+#: The numbers of a model, or of all models, by data set.
+Row = Mapping[str, Decimal]
+
+
+def check_averages(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+    """Yield the averages, ranks and t values that do not follow from the printed rows."""
+    for value in table.numbers:
+        if value.value is None:
+            continue
+        if value.metric in MEAN_RANKS:
+            says = _rank_contradiction(table, value, value.value)
+        elif value.dataset != ALL:
+            continue
+        elif value.metric == T:
+            says = _t_contradiction(table, paper, value, value.value)
+        else:
+            says = _mean_contradiction(table, value, value.value)
+        if says:
+            yield Finding(
+                table=table.id,
+                label=table.label,
+                check="averages",
+                dataset=value.dataset,
+                model=value.model,
+                metric=value.metric,
+                says=says,
+            )
+
+
+def _row_of(table: PrintedTable, model: str, metric: str) -> Row:
+    """Return the numbers of a model by data set, as the paper spells them."""
+    return {
+        dataset: numbers[metric]
+        for (dataset, name), numbers in table.by_cell.items()
+        if name == model and metric in numbers
+    }
+
+
+def _is_complete(table: PrintedTable, row: Row) -> bool:
+    """Return True if a model has a number for every data set of the table, and for two or more."""
+    datasets = {value.dataset for value in table.values if value.dataset != ALL}
+    return len(row) > 1 and set(row) == datasets
+
+
+def _mean_contradiction(table: PrintedTable, value: PublishedValue, number: Decimal) -> str:
+    """Return how a printed average contradicts the model's row; empty if it does not."""
+    row = _row_of(table, value.model, value.metric)
+    if not _is_complete(table, row):
+        return ""
+    means = [mean_of(list(row.values()), rounding) for rounding in ROUNDINGS]
+    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
+    if any(mean.meets(interval) for mean in means for interval in intervals):
+        return ""
+    low = float(min(mean.low for mean in means))
+    high = float(max(mean.high for mean in means))
+    return f"the mean of the row is {number_text(low)} to {number_text(high)}; {number} is printed"
+
+
+def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> Interval:
+    """Return the possible means of printed numbers."""
+    intervals = [interval_of(number, rounding) for number in numbers]
+    low = sum((one.low for one in intervals), Fraction(0)) / len(intervals)
+    high = sum((one.high for one in intervals), Fraction(0)) / len(intervals)
+    return Interval(low, high)
+
+
+def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Decimal) -> str:
+    """Return how a printed rank, on one data set or on average, contradicts the printed values;
+    empty if it does not.
+    """
+    datasets = list(dict.fromkeys(dataset for dataset, _ in table.by_cell))
+    if value.dataset != ALL:
+        datasets = [value.dataset]
+    ranks = []
+    for dataset in datasets:
+        metric = table.ranked_by.get(table.name_of(dataset), "")
+        numbers = {
+            model: cell[metric]
+            for (name, model), cell in table.by_cell.items()
+            if name == dataset and metric in cell
+        }
+        if value.model not in numbers or len(numbers) < 2:
+            return ""
+        ranks.append(possible_ranks(numbers, value.model, less=less_is_better(metric)))
+    low = Fraction(sum(low for low, _ in ranks), len(ranks))
+    high = Fraction(sum(high for _, high in ranks), len(ranks))
+    possible = Interval(low, high)
+    if any(possible.meets(interval_of(number, rounding)) for rounding in ROUNDINGS):
+        return ""
+    return (
+        f"the printed values give a rank of {number_text(float(low))} to "
+        f"{number_text(float(high))}; {number} is printed"
+    )
+
+
+def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
+    """Return the best and the worst rank of a model, 1 being the best.
+
+    Models whose numbers may be equal are in either order, or share a rank.
+    """
+    own = numbers[model]
+    others = [number for name, number in numbers.items() if name != model]
+    n_equal = sum(may_be_equal(number, own) for number in others)
+    distinct = [number for number in others if not may_be_equal(number, own)]
+    n_better = sum(number < own if less else number > own for number in distinct)
+    return 1 + n_better, 1 + n_better + n_equal
+
+
+def _t_contradiction(
+    table: PrintedTable, paper: Sequence[PrintedTable], value: PublishedValue, number: Decimal
+) -> str:
+    """Return how a printed t contradicts the printed rows of its two models; empty if it does
+    not.
+    """
+    rows = _rows_of_pair(table, paper, value.model)
+    if rows is None:
+        return ""
+    label, metric, one, other = rows
+    datasets = [dataset for dataset in one if dataset in other]
+    if len(datasets) < 3:
+        return ""
+    bounds = t_bounds(
+        [one[dataset] for dataset in datasets], [other[dataset] for dataset in datasets]
+    )
+    intervals = [interval_of(abs(number), rounding) for rounding in ROUNDINGS]
+    if any(
+        low <= interval.high and interval.low <= high
+        for low, high in bounds.values()
+        for interval in intervals
+    ):
+        return ""
+    texts = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in bounds.items())
+    return (
+        f"abs(t) of the {metric} in {label} on {len(datasets)} data sets is {texts}; {number} is "
+        "printed"
+    )
+
+
+def _rows_of_pair(
+    table: PrintedTable, paper: Sequence[PrintedTable], name: str
+) -> tuple[str, str, Row, Row] | None:
+    """Return the label of the table with the rows of a tested pair, the metric and both rows."""
+    if name not in table.pairs:
+        return None
+    one, other = table.pairs[name]
+    for source in paper:
+        metric = next(iter(source.ranked_by.values()), "")
+        rows = [_row_of(source, model, metric) for model in (one, other)]
+        if all(rows) and all(_is_same_column(table, source, model) for model in (one, other)):
+            return source.label, metric, rows[0], rows[1]
+    return None
+
+
+def _is_same_column(table: PrintedTable, source: PrintedTable, model: str) -> bool:
+    """Return True if two tables measure the same column on some data set, and on no data set
+    different ones.
+    """
+    shared = [
+        (measurement, source.measurements[key])
+        for key, measurement in table.measurements.items()
+        if key[1] == model and key in source.measurements
+    ]
+    return bool(shared) and all(one == other for one, other in shared)
+
+
+def t_bounds(one: Sequence[Decimal], other: Sequence[Decimal]) -> dict[str, tuple[float, float]]:
+    """Return the range of abs(t) of two rows within their rounding, for each form of the test.
+
+    The forms are the independent and the paired test, with the sample and the population variance.
+    """
+    n = len(one)
+    # A number is at most half a unit from the middle of its interval, a difference of two numbers
+    # at most one of the larger unit.
+    units = [(_unit(a), _unit(b)) for a, b in zip(one, other, strict=True)]
+    differences = _Sample(
+        [float(a - b) for a, b in zip(one, other, strict=True)], [max(pair) for pair in units]
+    )
+    independent = [
+        _Sample([float(number) for number in row], [pair[i] / 2 for pair in units])
+        for i, row in enumerate((one, other))
+    ]
+    distance = abs(math.fsum(differences.numbers)) / n
+    off = math.fsum(differences.off) / n
+    bounds = {}
+    for name, samples in (("independent", independent), ("paired", [differences])):
+        largest_error = math.sqrt(sum(sample.deviation(+1) ** 2 for sample in samples) / n)
+        # The population variance is smaller by (n - 1) / n.
+        smallest_error = math.sqrt(sum(sample.deviation(-1) ** 2 for sample in samples) / n)
+        smallest_error *= math.sqrt((n - 1) / n)
+        bounds[name] = (
+            max(distance - off, 0.0) / largest_error if largest_error else 0.0,
+            (distance + off) / smallest_error if smallest_error else math.inf,
+        )
+    return bounds
+
+
+def _unit(number: Decimal) -> float:
+    """Return the weight of the last printed digit."""
+    return 10.0 ** int(number.as_tuple().exponent)
+
+
+class _Sample(NamedTuple):
+    """Numbers, and how far each may be off."""
+
+    numbers: list[float]
+    off: list[float]
+
+    def deviation(self, sign: int) -> float:
+        """Return the smallest (-1) or the largest (+1) sample deviation."""
+        n = len(self.numbers)
+        mean = math.fsum(self.numbers) / n
+        deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in self.numbers) / (n - 1))
+        change = math.sqrt(math.fsum(x**2 for x in self.off) / (n - 1))
+        return max(deviation + sign * change, 0.0)

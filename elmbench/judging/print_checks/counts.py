@@ -1,0 +1,346 @@
+"""Confusion counts of the same test rows, and the metrics that follow from them."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from elmbench.judging.print_checks.printed_table import (
+    Finding,
+    Parts,
+    PrintedTable,
+    number_text,
+)
+from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, Rounding, interval_of
+from elmbench.numerics.arrays import Array
+
+COUNTS = ("tn", "fp", "fn", "tp")
+#: Rows of one class, by the actual class.
+CLASSES = {"positive": ("tp", "fn"), "negative": ("tn", "fp")}
+#: Values of each count within its rounding.
+_STEPS = 13
+#: Bound of the difference between the metric of mean counts and the mean of the metric, as a
+#: multiple of errors over squared rows of the smaller class: a few times that of random errors.
+_CURVATURE = 4.0
+#: Classes with fewer rows a fold are not compared with metrics.
+_FEWEST_ROWS = 10
+#: Standard deviations that the share of a class in a random test part may be off.
+_DEVIATIONS = 6.0
+
+Metric = Callable[[Array, Array, Array, Array], Array]
+
+
+def _mcc(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    product = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    return (tp * tn - fp * fn) / np.maximum(product, 1e-300)
+
+
+def _accuracy(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    return (tp + tn) / (tp + tn + fp + fn)
+
+
+def _precision(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    return tp / np.maximum(tp + fp, 1e-300)
+
+
+def _recall(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    return tp / np.maximum(tp + fn, 1e-300)
+
+
+def _f1(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    return 2 * tp / np.maximum(2 * tp + fp + fn, 1e-300)
+
+
+#: The metrics of two classes that follow from their counts.
+OF_COUNTS: dict[str, Metric] = {
+    "mcc": _mcc,
+    "accuracy": _accuracy,
+    "precision": _precision,
+    "recall": _recall,
+    "f1": _f1,
+}
+
+
+def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+    """Yield the contradictions of confusion counts and of the metrics of two classes."""
+    by_dataset: dict[str, dict[str, Mapping[str, Decimal]]] = {}
+    for (dataset, model), numbers in table.by_cell.items():
+        by_dataset.setdefault(dataset, {})[model] = numbers
+    for dataset, models in by_dataset.items():
+        if table.name_of(dataset) not in table.unknown_rows:
+            yield from _check_classes(table, dataset, models)
+            yield from _check_totals(table, dataset, models)
+            yield from _check_metrics(table, dataset, models, paper)
+        yield from _check_f1(table, dataset, models)
+        yield from _check_class_shares(table, dataset, models)
+
+
+def _finding(
+    table: PrintedTable, dataset: str, says: str, *, model: str = "", metric: str = ""
+) -> Finding:
+    return Finding(
+        table=table.id,
+        label=table.label,
+        check="counts",
+        dataset=dataset,
+        model=model,
+        metric=metric,
+        says=says,
+    )
+
+
+def _sum(numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding) -> Interval:
+    """Return the possible sums of printed counts."""
+    parts = [interval_of(numbers[name], rounding) for name in names]
+    low = sum((max(part.low, Fraction(0)) for part in parts), Fraction(0))
+    high = sum((part.high for part in parts), Fraction(0))
+    return Interval(low, high)
+
+
+def _check_classes(
+    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+) -> Iterator[Finding]:
+    """Yield the classes that have different numbers of rows for two models."""
+    for name, pair in CLASSES.items():
+        counted = [model for model, numbers in models.items() if set(pair) <= set(numbers)]
+        for rounding in ROUNDINGS:
+            sums = [_sum(models[model], pair, rounding) for model in counted]
+            if all(one.meets(other) for one, other in itertools.combinations(sums, 2)):
+                break
+        else:
+            totals = ", ".join(
+                f"{model} {sum(models[model][part] for part in pair)}" for model in counted
+            )
+            says = f"the {name} rows differ between models on the same test rows: {totals}"
+            exchanged = _exchanged_axes(models)
+            yield _finding(table, dataset, f"{says}{exchanged}", metric=" + ".join(pair))
+
+
+def _exchanged_axes(models: Mapping[str, Mapping[str, Decimal]]) -> str:
+    """Return a remark if both classes have the same rows for all models after the two axes are
+    exchanged; else empty.
+    """
+    complete = [numbers for numbers in models.values() if set(COUNTS) <= set(numbers)]
+    exchanged = [{**one, "fp": one["fn"], "fn": one["fp"]} for one in complete]
+    for pair in CLASSES.values():
+        sums = [_sum(one, pair, "nearest") for one in exchanged]
+        if not all(one.meets(other) for one, other in itertools.combinations(sums, 2)):
+            return ""
+    return "; they agree if the two axes are exchanged" if len(complete) > 1 else ""
+
+
+def _possible_totals(parts: Parts) -> list[Fraction]:
+    """Return the numbers of rows that the counts of a confusion matrix may add up to."""
+    totals: set[Fraction] = set()
+    for rows in parts.tested:
+        totals |= {Fraction(rows), Fraction(rows, parts.folds)}
+        totals |= {Fraction(rows * runs) for runs in parts.runs}
+    return sorted(totals)
+
+
+def _check_totals(
+    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+) -> Iterator[Finding]:
+    """Yield the confusion matrices that do not add up to the test rows."""
+    totals = _possible_totals(table.parts_of(dataset))
+    for model, numbers in models.items():
+        if not totals or not set(COUNTS) <= set(numbers):
+            continue
+        sums = [_sum(numbers, COUNTS, rounding) for rounding in ROUNDINGS]
+        if not any(one.holds(total) for one in sums for total in totals):
+            expected = ", ".join(number_text(float(total)) for total in totals)
+            printed = sum(numbers[name] for name in COUNTS)
+            says = f"the counts add up to {printed}, the test rows to {expected}"
+            yield _finding(table, dataset, says, model=model)
+
+
+def _check_metrics(
+    table: PrintedTable,
+    dataset: str,
+    models: Mapping[str, Mapping[str, Decimal]],
+    paper: Sequence[PrintedTable],
+) -> Iterator[Finding]:
+    """Yield the metrics, here or in another table, that do not follow from the counts."""
+    for model, numbers in models.items():
+        if not set(COUNTS) <= set(numbers):
+            continue
+        totals = _possible_totals(table.parts_of(dataset))
+        for other in paper:
+            printed = _same_cell(table, other, dataset, model)
+            for metric in OF_COUNTS:
+                if metric not in printed:
+                    continue
+                ranges = [_range(metric, numbers, totals, rounding) for rounding in ROUNDINGS]
+                possible = [one for one in ranges if one is not None]
+                intervals = [interval_of(printed[metric], rounding) for rounding in ROUNDINGS]
+                if possible and not any(
+                    low <= interval.high and interval.low <= high
+                    for low, high in possible
+                    for interval in intervals
+                ):
+                    low = min(one[0] for one in possible)
+                    high = max(one[1] for one in possible)
+                    says = (
+                        f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
+                        f"prints {printed[metric]}"
+                    )
+                    yield _finding(table, dataset, says, model=model, metric=metric)
+
+
+def _same_cell(
+    table: PrintedTable, other: PrintedTable, dataset: str, model: str
+) -> Mapping[str, Decimal]:
+    """Return the numbers that a table prints for what another one measures."""
+    measured = table.measurement_of(dataset, model)
+    for (other_dataset, other_model), numbers in other.by_cell.items():
+        is_same_dataset = table.name_of(dataset) == other.name_of(other_dataset)
+        if other is table:
+            is_same = (other_dataset, other_model) == (dataset, model)
+        else:
+            is_same = is_same_dataset and measured is not None
+            is_same = is_same and other.measurement_of(other_dataset, other_model) == measured
+        if is_same:
+            return numbers
+    return {}
+
+
+def _range(
+    metric: str,
+    numbers: Mapping[str, Decimal],
+    totals: Sequence[Fraction],
+    rounding: Rounding,
+) -> tuple[float, float] | None:
+    """Return the smallest and the largest value of a metric for counts within their rounding that
+    add up to the test rows, if these are known; None if there are no such counts, or if a class is
+    too small.
+    """
+    intervals = [interval_of(numbers[name], rounding) for name in COUNTS]
+    axes = [np.linspace(max(float(one.low), 0.0), float(one.high), _STEPS) for one in intervals]
+    tn, fp, fn, tp = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
+    if totals:
+        # The last count follows from the others; each total gives its own.
+        tn_of_totals = [float(total) - fp - fn - tp for total in totals]
+        fits = [(axes[0][0] <= one) & (one <= axes[0][-1]) for one in tn_of_totals]
+        tn = np.concatenate([one[fit] for one, fit in zip(tn_of_totals, fits, strict=True)])
+        fp, fn, tp = (np.concatenate([count[fit] for fit in fits]) for count in (fp, fn, tp))
+    if not len(tn):
+        return None
+    smaller_class = float(np.minimum(tp + fn, tn + fp).min())
+    if smaller_class < _FEWEST_ROWS:
+        return None
+    values = OF_COUNTS[metric](tn, fp, fn, tp)
+    slack = _CURVATURE * float((fp + fn).max()) / smaller_class**2
+    return float(values.min()) - slack, float(values.max()) + slack
+
+
+def _check_f1(
+    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+) -> Iterator[Finding]:
+    """Yield the means of F1 that do not fit those of precision and recall.
+
+    F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
+    least their sum less 1.
+    """
+    for model, numbers in models.items():
+        if not {"precision", "recall", "f1"} <= set(numbers):
+            continue
+        is_possible = False
+        bounds = []
+        for rounding in ROUNDINGS:
+            precision = interval_of(numbers["precision"], rounding)
+            recall = interval_of(numbers["recall"], rounding)
+            low = float(precision.low + recall.low - 1)
+            high = harmonic_mean(float(precision.high), float(recall.high))
+            bounds.append((low, high))
+            f1 = interval_of(numbers["f1"], rounding)
+            is_possible |= low - 1e-12 <= f1.high and f1.low <= high + 1e-12
+        if not is_possible:
+            low = max(min(low for low, _ in bounds), 0.0)
+            high = max(high for _, high in bounds)
+            says = (
+                f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
+                f"allow {low:.4f} to {high:.4f}; {numbers['f1']} is printed"
+            )
+            yield _finding(table, dataset, says, model=model, metric="f1")
+
+
+def harmonic_mean(one: float, other: float) -> float:
+    """Return the harmonic mean of two numbers; 0 if both are 0."""
+    return 2 * one * other / (one + other) if one + other > 0 else 0.0
+
+
+def _check_class_shares(
+    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+) -> Iterator[Finding]:
+    """Yield the data sets whose share of positive rows, as it follows from accuracy, precision and
+    recall, differs between models.
+    """
+    parts = table.parts_of(dataset)
+    shares: dict[str, tuple[float, float]] = {}
+    for model, numbers in models.items():
+        if parts.tested and {"accuracy", "precision", "recall"} <= set(numbers):
+            shares[model] = share_of_positives(numbers, parts)
+    lows = {model: low for model, (low, _) in shares.items()}
+    highs = {model: high for model, (_, high) in shares.items()}
+    if not shares:
+        return
+    largest = max(lows, key=lambda model: lows[model])
+    smallest = min(highs, key=lambda model: highs[model])
+    if lows[largest] > highs[smallest]:
+        says = (
+            f"by the printed accuracy, precision and recall, the share of positive rows is at "
+            f"least {lows[largest]:.3f} for {largest} and at most {highs[smallest]:.3f} for "
+            f"{smallest}"
+        )
+        yield _finding(table, dataset, says, metric="accuracy, precision, recall")
+
+
+def share_of_positives(numbers: Mapping[str, Decimal], parts: Parts) -> tuple[float, float]:
+    """Return the least and the largest share of positive rows that gives the printed means.
+
+    The errors of a test part are its positive rows times 1 - r + r (1/p - 1). The bounds hold for
+    the means over all parts, however their precisions p and recalls r differ. The share of a random
+    part differs from that of all rows.
+    """
+    n_values = max(parts.runs) * parts.folds
+    low_share, high_share = 1.0, 0.0
+    for rounding in ROUNDINGS:
+        accuracy, precision, recall = (
+            interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
+            for name in ("accuracy", "precision", "recall")
+        )
+        fewest_errors = float(1 - accuracy.high)
+        most_errors = float(1 - accuracy.low)
+        least_factor = max(1 - float(recall.high), 1 - float(precision.high))
+        # No part has a smaller precision, because the others have at most 1.
+        least_precision = 1 - n_values * (1 - float(precision.low))
+        largest_factor = math.inf
+        if least_precision > 0:
+            wrong_positives = (1 - float(precision.low)) / least_precision
+            largest_factor = 1 - float(recall.low) + wrong_positives
+        low = 0.0 if largest_factor == math.inf else _ratio(fewest_errors, largest_factor)
+        high = _ratio(most_errors, least_factor)
+        low_share = min(low_share, low)
+        high_share = max(high_share, high)
+    rows = min(parts.tested) / parts.folds
+    off_low = _largest_deviation(low_share, rows)
+    off_high = _largest_deviation(high_share, rows)
+    largest = high_share / (1 - off_high) if off_high < 1 else 1.0
+    return low_share / (1 + off_low), min(largest, 1.0)
+
+
+def _ratio(errors: float, factor: float) -> float:
+    """Return errors over a factor, a share."""
+    return min(errors / factor, 1.0) if factor > 0 else 1.0
+
+
+def _largest_deviation(share: float, rows: float) -> float:
+    """Return how far the share of a class in a random part may be from that of all rows, as a
+    part of it.
+    """
+    if not 0 < share < 1:
+        return 0.0
+    return _DEVIATIONS * math.sqrt((1 - share) / (share * rows))

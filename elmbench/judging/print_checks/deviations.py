@@ -1,0 +1,135 @@
+"""Deviations that no values of a metric have, and those that no whole numbers of rows have
+(GRIMMER).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from elmbench.judging.print_checks.granularity import SHARES_OF_ROWS
+from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, interval_of
+from elmbench.metrics import unit_of
+from elmbench.specs.protocol import is_quality
+from elmbench.specs.published import PublishedValue
+
+#: Means with more possible sums than this are not enumerated.
+_MOST_SUMS = 10_000
+
+
+def check_deviations(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+    """Yield the deviations that are impossible beside their means."""
+    for value in table.numbers:
+        if value.value is None or value.std is None or not is_quality(value.metric):
+            continue
+        reason = _reason(table, value)
+        if reason:
+            yield Finding(
+                table=table.id,
+                label=table.label,
+                check="deviations",
+                dataset=value.dataset,
+                model=value.model,
+                metric=value.metric,
+                says=f"the mean {value.text} cannot have the deviation "
+                f"{_deviation_text(value)}: {reason}",
+            )
+
+
+def _deviation_text(value: PublishedValue) -> str:
+    """Return a deviation in the unit of the printed mean."""
+    assert value.std is not None
+    assert value.value is not None
+    is_percent = bool(value.value) and float(value.text) != float(value.value)
+    return f"{value.std * 100:f}" if is_percent else f"{value.std:f}"
+
+
+def _reason(table: PrintedTable, value: PublishedValue) -> str:
+    """Return the reason why a deviation is impossible; empty if it is possible."""
+    assert value.std is not None
+    assert value.value is not None
+    if value.std < 0:
+        return "it is negative"
+    counts = sorted(_numbers_of_values(table, value.dataset))
+    if not counts:
+        return ""
+    pairs = [
+        (interval_of(value.value, rounding), interval_of(value.std, rounding))
+        for rounding in ROUNDINGS
+    ]
+    unit = unit_of(value.metric)
+    if math.isfinite(unit.least) and math.isfinite(unit.greatest):
+        least = Fraction(unit.least)
+        greatest = Fraction(unit.greatest)
+        largest = max(
+            largest_deviation(mean, least, greatest, n) for mean, _ in pairs for n in counts
+        )
+        if min(deviation.low for _, deviation in pairs) > largest + 1e-12:
+            return (
+                f"values from {unit.least:g} to {unit.greatest:g} have {number_text(largest)} "
+                "at most"
+            )
+    sizes = _rows_of_a_value(table, value)
+    if sizes and not any(
+        squares_exist(mean, deviation, rows, n)
+        for mean, deviation in pairs
+        for rows in sizes
+        for n in counts
+    ):
+        rows_text = " or ".join(f"{rows:,}" for rows in sizes)
+        return f"no {' or '.join(map(str, counts))} shares of {rows_text} rows have both"
+    return ""
+
+
+def _numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:
+    """Return the numbers of values that a deviation may be of; a single value has none."""
+    parts = table.parts_of(dataset)
+    factor = parts.folds if table.std == "of-folds" else 1
+    return {runs * factor for runs in parts.runs if runs * factor > 1}
+
+
+def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
+    """Return the rows behind one of the values; none if they are not the same for all values, or
+    the metric is no share of rows.
+    """
+    parts = table.parts_of(value.dataset)
+    has_equal_folds = parts.known_folds and not any(rows % parts.folds for rows in parts.tested)
+    if value.metric not in SHARES_OF_ROWS or not has_equal_folds:
+        return []
+    divisor = parts.folds if table.std == "of-folds" else 1
+    return sorted(rows // divisor for rows in parts.tested)
+
+
+def largest_deviation(mean: Interval, least: Fraction, greatest: Fraction, n: int) -> float:
+    """Return the largest sample deviation of n values of a range with such a mean.
+
+    All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
+    """
+    middle = (least + greatest) / 2
+    nearest = min(max(middle, mean.low), mean.high)
+    nearest = min(max(nearest, least), greatest)
+    variance = (nearest - least) * (greatest - nearest) * Fraction(n, n - 1)
+    return math.sqrt(variance)
+
+
+def squares_exist(mean: Interval, deviation: Interval, rows: int, n: int) -> bool:
+    """Return True if n whole numbers of `rows` rows may have such a mean and deviation.
+
+    The sum of squares of whole numbers is odd if and only if their sum is, and it is smallest if
+    they are as equal as possible. Both the sample and the population deviation count.
+    """
+    sums = mean.multiples(Fraction(1, rows * n))
+    if len(sums) > _MOST_SUMS:
+        return True
+    for total in sums:
+        quotient, rest = divmod(total, n)
+        fewest = (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
+        for divisor in (n, n - 1):
+            low = max(deviation.low, Fraction(0)) ** 2 * divisor * rows**2 + Fraction(total**2, n)
+            high = deviation.high**2 * divisor * rows**2 + Fraction(total**2, n)
+            candidates = Interval(low, high).multiples(Fraction(1))
+            first = max(candidates.start, fewest)
+            first += (first - total) % 2
+            if first < candidates.stop:
+                return True
+    return False

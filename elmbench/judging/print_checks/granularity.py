@@ -1,0 +1,137 @@
+"""Shares of rows: a mean over n rows is a multiple of 1/n (GRIM)."""
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
+from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, interval_of
+from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.specs.published import DATA, PublishedValue
+
+#: Metrics that are a number of test rows over all test rows.
+SHARES_OF_ROWS = ("accuracy",)
+#: A fact of a data set of two classes: the rows of the positive class over those of the other one.
+CLASS_RATIO = "positives_per_negative"
+#: Means over more folds than this are not enumerated.
+_MOST_ROWS = 1_000_000
+
+
+def check_granularity(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+    """Yield the shares of rows, and ratios of classes, that no whole numbers of rows have."""
+    for value in table.values:
+        if value.value is None or value.cited or not value.last_place:
+            continue
+        if value.model == DATA and value.metric == CLASS_RATIO:
+            yield from _check_ratio(table, value, value.value)
+        elif value.metric in (*SHARES_OF_ROWS, TRAIN_ACCURACY):
+            yield from _check_share(table, value, value.value)
+
+
+def _check_share(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:
+    parts = table.parts_of(value.dataset)
+    is_of_training = value.metric == TRAIN_ACCURACY
+    if not is_of_training and not parts.known_folds:
+        return
+    sizes = parts.trained if is_of_training else parts.tested
+    means = [
+        Shares(rows=rows, folds=1 if is_of_training else parts.folds, runs=runs)
+        for rows in sorted(sizes)
+        for runs in sorted(parts.runs)
+    ]
+    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
+    if not means or any(mean.may_be_in(interval) for mean in means for interval in intervals):
+        return
+    kind = "training" if is_of_training else "test"
+    denominators = " or ".join(mean.text(kind) for mean in means)
+    nearest = ""
+    if len(means) == 1:
+        below, above = means[0].neighbours(number)
+        nearest = f"; the nearest such means are {below} and {above}"
+    yield Finding(
+        table=table.id,
+        label=table.label,
+        check="granularity",
+        dataset=value.dataset,
+        model=value.model,
+        metric=value.metric,
+        says=f"{value.text} is not the mean of {denominators}{nearest}",
+    )
+
+
+class Shares:
+    """The possible means of the shares of rows over runs and folds."""
+
+    def __init__(self, rows: int, folds: int = 1, runs: int = 1) -> None:
+        self.rows = rows
+        self.folds = folds
+        self.runs = runs
+        self.small_fold, self.n_large = divmod(rows, folds)
+
+    def may_be_in(self, interval: Interval) -> bool:
+        """Return True if a mean of whole numbers of rows is in an interval.
+
+        With folds, the mean may be over all rows at once, or over the shares of the folds.
+        """
+        if interval.multiples(Fraction(1, self.rows * self.runs)):
+            return True
+        if not self.n_large:
+            return False
+        if self.rows * self.runs > _MOST_ROWS or not self.small_fold:
+            return True
+        return self._folds_may_be_in(interval)
+
+    def _folds_may_be_in(self, interval: Interval) -> bool:
+        """Return True if the mean of the shares of folds of two sizes may be in an interval."""
+        n_folds = self.folds * self.runs
+        most_in_large = self.n_large * (self.small_fold + 1) * self.runs
+        most_in_small = (self.folds - self.n_large) * self.small_fold * self.runs
+        for in_large in range(most_in_large + 1):
+            rest = Interval(
+                interval.low * n_folds - Fraction(in_large, self.small_fold + 1),
+                interval.high * n_folds - Fraction(in_large, self.small_fold + 1),
+            )
+            in_small = rest.multiples(Fraction(1, self.small_fold))
+            if in_small and in_small[0] <= most_in_small and in_small[-1] >= 0:
+                return True
+        return False
+
+    def text(self, kind: str) -> str:
+        """Return the mean in words."""
+        runs = f"{self.runs:,} shares" if self.runs > 1 else "a share"
+        folds = f" in {self.folds} folds" if self.folds > 1 else ""
+        return f"{runs} of {self.rows:,} {kind} rows{folds}"
+
+    def neighbours(self, number: Decimal) -> tuple[str, str]:
+        """Return the means over all rows below and above a number, in percent."""
+        step = Fraction(1, self.rows * self.runs)
+        below = math.floor(Fraction(number) / step)
+        return f"{float(100 * below * step):.6g} %", f"{float(100 * (below + 1) * step):.6g} %"
+
+
+def _check_ratio(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:
+    parts = table.parts_of(value.dataset)
+    sizes = sorted(parts.all_rows | parts.trained | parts.tested)
+    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
+    if sizes and not any(_has_ratio(rows, one) for rows in sizes for one in intervals):
+        totals = ", ".join(f"{rows:,}" for rows in sizes)
+        yield Finding(
+            table=table.id,
+            label=table.label,
+            check="granularity",
+            dataset=value.dataset,
+            model="",
+            metric=value.metric,
+            says=f"no two whole numbers have the ratio {value.text} and the sum {totals} "
+            "(rows of the data set and of its parts)",
+        )
+
+
+def _has_ratio(rows: int, interval: Interval) -> bool:
+    """Return True if two counts with the sum `rows` have a ratio in an interval.
+
+    A ratio q of the two counts is a share q / (1 + q) of the rows.
+    """
+    share = Interval(interval.low / (1 + interval.low), interval.high / (1 + interval.high))
+    return bool(share.multiples(Fraction(1, rows)))

@@ -1,0 +1,130 @@
+"""A table as printed, with the facts of its file that the checks of the print use."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from elmbench.specs.published import ALL, DATA, PublishedValue
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The rows that one value of a data set is measured on.
+
+    Each field holds all numbers that the paper and the file of the table allow.
+    """
+
+    #: Rows of all test parts of a run together.
+    tested: frozenset[int] = frozenset()
+    #: Rows of the training part; empty for folds.
+    trained: frozenset[int] = frozenset()
+    #: Rows of the data set.
+    all_rows: frozenset[int] = frozenset()
+    #: Splits of a run.
+    folds: int = 1
+    #: True if the sizes of the folds follow from the number of rows.
+    known_folds: bool = True
+    #: Runs behind a mean.
+    runs: frozenset[int] = frozenset((1,))
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """The published values of one table of a paper."""
+
+    id: str
+    #: The paper's name, such as "Table IV".
+    label: str
+    values: tuple[PublishedValue, ...]
+    #: The data sets by the paper's spelling, each with its name in the suite.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: By the suite's name of a data set.
+    parts: Mapping[str, Parts] = field(default_factory=dict)
+    #: What a published value is measured by: equal for two values that the files describe as one
+    #: measurement. By the suite's name of a data set and the column.
+    measurements: Mapping[tuple[str, str], Hashable] = field(default_factory=dict)
+    #: The metric by which models are ranked, by the suite's name of a data set.
+    ranked_by: Mapping[str, str] = field(default_factory=dict)
+    std: Literal["of-run-means", "of-folds"] = "of-run-means"
+    #: Data sets, by the suite's name, of which the printed rows are not known.
+    unknown_rows: frozenset[str] = frozenset()
+    #: Two columns by the name of their test.
+    pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: Pairs of columns that the paper says are equal.
+    said_equal: frozenset[frozenset[str]] = frozenset()
+
+    @cached_property
+    def numbers(self) -> tuple[PublishedValue, ...]:
+        """The values with printed digits, without facts of data sets, powers and cited values."""
+        return tuple(
+            value
+            for value in self.values
+            if value.last_place and value.model != DATA and not value.cited
+        )
+
+    @cached_property
+    def by_cell(self) -> Mapping[tuple[str, str], Mapping[str, Decimal]]:
+        """The printed number of each metric, by data set and model as the paper spells them."""
+        cells: dict[tuple[str, str], dict[str, Decimal]] = {}
+        for value in self.numbers:
+            if value.dataset != ALL and value.value is not None:
+                cell = cells.setdefault((value.dataset, value.model), {})
+                cell[value.metric] = value.value
+        return cells
+
+    def parts_of(self, dataset: str) -> Parts:
+        """Return the parts of a data set, given by the paper's spelling."""
+        return self.parts.get(self.name_of(dataset), Parts())
+
+    def name_of(self, dataset: str) -> str:
+        """Return the suite's name of a data set, given by the paper's spelling."""
+        return self.names.get(dataset, dataset)
+
+    def measurement_of(self, dataset: str, model: str) -> Hashable | None:
+        """Return what a column is measured by; None if the file does not say."""
+        return self.measurements.get((self.name_of(dataset), model))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Printed values that no results could have given, or that contradict each other."""
+
+    #: The id of the table.
+    table: str
+    label: str
+    #: The name of the check.
+    check: str
+    dataset: str
+    model: str
+    metric: str
+    #: What the values are, and what would be possible.
+    says: str
+
+    @property
+    def subject(self) -> str:
+        """The metric, the model and the data set in words, as far as the finding has them."""
+        metric = self.metric or "all metrics"
+        model = f" of {self.model}" if self.model else ""
+        dataset = f" on {self.dataset}" if self.dataset not in ("", ALL) else ""
+        return f"{metric}{model}{dataset}"
+
+    def record(self) -> dict[str, str]:
+        """Return the finding for JSON."""
+        return {
+            "experiment": self.table,
+            "label": self.label,
+            "check": self.check,
+            "dataset": self.dataset,
+            "model": self.model,
+            "metric": self.metric,
+            "finding": self.says,
+        }
+
+
+def number_text(number: float) -> str:
+    """Return a number with four significant digits."""
+    return f"{number:.4g}"

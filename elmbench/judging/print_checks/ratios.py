@@ -1,0 +1,67 @@
+"""Printed speed-ups against the printed times."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, Rounding, interval_of
+from elmbench.specs.published import PublishedValue
+
+#: The time of a model over that of the model with a speed-up of 1.
+SPEED_UP = "speed_up"
+TIME = "fit_seconds"
+
+
+def check_ratios(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+    """Yield the speed-ups that are not the ratio of the printed times."""
+    speed_ups: dict[str, list[PublishedValue]] = {}
+    times: dict[tuple[str, str], Decimal] = {}
+    for value in table.values:
+        if value.value is None or not value.last_place:
+            continue
+        if value.metric == SPEED_UP:
+            speed_ups.setdefault(value.dataset, []).append(value)
+        elif value.metric == TIME:
+            times[value.dataset, value.model] = value.value
+    for dataset, values in speed_ups.items():
+        references = [
+            times.get((dataset, value.model)) for value in values if value.value == Decimal(1)
+        ]
+        if len(references) == 1 and references[0] is not None:
+            for value in values:
+                time = times.get((dataset, value.model))
+                if time is not None and value.value != Decimal(1):
+                    yield from _check(table, value, time, references[0])
+
+
+def _check(
+    table: PrintedTable, value: PublishedValue, time: Decimal, reference: Decimal
+) -> Iterator[Finding]:
+    assert value.value is not None
+    ratios = [ratio_of(time, reference, rounding) for rounding in ROUNDINGS]
+    intervals = [interval_of(value.value, rounding) for rounding in ROUNDINGS]
+    possible = [ratio for ratio in ratios if ratio is not None]
+    if len(possible) == len(ratios) and not any(
+        ratio.meets(interval) for ratio in possible for interval in intervals
+    ):
+        low = number_text(min(float(ratio.low) for ratio in possible))
+        high = number_text(max(float(ratio.high) for ratio in possible))
+        yield Finding(
+            table=table.id,
+            label=table.label,
+            check="ratios",
+            dataset=value.dataset,
+            model=value.model,
+            metric=value.metric,
+            says=f"the times {time} s and {reference} s have the ratio {low} to {high}; "
+            f"{value.text} is printed",
+        )
+
+
+def ratio_of(time: Decimal, reference: Decimal, rounding: Rounding) -> Interval | None:
+    """Return the possible ratios of two printed times; None if the second one may be 0."""
+    above = interval_of(time, rounding)
+    below = interval_of(reference, rounding)
+    if below.low <= 0:
+        return None
+    return Interval(above.low / below.high, above.high / below.low)

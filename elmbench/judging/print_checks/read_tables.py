@@ -1,0 +1,215 @@
+"""The printed tables of a paper, from the files of its experiments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
+from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Experiment, Profile
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import OF_LEARNT_ROWS
+from elmbench.specs.published import ALL, PublishedValue
+
+#: Kinds of folds whose sizes follow from the number of rows.
+_KNOWN_FOLDS = ("kfold", "stratified-kfold")
+
+
+def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
+    """Return the tables of one paper that have published values."""
+    with_values = []
+    seen = set()
+    for file in files:
+        content = _values_of(file)
+        # A table that is based on another one may have the published values of that one.
+        if content and content not in seen:
+            seen.add(content)
+            with_values.append(file)
+    values = [value for file in with_values for value in _values_of(file)]
+    spellings = list(dict.fromkeys(value.dataset for value in values if value.dataset != ALL))
+    facts = _printed_rows(values)
+    return [_printed_table(file, spellings, facts) for file in with_values]
+
+
+def _values_of(file: ExperimentFile) -> tuple[PublishedValue, ...]:
+    """Return all values of a table under their printed names."""
+    return (*file.printed_values, *file.also_printed_values)
+
+
+def _printed_table(
+    file: ExperimentFile, spellings: Iterable[str], facts: Mapping[str, Mapping[str, int]]
+) -> PrintedTable:
+    """Return the table of a file.
+
+    `spellings` and `facts` are the names of data sets in all tables of the paper, and the printed
+    numbers of their rows.
+    """
+    spec = file.spec
+    resolved = Resolved(file=file, spec=spec, profile="paper", settings=Profile())
+    of_paper = {spelling: resolved.dataset(spelling) for spelling in spellings}
+    datasets = {
+        spelling: dataset for spelling, dataset in of_paper.items() if dataset.name in spec.datasets
+    }
+    parts = {
+        dataset.name: _parts(spec, dataset, facts.get(spelling, {}))
+        for spelling, dataset in datasets.items()
+    }
+    return PrintedTable(
+        id=file.id,
+        label=spec.label,
+        values=_values_of(file),
+        names={spelling: dataset.name for spelling, dataset in of_paper.items()},
+        parts=parts,
+        measurements=dict(_measurements(file, datasets)),
+        ranked_by=_ranked_by(spec, datasets.values()),
+        std=spec.protocol.std,
+        unknown_rows=frozenset(spec.other_rows),
+        pairs=_pairs(spec),
+        said_equal=frozenset(_said_equal(spec)),
+    )
+
+
+def _printed_rows(values: Iterable[PublishedValue]) -> dict[str, dict[str, int]]:
+    """Return the printed numbers of rows of each data set, by the paper's spelling."""
+    facts: dict[str, dict[str, int]] = {}
+    for value in values:
+        is_number_of_rows = value.metric in (
+            "train", "test", "instances", "negatives", "positives"
+        )  # fmt: skip
+        if is_number_of_rows and value.value is not None:
+            facts.setdefault(value.dataset, {})[value.metric] = int(value.value)
+    return facts
+
+
+def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -> Parts:
+    """Return the rows that the values of a data set are measured on: the printed numbers, and those
+    of the table's file unless it says that the paper has other rows.
+    """
+    outer = spec.protocol.outer
+    has_public_rows = dataset.name not in spec.other_rows
+    all_rows = {dataset.public.instances} if has_public_rows else set()
+    if "instances" in printed:
+        all_rows.add(printed["instances"])
+    for pair in (("train", "test"), ("negatives", "positives")):
+        if set(pair) <= set(printed):
+            all_rows.add(printed[pair[0]] + printed[pair[1]])
+    means_of = spec.published.means_of if spec.published else (1,)
+    runs = frozenset((*means_of, outer.runs_of(dataset.name)))
+    split = outer.split(dataset.name, dataset.task)
+    if split.folds > 1:
+        # An ordered fold of the first rows is never tested.
+        tested = all_rows if split.kind != "ordered-kfold" else set()
+        return Parts(
+            tested=frozenset(tested),
+            all_rows=frozenset(all_rows),
+            folds=split.folds,
+            known_folds=_has_known_folds(split.kind, split.folds, dataset),
+            runs=runs,
+        )
+    trained = {printed["train"]} if "train" in printed else set()
+    tested = {printed["test"]} if "test" in printed else set()
+    if has_public_rows:
+        n_rows = dataset.public.instances
+        official = dataset.public.split or (None, None)
+        train = split.train if split.kind != "official" else official[0]
+        test = split.test if split.kind != "official" else official[1]
+        trained |= {train} if train else {n_rows - test} if test else set()
+        tested |= {test} if test else {n_rows - train} if train else set()
+    return Parts(
+        tested=frozenset(tested),
+        trained=frozenset(trained),
+        all_rows=frozenset(all_rows),
+        runs=runs,
+    )
+
+
+def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
+    """Return True if the sizes of folds follow from the number of rows.
+
+    Programs differ in where they put the rows of a class that do not fill all folds.
+    """
+    if kind not in _KNOWN_FOLDS:
+        return False
+    if kind == "kfold":
+        return True
+    shape = dataset.public
+    counts = [shape.count([label]) for label in shape.labels]
+    return bool(counts) and all(count is not None and count % folds == 0 for count in counts)
+
+
+def _measurements(
+    file: ExperimentFile, datasets: Mapping[str, DatasetSpec]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield what each column measures on each data set of the table."""
+    spec = file.spec
+    parameters = file.printed_parameters
+    for spelling, dataset in datasets.items():
+        protocol = _protocol_of(spec, dataset)
+        for column in spec.models:
+            printed = spec.models[column].adapt(dataset.name).printed.values()
+            names = {name.removeprefix("1/") for name in printed}
+            values = parameters.get((spelling, column), {})
+            used = {name: value for name, value in values.items() if name in names}
+            content = [protocol, _column_of(spec, column, dataset.name), sorted(used.items())]
+            yield (dataset.name, column), json.dumps(content, sort_keys=True)
+
+
+def _column_of(spec: Experiment, column: str, dataset: str) -> object:
+    """Return the definition of a column on a data set, apart from its name."""
+    adapted = spec.models[column].adapt(dataset)
+    content = adapted.model_dump(
+        mode="json", exclude={"overrides", "only", "not_run", "like", "search"}
+    )
+    like = None if adapted.like is None else _column_of(spec, adapted.like, dataset)
+    return [content, spec.grid_of(adapted), like]
+
+
+def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:
+    """Return how every model is measured on a data set."""
+    protocol = spec.protocol
+    scale = protocol.scale_of(dataset.name)
+    return [
+        dataset.name,
+        spec.data.get(dataset.name, {}),
+        scale and scale.content(),
+        protocol.targets and protocol.targets.content(),
+        dataset.name in protocol.raw_targets,
+        protocol.outer.split(dataset.name, dataset.task).content(),
+        protocol.outer.runs_of(dataset.name),
+        protocol.selections[0],
+        protocol.criterion,
+        protocol.order,
+    ]
+
+
+def _ranked_by(spec: Experiment, datasets: Iterable[DatasetSpec]) -> dict[str, str]:
+    """Return the first metric of test rows for each data set."""
+    metrics = {}
+    for dataset in datasets:
+        of_task = spec.protocol.metrics_for(dataset.task)
+        names = [name for name in of_task if name not in OF_LEARNT_ROWS]
+        if names:
+            metrics[dataset.name] = names[0]
+    return metrics
+
+
+def _pairs(spec: Experiment) -> dict[str, tuple[str, str]]:
+    """Return the pairs of columns that a table of tests compares, by the name of the test."""
+    pairs = spec.options.get("pairs")
+    if spec.layout != "t-test" or not isinstance(pairs, dict):
+        return {}
+    return {
+        name: (str(pair[0]), str(pair[1]))
+        for name, pair in pairs.items()
+        if isinstance(pair, list) and len(pair) == 2
+    }
+
+
+def _said_equal(spec: Experiment) -> Iterator[frozenset[str]]:
+    """Yield the pairs of columns that a claim calls close."""
+    for claim in spec.claims:
+        for part in claim.comparisons:
+            if part.relation == "close" and part.than != "others":
+                yield from (frozenset((part.model, other)) for other in part.than)

@@ -1,0 +1,65 @@
+"""The numbers that a printed number may stand for."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+#: The ways in which authors shorten a number: to the nearest one, or by cutting digits off.
+Rounding = Literal["nearest", "cut"]
+ROUNDINGS: tuple[Rounding, ...] = ("nearest", "cut")
+
+
+class Interval(NamedTuple):
+    """The numbers from `low` to `high`, with both."""
+
+    low: Fraction
+    high: Fraction
+
+    def meets(self, other: Interval) -> bool:
+        """Return True if the two intervals share a number."""
+        return self.low <= other.high and other.low <= self.high
+
+    def holds(self, number: Fraction) -> bool:
+        """Return True if a number is in the interval."""
+        return self.low <= number <= self.high
+
+    def multiples(self, step: Fraction) -> range:
+        """Return the whole numbers whose products with `step` are in the interval."""
+        return range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+
+    def clipped(self, least: Fraction, greatest: Fraction) -> Interval:
+        """Return the part of the interval between two numbers."""
+        low = min(max(self.low, least), greatest)
+        high = max(min(self.high, greatest), least)
+        return Interval(low, high)
+
+
+def interval_of(number: Decimal, rounding: Rounding) -> Interval:
+    """Return the numbers that are printed as `number`.
+
+    Both ends count: a half may have been rounded up or down, and a program may hold a decimal
+    number as one a little below it before it cuts digits off.
+    """
+    value = Fraction(number)
+    unit = Fraction(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+    if rounding == "nearest":
+        return Interval(value - unit / 2, value + unit / 2)
+    # Digits that are cut off bring a negative number nearer to 0.
+    return Interval(value - unit, value) if value < 0 else Interval(value, value + unit)
+
+
+def may_be_equal(one: Decimal, other: Decimal) -> bool:
+    """Return True if one number may be printed in both ways."""
+    return any(
+        interval_of(one, rounding).meets(interval_of(other, other_rounding))
+        for rounding in ROUNDINGS
+        for other_rounding in ROUNDINGS
+    )
+
+
+def n_digits(number: Decimal) -> int:
+    """Return the number of significant digits of a printed number."""
+    return len(number.as_tuple().digits) if number else 0

@@ -1,0 +1,77 @@
+"""The findings of the checks of the print, by table."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from elmbench.errors import amount
+from elmbench.judging.print_checks import Finding, check_print
+from elmbench.judging.print_checks.read_tables import read_printed_tables
+from elmbench.report.checks import NothingToCompareError
+from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
+
+
+class CheckedPrint(NamedTuple):
+    """The findings on one table of a paper."""
+
+    table: str
+    n_values: int
+    findings: list[Finding]
+
+
+def check_prints(names: Sequence[str]) -> list[CheckedPrint]:
+    """Check the print of tables, by id, alias or key of a paper; by default, of all tables.
+
+    Raises NothingToCompareError if none of them has published values.
+    """
+    files = _files_of(names)
+    wanted = {file.id for file in files}
+    papers = {file.paper.key: file.tables or [file] for file in files}
+    checked = []
+    for tables in papers.values():
+        printed = read_printed_tables(tables)
+        checked += [
+            CheckedPrint(table.id, len(table.values), check_print(table, printed))
+            for table in printed
+            if table.id in wanted
+        ]
+    if not checked:
+        raise NothingToCompareError(
+            "no table has published values",
+            expected="a CSV file of published values (see docs/add-a-paper.md)",
+            next_step="elmbench list experiments",
+        )
+    return checked
+
+
+def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
+    """Return the tables of these names, each once; all tables if there are no names."""
+    all_files = list(load_catalogue().values())
+    if not names:
+        return all_files
+    files: dict[str, ExperimentFile] = {}
+    for name in names:
+        of_paper = [file for file in all_files if file.paper.key == name]
+        for file in of_paper or [find_experiment(name)]:
+            files[file.id] = file
+    return list(files.values())
+
+
+def summary_text(checked: Sequence[CheckedPrint]) -> str:
+    """Return the number of findings, values and tables in a sentence."""
+    n_findings = sum(len(table.findings) for table in checked)
+    n_values = sum(table.n_values for table in checked)
+    values = amount(n_values, "published value")
+    tables = amount(len(checked), "table")
+    return f"{amount(n_findings, 'finding')} in {values} of {tables}."
+
+
+def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
+    """Return the findings of each table for JSON."""
+    return [
+        {
+            "experiment": table.table,
+            "values": table.n_values,
+            "findings": [finding.record() for finding in table.findings],
+        }
+        for table in checked
+    ]
