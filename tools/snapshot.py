@@ -173,7 +173,7 @@ def _data_files() -> list[tuple[str, pd.DataFrame, tuple[str, ...]]]:
         ("classes", numbers.assign(target=label), ()),
         ("regression", words.assign(target=X[:, 0] * 2 + X[:, 1]), ()),
         ("dates", dates.assign(target=label), ()),
-        ("missing", missing.assign(target=label), ("--impute",)),
+        ("missing", missing.assign(target=label), ()),
         ("groups", groups.assign(target=label), ("--groups", "person")),
     ]
 

@@ -76,8 +76,8 @@ def compare_command(
         bool | None,
         Option("--header/--no-header", help="Line 1 holds names, or data; detected by default."),
     ] = None,
-    impute: Annotated[
-        bool, Option("--impute", help="Impute missing values from the training rows.")
+    no_impute: Annotated[
+        bool, Option("--no-impute", help="Reject missing values instead of imputing them.")
     ] = False,
     name: Annotated[str, Option(help="Name of the results; default: the data's.")] = "",
     jobs: Jobs = 1,
@@ -122,7 +122,7 @@ def compare_command(
             task=task,
             groups=groups,
             ordered_by=time_order,
-            impute=impute,
+            impute=not no_impute,
             day_first=None if dates is None else dates == "day-first",
             drop=tuple(drop or ()),
             words=tuple(words or ()),
@@ -246,23 +246,48 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
         with suppress(ElmbenchError):  # there is only one model
             show_statistics(results)
             state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
-    if outputs.model is not None:
-        _save_best(prepared, results, outputs.model)
     if outputs.page is not None:
         _write_page(prepared, results, outputs.page)
+    state.say(*_conclusion(results))
+    if outputs.model is not None:
+        _save_best(prepared, results, outputs.model)
+    elif len(results.resolved.datasets) == 1:
+        state.say(f"next: {prepared.options.command} --save best.joblib")
+
+
+def _conclusion(results: Results) -> list[str]:
+    """Return the best model and those that are not distinguishable from it, on each data set."""
+    from elmbench.tables.result_table import CONCLUSION
+
+    notes = [note.text for note in results.table.notes if note.kind in CONCLUSION]
+    if len(results.resolved.datasets) > 1:
+        return notes
+    return [note.partition(": ")[2] for note in notes]
 
 
 def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Fit the best model to all rows but the held-out ones, and write it."""
-    from elmbench.comparison.final_model import choose_best, fit_final, fitted_rows
+    from elmbench.comparison.final_model import (
+        choose_best,
+        fit_final,
+        fitted_rows,
+        is_calibrated,
+    )
     from elmbench.comparison.saved_models import SAFE, save
 
     best = choose_best(results)
-    save(fit_final(prepared, results, best.model), path)
-    reason = f" ({best.reason})" if best.reason else ""
-    state.say(f"the best model: {best.model}{reason}")
-    state.say(f"fitted to {fitted_rows(results)}")
-    state.say(f"written to {path}; next: elmbench predict {shlex.quote(str(path))} NEW.csv")
+    estimator = fit_final(prepared, results, best.model)
+    save(estimator, path)
+    state.say(f"saved: {best.model} ({best.reason}), fitted to {fitted_rows(results)}: {path}")
+    probabilities = ""
+    if is_calibrated(estimator):
+        state.say(
+            "Its probabilities are calibrated on inner folds (Platt's sigmoid); its predictions "
+            "are unchanged."
+        )
+    if hasattr(estimator, "predict_proba"):
+        probabilities = " --proba"
+    state.say(f"next: elmbench predict {shlex.quote(str(path))} NEW.csv{probabilities}")
     if path.suffix == SAFE:
         state.say("Loading a skops file runs no code: types that are not known are rejected.")
     else:

@@ -208,6 +208,7 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
     from elmbench.specs.profiles import COMPARE
+    from elmbench.tables.result_table import CONCLUSION
 
     if state.as_json:
         from elmbench.report.results import records
@@ -226,9 +227,10 @@ def _show(results: Sequence[Results]) -> None:
             ]
         )
     for result in () if state.as_json else results:
-        # `compare` has printed the remarks on its data.
-        data = ["data"] if result.resolved.profile == COMPARE and not state.silent else []
-        state.console.print(result.renderable(state.width, ["claim", *data]))
+        # `compare` has printed the remarks on its data, and prints the conclusion last.
+        is_comparison = result.resolved.profile == COMPARE and not state.silent
+        elsewhere = ["data", *CONCLUSION] if is_comparison else []
+        state.console.print(result.renderable(state.width, ["claim", *elsewhere]))
         if result.claim_outcomes:
             table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
             state.say(f"tested claims of the paper: {len(result.claim_outcomes)}; next: {table}")

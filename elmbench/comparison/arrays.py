@@ -141,7 +141,7 @@ def check_arrays(
         raise ElmbenchError(
             "the sparse rows X have missing values",
             expected="none",
-            next_step="X.toarray() and impute=True",
+            next_step="X.toarray(), whose missing values are imputed",
         )
     return arrays
 

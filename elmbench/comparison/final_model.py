@@ -27,11 +27,13 @@ from elmbench.evaluation.preprocessing import (
     take_rows,
 )
 from elmbench.evaluation.splits import Indices, folds_of, order_rows
+from elmbench.models.base.probabilities import WithProbabilities
 from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun
+from elmbench.specs.protocol import Split
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.scoring import best, grid_scores
@@ -76,7 +78,7 @@ class ComparisonResults(Results):
 class BestModel:
     """The best model of a comparison.
 
-    `reason`: why it is before the models that are tied with it; empty if there are none.
+    `reason`: why it was chosen.
     """
 
     model: str
@@ -92,10 +94,11 @@ def choose_best(results: Results) -> BestModel:
     (spec,) = resolved.datasets.values()
     order = ranking(results.summary, spec.name, resolved)
     if order.models:
-        return BestModel(order.models[0], order.advantages_of_best())
+        reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
+        return BestModel(order.models[0], reason)
     columns = [*resolved.spec.models]
     if len(columns) == 1:
-        return BestModel(columns[0], "")
+        return BestModel(columns[0], "the only model")
     problem = f"no model but the dummy has ended on all folds of {spec.title}"
     raise ElmbenchError(
         problem,
@@ -151,14 +154,24 @@ def fit_final(
     # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
     params = _search_all_rows(run, work, rows)
-    return fit_pipeline(work, rows, params, _targets(data, rows, targets))
+    inner = resolved.spec.protocol.inner.split(spec.task)
+    return fit_pipeline(work, rows, params, targets=_targets(data, rows, targets), inner=inner)
 
 
-def fit_pipeline(work: Fit, rows: Indices, params: dict[str, Any], targets: Any) -> Any:
+def is_calibrated(estimator: Any) -> bool:
+    """Return True if the probabilities of a final model are calibrated."""
+    return isinstance(getattr(estimator, "named_steps", {}).get("model"), WithProbabilities)
+
+
+def fit_pipeline(
+    work: Fit, rows: Indices, params: dict[str, Any], *, targets: Any, inner: Split
+) -> Any:
     """Return the model of a fit with its preprocessing, as one pipeline, fitted to some rows.
 
+    A classifier without probabilities gets those of `WithProbabilities`, on inner folds.
+
     `params`: the hyperparameters besides those of the fit. `targets`: of the rows, as they are
-    predicted.
+    predicted. `inner`: the split of the inner folds.
     """
     data = load_rows(work.outer_fold.dataset, None)
     factory, params = work.factory_with(params | work.params)
@@ -181,11 +194,26 @@ def fit_pipeline(work: Fit, rows: Indices, params: dict[str, Any], targets: Any)
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
         if data.weights is not None:
             fit_params["model__sample_weight"] = data.weights[rows]
+    elif data.classes is not None and not hasattr(model, "predict_proba"):
+        model = WithProbabilities(model)
+        fit_params = {"folds": _inner_folds(data, rows, inner, targets)}
+        if data.weights is not None:
+            fit_params["sample_weight"] = data.weights[rows]
+        fit_params = {f"model__{name}": value for name, value in fit_params.items()}
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
         pipeline = _unfitted_pipeline(model, data, work.outer_fold.protocol)
         return pipeline.fit(_features(data, rows), targets, **fit_params)
+
+
+def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> Any:
+    """Return the training and test positions of each inner fold of some rows."""
+    groups = None if data.groups is None else data.groups[rows]
+    times = None if data.times is None else data.times[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class has fewer rows than folds
+        return folds_of(split, 0, rows, targets, groups=groups, times=times)
 
 
 def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any:
@@ -257,8 +285,8 @@ def predict_file(
     `decimal`: marks of a text table; by default, the separator is detected and the decimal mark is
     that of the training rows.
 
-    Raises ElmbenchError if the model cannot be loaded or has no probabilities, or a column of the
-    file is missing or has unusable values.
+    Raises ElmbenchError if the model cannot be loaded, or a column of the file is missing or has
+    unusable values.
     """
     if not model.is_file():
         raise ElmbenchError(
@@ -287,14 +315,6 @@ def predict_file(
         raise ElmbenchError(
             problem, expected="a file of compare --save", next_step=next_step
         ) from error
-    if proba and not hasattr(estimator, "predict_proba"):
-        problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
-        next_step = "leave --proba out"
-        if not hasattr(estimator, "regressor_"):
-            next_step += (
-                ", or save a model again by: elmbench compare ... --metric log_loss --save FILE"
-            )
-        raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
     source = FileSource(
         kind="file",
         path=str(file),
@@ -309,6 +329,10 @@ def predict_file(
             f"{file} has no rows", expected="rows below the header", next_step="add rows"
         )
     remarks = [*table.warnings]
+    has_probabilities = hasattr(estimator, "predict_proba")
+    if proba and not has_probabilities:
+        reason = "a regression" if hasattr(estimator, "regressor_") else "a model of an old version"
+        remarks.append(f"{model} has no probabilities, as it is {reason}")
     try:
         if names:
             # The last features of sparse rows may be zero in all rows.
@@ -321,7 +345,7 @@ def predict_file(
                 X.shape[0], estimator.n_features_in_
             )  # the last features of a file may be zero in all rows
         predictions = pd.DataFrame({"prediction": estimator.predict(X)})
-        if not proba:
+        if not (proba and has_probabilities):
             return predictions, remarks
         labels = [f"probability_{label}" for label in estimator.classes_]
         return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels)), remarks

@@ -48,7 +48,7 @@ def compare(
     time_order: Any = None,
     fold: Any = None,
     weights: Any = None,
-    impute: bool = False,
+    impute: bool = True,
     test: tuple[Any, Any] | None = None,
     budget: str = "",
     jobs: Count = 1,
@@ -96,8 +96,8 @@ def compare(
         The outer fold of each row; -1 for rows that are always learnt.
     weights : array-like of shape (n_samples,), optional
         Weights of the rows in fits. Models that take none are left out.
-    impute : bool, default=False
-        Fill missing values in, by the training rows of each fold.
+    impute : bool, default=True
+        Impute missing values from the training rows of each fold; False rejects them.
     test : tuple of (X, y), optional
         Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each
         model is tested once. They have neither groups nor times, so it is not checked that they

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from elmbench.comparison.class_advice import with_class_advice
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
@@ -36,7 +37,10 @@ MODELS = (
     "hist-gradient-boosting",
 )  # fmt: skip
 #: The default metrics.
-METRICS = ("accuracy", "mcc", "nrmse")
+METRICS = (
+    "accuracy", "balanced_accuracy", "f1_macro", "roc_auc",
+    "nrmse", "mae", "rmse", "r2",
+)  # fmt: skip
 #: Above the first number of rows, a search uses only the second number of rows of a training part.
 MANY_ROWS = 5000
 TUNE_ROWS = 2000
@@ -117,6 +121,8 @@ def plan_comparison(
     results_dir: Path,
 ) -> PreparedRun:
     """Plan a comparison of described data; raise ElmbenchError if the request cannot be used."""
+    folds = comparison.folds or FOLDS
+    specs = [with_class_advice(spec, comparison.metrics, folds, comparison.runs) for spec in specs]
     resolved = experiment_of(comparison, specs)
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)

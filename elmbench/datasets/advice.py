@@ -1,5 +1,6 @@
 """Warnings about a user's rows, each with the next command."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from math import lgamma, log
@@ -21,6 +22,13 @@ from elmbench.specs.datasets import RowColumns
 _CHANCE = 1e-6
 #: All larger floats are whole.
 _LARGEST_WHOLE = 2.0**52
+#: Whole numbers that fill this share of their decade are codes.
+_FILLED = 0.85
+#: More classes than this with fewer rows than this on average are codes.
+_MANY_CLASSES = 20
+_FEW_ROWS = 10
+#: The name of a column of codes or identifiers.
+CODE_NAME = re.compile(r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$")
 #: The most columns that a warning names.
 _SHOWN = 5
 
@@ -35,8 +43,11 @@ def warnings_of(
     """
     if task == "regression" and is_guessed:
         yield from _about_guessed_target(table)
+    if task == "regression":
+        yield from _about_target_of_numbers(table)
     if task == "classification":
         yield from _about_labels(table)
+        yield from _about_many_classes(table)
     yield from _about_units(table, dates)
     if not sp.issparse(table.X):
         yield from _about_columns(table, task, grouped, dates)
@@ -48,6 +59,53 @@ def _about_guessed_target(table: Table) -> Iterator[str]:
         guess = f"the last column, {name!r}, is the target of a regression"
         next_step = "--target COLUMN or --task classification to change that"
         yield f"no target is named, so {guess}: {next_step}"
+
+
+def _about_target_of_numbers(table: Table) -> Iterator[str]:
+    """Yield a warning if the numbers of a target look like codes or identifiers."""
+    numbers = to_numbers(table.target)
+    if numbers is None or not _is_whole(numbers):
+        return
+    present = numbers[~np.isnan(numbers)]
+    n_distinct = len(np.unique(present))
+    is_counter = n_distinct == len(present) and np.ptp(present) == len(present) - 1
+    reason = ""
+    if is_counter:
+        reason = "it numbers the rows"
+    elif CODE_NAME.search(table.target_name):
+        reason = "its name says so and its values are whole numbers"
+    elif _fills_a_decade(present):
+        reason = f"its numbers all have {len(str(int(present[0])))} digits"
+    if reason:
+        target = wording("--target COLUMN", "give another y")
+        classes = f"{option('task')}{wording(' ', '=')}classification"
+        yield (
+            f"the target {table.target_name!r} looks like a code or an identifier, as {reason}: "
+            f"{target}, or {classes} if it holds classes"
+        )
+
+
+def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
+    """Return True for whole numbers of equally many digits, three or more, that use most of that
+    range, as quantities hardly ever do.
+    """
+    least = 10.0 ** np.floor(np.log10(max(numbers.min(), 1)))
+    is_one_decade = numbers.min() >= least and numbers.max() < 10 * least
+    return bool(is_one_decade and least >= 100 and np.ptp(numbers) > _FILLED * 9 * least)
+
+
+def _about_many_classes(table: Table) -> Iterator[str]:
+    """Yield a warning if a target has many classes of few rows each."""
+    words = label_words(table.target)
+    n_classes = len(set(words) - {None})
+    n_rows = len(words)
+    if n_classes > _MANY_CLASSES and n_classes * _FEW_ROWS > n_rows:
+        target = wording("--target COLUMN", "give another y")
+        per_class = f"{n_rows / n_classes:.0f} rows each on average"
+        yield (
+            f"the target {table.target_name!r} looks like a code or an identifier, as it has "
+            f"{n_classes} classes of {per_class}: {target}"
+        )
 
 
 def _about_labels(table: Table) -> Iterator[str]:

@@ -255,7 +255,9 @@ def _feature_settings(
             yield f"left out, as {reason}: {few(shown, _SHOWN)}"
     missing = missing_columns(table)
     if missing:
-        yield f"missing values, filled in on each training part: {few(missing, _SHOWN)}"
+        refusal = wording("--no-impute", "impute=False")
+        columns = few(missing, _SHOWN)
+        yield f"missing values, imputed from the training rows ({refusal} rejects them): {columns}"
 
 
 def _with_example(table: Table, name: str) -> str:

@@ -147,9 +147,8 @@ def _missing_features(rows: DescribedRows) -> Fault | None:
     n_rows = amount(len(np.unique(missing_rows)), "row")
     columns = few(missing_columns(rows.table), 5)
     if can_impute:
-        impute = wording("--impute", "impute=True")
-        way = f"{impute} replaces them, by the rows of each training part"
-        next_step = f"{way}, or correct the data"
+        refusal = wording("--no-impute", "impute=False")
+        next_step = f"correct the data, or leave {refusal} out to impute from the training rows"
     else:
         next_step = "correct the data: sparse rows of this size are not imputed"
     return Fault(f": {n_values} in {n_rows} ({columns})", "a value in every field", next_step)

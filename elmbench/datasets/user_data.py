@@ -42,8 +42,8 @@ class UserData(FileOptions, RowColumns):
     target: str | int = ""
     #: None to detect it from the target.
     task: Task | None = None
-    #: True to impute missing values.
-    impute: bool = False
+    #: False to reject missing values instead of imputing them.
+    impute: bool = True
     #: The label of the positive class, for metrics such as precision; by default, the last one.
     positive: str = ""
 

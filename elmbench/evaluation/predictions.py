@@ -4,6 +4,7 @@ Platt's sigmoid.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,23 +205,9 @@ def sigmoids(
     classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
     of the rows.
     """
-    from elmbench.models.base.sklearn_private import new_sigmoid
+    from elmbench.models.base.probabilities import fitted_sigmoids, sigmoid_probabilities
 
-    two = scores.ndim == 1
-    columns = enumerate(np.atleast_2d(scores.T), start=1 if two else 0)
-    calibrators = [new_sigmoid().fit(column, true == number, weights) for number, column in columns]
-
-    def probabilities(values: Array) -> Array:
-        pairs = zip(calibrators, np.atleast_2d(values.T), strict=True)
-        shares = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
-        if two:
-            return np.hstack([1 - shares, shares])
-        total = shares.sum(axis=1, keepdims=True)
-        return np.divide(
-            shares, total, out=np.full(shares.shape, 1 / len(calibrators)), where=total > 0
-        )
-
-    return probabilities
+    return partial(sigmoid_probabilities, fitted_sigmoids(scores, true, weights))
 
 
 @dataclass(frozen=True)

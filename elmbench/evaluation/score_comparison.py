@@ -4,10 +4,18 @@ needs.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from elmbench.evaluation.splits import part_sizes
-from elmbench.numerics.significance import Region, corrected_t_test, holm, without_round_off
+from elmbench.numerics.significance import (
+    Region,
+    corrected_t_test,
+    holm,
+    t_quantile,
+    without_round_off,
+)
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 
@@ -20,6 +28,8 @@ else:  # what only annotations need is not imported: pandas takes a third of a s
 DUMMY = "dummy"
 #: The level of the test of two models.
 LEVEL = 0.05
+#: Scores are of the order of 1; smaller deviations of their differences are round-off.
+ROUND_OFF = 1e-12
 #: The most repetitions of the folds that a note advises.
 MOST_RUNS = 100
 
@@ -71,6 +81,24 @@ def needed_runs(
             model: runs for model, count in counts.items() if count is None and p[model] < LEVEL
         }
     return counts
+
+
+def smallest_differences(
+    scores: DataFrame, test_share: float | None, models: Collection[str], *, best: str
+) -> list[float]:
+    """Return, in ascending order, the smallest mean difference from the best model that the folds
+    could have shown for each of these models, which they do not separate from it.
+
+    The differences keep their deviations. The level is that of Holm's first test after the
+    rejected ones. Models whose scores differ from the best one's by a constant are left out.
+    """
+    if not models or test_share is None:
+        return []
+    n = len(scores)
+    quantile = t_quantile(n - 1, 1 - LEVEL / (2 * len(models)))
+    deviations = [float((scores[best] - scores[model]).std(ddof=1)) for model in models]
+    errors = [deviation * math.sqrt(1 / n + test_share) for deviation in deviations]
+    return sorted(quantile * error for error in errors if error > ROUND_OFF)
 
 
 def share_of_test_rows(

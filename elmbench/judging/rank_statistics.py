@@ -8,7 +8,7 @@ published values are compared separately.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -25,6 +25,7 @@ from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 from elmbench.tables.drawing import figure_bytes, new_figure
+from elmbench.tables.number_texts import p_text, p_words
 
 #: The level of the tests.
 ALPHA = 0.05
@@ -133,7 +134,7 @@ class Statistics:
         text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
         text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
         return text + (
-            "; Friedman's chi-squared {:.3g}, p = {:.2g}".format(*self.friedman)
+            f"; Friedman's chi-squared {self.friedman[0]:.3g}, {p_words(self.friedman[1])}"
             if self.friedman
             else ""
         )
@@ -165,12 +166,16 @@ class Statistics:
     def rows(self) -> list[list[str]]:
         """The lines of `frame` as texts."""
         shares = self.frame.assign(**{"win rate": 100 * self.frame["win rate"]})
-        formats = dict(
-            zip(self.columns, ("{}", "{:.2f}", "{:.0f} %", "{}", "{:.2g}", "{:.2g}"), strict=True)
-        )
+        formats: dict[str, Callable[[Any], str]] = {
+            "model": str,
+            "average rank": "{:.2f}".format,
+            "win rate": "{:.0f} %".format,
+            "best wins/ties/loses": str,
+            "p Nemenyi": p_text,
+            "p Wilcoxon-Holm": p_text,
+        }
         texts = [
-            shares[name].map(text.format, na_action="ignore").fillna("")
-            for name, text in formats.items()
+            shares[name].map(formats[name], na_action="ignore").fillna("") for name in self.columns
         ]
         return [list(row) for row in zip(*texts, strict=True)]
 

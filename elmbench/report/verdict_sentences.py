@@ -10,7 +10,7 @@ from elmbench.judging.strict_test import StrictTest
 from elmbench.judging.table_measures import Interval, Order
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
 from elmbench.metrics import Unit, unit_of
-from elmbench.tables.number_texts import three_figures
+from elmbench.tables.number_texts import p_text, p_words, three_figures
 
 #: The plurals of metrics.
 _PLURALS = {
@@ -96,11 +96,6 @@ def strict_text(tests: Sequence[StrictTest]) -> str:
         return "–"
     p_values = dict.fromkeys(p_text(test.p) for test in (tests[0], tests[-1]))
     return " to ".join(p_values)
-
-
-def p_text(p: float) -> str:
-    """Return a p-value as the papers print them."""
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def measure_texts(verdict: TableVerdict) -> list[str]:
@@ -206,20 +201,15 @@ def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
         return ""
     first = verdict.strict[0]
     last = verdict.strict[-1]
-    words = f"As one more rerun of ours, the print has p {_p_words(first.p)}"
+    words = f"As one more rerun of ours, the print has {p_words(first.p)}"
     if len(verdict.strict) > 1:
         words += (
-            f" if a published value is one run, and p {_p_words(last.p)} if it is a mean of "
+            f" if a published value is one run, and {p_words(last.p)} if it is a mean of "
             f"{last.mean_of}"
         )
     if corrected_p is not None and p_text(corrected_p) != p_text(first.p):
-        words += f"; p {_p_words(corrected_p)} after Holm's correction for the paper's tables"
+        words += f"; {p_words(corrected_p)} after Holm's correction for the paper's tables"
     return f"{words} ({first.outside} of {first.n} outside of their intervals). "
-
-
-def _p_words(p: float) -> str:
-    text = p_text(p)
-    return text if text.startswith("<") else f"= {text}"
 
 
 def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:

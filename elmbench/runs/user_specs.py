@@ -101,7 +101,7 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     options |= {
         "location": file.path,
         "target": file.target,
-        "impute": bool(entry.get("by_fold", False)),
+        "impute": bool(entry.get("by_fold", True)),
     }
     data = parse_spec(UserData, options, path, str(name))
     spec = describe(data)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from elmbench.errors import wording
 from elmbench.evaluation.model_order import (
     FIT_TIME,
     RANK,
@@ -22,9 +24,11 @@ from elmbench.evaluation.score_comparison import (
     p_values,
     rivals_of,
     share_of_test_rows,
+    smallest_differences,
 )
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
+from elmbench.registry.scorers import find_metric
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.published import ALL
@@ -32,13 +36,19 @@ from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
 from elmbench.tables.drawing import default_cells, words_for
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.number_texts import p_text, quantity
-from elmbench.tables.result_table import Column, Line, Note
+from elmbench.tables.result_table import QUESTION, Column, Line, Note
 
 #: The p-value of the difference of a model from the best one on a data set.
 P = "p"
 #: Costs that have a column, with its heading.
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
+#: The headings of metrics in a terminal, where the further ones have no deviations.
+_BRIEF = {"balanced_accuracy": "bal.\nacc.", "f1_macro": "macro\nF1", "roc_auc": "ROC\nAUC"}
+#: A share of the dummy that is this near to the best model's says little about the models.
+_SAME_SHARE = 0.02
+#: Balanced accuracy says more than accuracy if a class has more than this share of the rows.
+_LARGE_CLASS = 0.7
 #: Follows the name of a model that is no better than the dummy.
 MARK = " *"
 #: Splits with the same test parts in every run.
@@ -133,11 +143,12 @@ class ComparisonTable(TableKind):
             name for metrics in metrics_by_data for name in metrics[1:] if name not in first
         )
         main = [_metric_column(metric) for metric in first]
-        rest = [_metric_column(metric) for metric in further]
+        rest = [_brief_column(metric) for metric in further]
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
         test = Column("predict_seconds", "test s", numeric=True, optional=True)
-        return (DATASET, MODEL, *main, *rank, *times, *rest, Column("chosen", "chosen"), test)
+        chosen = Column("chosen", "chosen")
+        return (DATASET, MODEL, *main, *rest, *rank, *times, chosen, test)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come
@@ -151,11 +162,13 @@ class ComparisonTable(TableKind):
             weak_models = self._weak_models(dataset, means)
             title = "all data sets" if dataset == ALL else self.experiment.dataset(dataset).title
             dummy_rank = None if dataset == ALL else _dummy_rank(means, weak_models)
+            ranks = _average_ranks(means) if dataset == ALL else _shared_ranks(means)
             for model in self._display_order(means, order, dummy_rank):
                 names = {"dataset": title, "model": model}
                 if model in weak_models:
                     names["model"] += MARK
-                yield names | _texts(models[model], means[model], _p_of(model, means, order))
+                line = names | _texts(models[model], means[model], _p_of(model, means, order))
+                yield line | ({RANK: ranks[model]} if model in ranks else {})
 
     def _weak_models(self, dataset: str, means: Mapping[str, Mapping[str, float]]) -> list[str]:
         """Return the models that are no better than the dummy on a data set."""
@@ -193,11 +206,47 @@ class ComparisonTable(TableKind):
             scores = self._scores(group, metric)
             rivals = rivals_of(scores, self.experiment)
             order = self._order_in_cells(group, rivals)
+            yield from self._question_of_metric(dataset, scores, metric)
             yield from self._note_on_undefined(dataset, group, metric)
             yield from _note_on_ties(dataset, metric, order)
             yield from self._note_on_weak_models(dataset, scores)
+            yield from self._note_on_best(dataset, scores, order)
             yield from self._note_on_power(dataset, group, rivals, order)
         yield from missing_metrics(cells, self.experiment)
+
+    def _question_of_metric(self, dataset: str, scores: DataFrame, metric: str) -> Iterator[Note]:
+        """Yield a note if the best model's mean is near to the dummy's."""
+        means = scores.mean().abs()
+        rivals = rivals_of(scores, self.experiment)
+        dummy = next((name for name in self._dummies if name in means), None)
+        if dummy is None or not len(rivals.columns):
+            return
+        best = str(rivals.mean().idxmax())
+        gain = scores[best].mean() - scores[dummy].mean()
+        unit = find_metric(metric).unit
+        nearest = _SAME_SHARE
+        if unit.is_relative and metric != "nrmse":
+            nearest *= means[dummy]
+        if gain >= nearest:
+            return
+        values = f"{best} {means[best]:.3f}, dummy {means[dummy]:.3f}"
+        if metric == "accuracy" and self._has_large_class(dataset):
+            option_text = wording(
+                "--metric balanced_accuracy ranks by the mean recall of the classes",
+                "metric='balanced_accuracy' ranks by the mean recall of the classes",
+            )
+        else:
+            target = wording("--target COLUMN names another target", "give another y")
+            option_text = f"the features say little about the target; {target}"
+        yield Note(
+            QUESTION, f"{dataset}: {metric} hardly tells the models apart ({values}): {option_text}"
+        )
+
+    def _has_large_class(self, dataset: str) -> bool:
+        """Return True if most rows of a data set are of one class."""
+        sizes = self.experiment.dataset(dataset).shape.classes
+        counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
+        return max(counts) > _LARGE_CLASS * sum(counts)
 
     def _note_on_undefined(self, dataset: str, cells: DataFrame, metric: str) -> Iterator[Note]:
         """Yield the models whose metric is undefined for some test parts."""
@@ -223,21 +272,47 @@ class ComparisonTable(TableKind):
                 f"{', '.join(weak_models)}",
             )
 
+    def _note_on_best(self, dataset: str, scores: DataFrame, order: ModelOrder) -> Iterator[Note]:
+        """Yield the best model, its mean and, if others are tied with it, what decides."""
+        if not order.models:
+            return
+        best = order.models[0]
+        metric = order.metrics[0]
+        parts = [f"{best}, {metric} {quantity(order.means[best][metric], places=3)}"]
+        if best in self._not_above_dummy(scores.mean().to_dict(), ""):
+            parts.append("no better than the dummy")
+        if reason := order.advantages_of_best():
+            parts.append(reason)
+        yield Note("best", f"{dataset}: best: {'; '.join(parts)}")
+
     def _note_on_power(
         self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
     ) -> Iterator[Note]:
-        """Yield the models that the folds cannot separate from the best one."""
+        """Yield the models that the folds cannot separate from the best one, and the smallest
+        difference that they could have shown.
+        """
+        if len(order.models) < 2:
+            return
         outer = self.spec.protocol.outer
         most = 1 if outer.kind in REPEATED else MOST_RUNS
         share = share_of_test_rows(dataset, self.experiment, cells)
-        best = next(iter(order.models), "")
+        best = order.models[0]
+        if share is None or len(rivals) < 2:
+            yield Note("power", f"{dataset}: a single test part allows no test of differences")
+            return
         counts = needed_runs(rivals, share, outer.folds_of(dataset), most, best=best)
-        if counts:
-            close = {model: counts[model] for model in order.models if model in counts}
-            yield Note(
-                "power",
-                f"{dataset}: these folds cannot separate {best} from {_group_by_runs(close)}",
+        if not counts:
+            yield Note("power", f"{dataset}: the other models differ from {best} (p <.05)")
+            return
+        close = {model: counts[model] for model in order.models if model in counts}
+        text = f"{dataset}: not distinguishable from {best}: {_group_by_runs(close)}"
+        smallest = smallest_differences(rivals, share, close, best=best)
+        if smallest:
+            sizes = dict.fromkeys(f"{size:.2g}" for size in (smallest[0], smallest[-1]))
+            text += (
+                f"; the smallest difference that these folds could have shown: {' to '.join(sizes)}"
             )
+        yield Note("power", text)
 
     def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
         """Return the order of the models with a column of scores, from the cells of one data
@@ -271,6 +346,29 @@ def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
 def _metric_column(metric: str) -> Column:
     """Return the column of a metric."""
     return Column(f"value-{metric}", words_for(metric), whole=True)
+
+
+def _brief_column(metric: str) -> Column:
+    """Return the column of a metric that does not rank."""
+    return replace(_metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True)
+
+
+def _average_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Return the texts of the average ranks over data sets, by model."""
+    return {model: f"{mean[RANK]:.3g}" for model, mean in means.items() if RANK in mean}
+
+
+def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Return the texts of the ranks on a data set, by model; those of equal models are the first of
+    their places, such as `=1`.
+    """
+    ranks = {model: mean[RANK] for model, mean in means.items() if RANK in mean}
+    texts = {}
+    for model, rank in ranks.items():
+        n_before = sum(other < rank for other in ranks.values())
+        is_shared = sum(other == rank for other in ranks.values()) > 1
+        texts[model] = f"={n_before + 1}" if is_shared else f"{n_before + 1}"
+    return texts
 
 
 def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
@@ -312,8 +410,6 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
 def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict[str, str]:
     """Return the texts of a model on a data set, by column, with that of its p-value."""
     line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown}
-    if RANK in means:
-        line[RANK] = f"{means[RANK]:.3g}"
     if P in means:
         line[P] = p
     for name in _TIMES:

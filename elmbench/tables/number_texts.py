@@ -35,6 +35,12 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def p_words(p: float) -> str:
+    """Return a p-value in a sentence, such as `p = .012` or `p <.001`."""
+    text = p_text(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def format_fixed(value: float, places: int) -> str:
     """Return a number with a fixed number of decimals, or in powers of ten if it is very large."""
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"

@@ -18,12 +18,19 @@ COMMITTED_SIGN = "†"
 Line = Mapping[str, str]
 
 
+#: The kind of the notes that are shown above a table.
+QUESTION = "question"
+#: The kinds of the notes that conclude a comparison.
+CONCLUSION = ("best", "power")
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
 
     It may be `numeric` (aligned to the right), `whole` (its words are never broken over two lines)
-    or `optional` (left out if there is little room).
+    or `optional` (left out if there is little room). `brief`: its heading in a terminal, where its
+    values have no deviations; by default it is shown as in the other formats.
     """
 
     name: str
@@ -31,12 +38,13 @@ class Column:
     numeric: bool = False
     whole: bool = False
     optional: bool = False
+    brief: str = ""
 
 
 @dataclass(frozen=True)
 class Note:
     """A remark below a table, in one sentence; its kind is `claim`, `optimism`, `warning`,
-    `ending`, ...
+    `ending`, ...; a `question`, whether the table answers the user's, is shown above it.
     """
 
     kind: str

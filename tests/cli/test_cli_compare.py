@@ -137,9 +137,13 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
 ) -> None:
     words = ("compare", shop, "-t", "buys", "-m", models, "--folds", "3")
     out = " ".join(elmbench(*words, "--save", "best.joblib").out.split())
-    assert "the best model: elm (tied with ridge on accuracy; the earlier name)" in out
-    assert type(joblib.load("best.joblib")["model"]).__name__ == "ELMClassifier"
-    assert "- shop: same mean accuracy: elm, ridge; ties are ordered by the better mcc" in out
+    assert "saved: elm (tied with ridge on accuracy; the earlier name), fitted to all 60" in out
+    assert "Its probabilities are calibrated on inner folds" in out
+    assert "next: elmbench predict best.joblib NEW.csv --proba" in out
+    saved = joblib.load("best.joblib")["model"]
+    assert type(saved.estimator_).__name__ == "ELMClassifier"
+    order = "ties are ordered by the better balanced_accuracy"
+    assert f"- shop: same mean accuracy: elm, ridge; {order}" in out
     assert out.index("elm * 0.9") < out.index("ridge * 0.9")
 
 
@@ -217,7 +221,7 @@ def test_headings_are_whole_and_over_one_metric_each(
         "",
     )
     assert max(map(len, result.out.splitlines())) <= int(columns)
-    for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "mcc"):
+    for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "auc"):
         assert any(
             heading in line.lower() for line in result.out.splitlines() if "─" not in line
         ), heading
@@ -336,7 +340,7 @@ def test_every_option_reaches_the_comparison(
     words = """a.csv b.csv -t y -m elm,ridge -m mine --grid 'elm: {C: [1]}' --task classification --positive yes
         --metric f1,mcc --folds 3 --runs 2 --fold part --test new.csv --groups who --weights heavy --time-order when
         --dates month-first --drop p --drop q --words zip --drop-missing-target --sep ; --decimal , --no-header
-        --impute --name mine --jobs 2 --limit time=5s,memory=1GB --retry"""
+        --no-impute --name mine --jobs 2 --limit time=5s,memory=1GB --retry"""
     elmbench("compare", *shlex.split(words), code=2)
     request, options, _ = prepare.call_args.args
     rows: dict[str, Any] = {
@@ -346,7 +350,7 @@ def test_every_option_reaches_the_comparison(
         "q"),
         "words": ("zip",), "drop_missing_target": True, "separator": ";", "decimal": ",",
         "header": False,
-        "impute": True,
+        "impute": False,
     }  # fmt: skip
     data = (UserData("a.csv", **rows), UserData("b.csv", **rows))
     models, metrics, limit = ("elm", "ridge", "mine"), ("f1", "mcc"), "time=5s,memory=1GB"

@@ -50,7 +50,6 @@ X, y = load_iris(return_X_y=True)
         (X[:-1], "X has 149 rows"),
         (X[:, :, np.newaxis], "X has the shape"),
         ("iris.csv", "X is 'iris.csv'"),
-        (np.where(X > 7, np.nan, X), "12 missing values in 12 rows"),
         (sp.lil_matrix(np.where(X > 7, np.nan, X)), "the sparse rows X have missing values"),
         (sp.csr_matrix(np.where(X > 7, np.inf, X)), "a value in the column 'x0' is infinite"),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
@@ -106,9 +105,9 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
         ),
         (
             WORDS.assign(a=["2023-01-01", "n.a.", "2023-02-03"] * 50),
-            {},
+            {"impute": False},
             "missing value",
-            "impute=True replaces them",
+            "leave impute=False out",
         ),
         (
             WORDS.assign(a=["1/2/2023", "3/4/2023"] * 75),
@@ -493,7 +492,7 @@ def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
 def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     frame = shop()
     y = np.where((frame["colour"] == "<b>") | (frame["age"] > 50), "<i>yes", "no")
-    options: Any = {"folds": 3, "impute": True, "metric": "mcc", "positive": "<i>yes"}
+    options: Any = {"folds": 3, "metric": "mcc", "positive": "<i>yes"}
     results = elmbench.compare(frame, y, ["ridge", "random-forest"], **options)
     losses, page = page_of(results)
     assert list(losses["column"])[:2] == ["colour", "age"]
@@ -510,7 +509,7 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert "<i>yes" not in page
     for text in (
         "ROC curves for the class &#39;&lt;i&gt;yes&#39;",
-        "filled in on each training part: age",
+        "imputed from the training rows (impute=False rejects them): age",
         "encoded on each",
         "mcc",
     ):

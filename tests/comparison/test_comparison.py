@@ -120,8 +120,8 @@ def test_a_tie_goes_to_the_smaller_model(models: tuple[str, ...]) -> None:
     results = elmbench.compare(X, X[:, 0] > 0, models, grids=grids, folds=3)
     lines = [dict(line) for line in results.table.sections[0].lines]
     assert [(line["model"], line["rank"], line["n_units"]) for line in lines[:2]] == [
-        ("ridge", "1.5", "2"),
-        ("k-elm", "1.5", "40"),
+        ("ridge", "=1", "2"),
+        ("k-elm", "=1", "40"),
     ]
     assert [line["p"] for line in lines[:2]] == ["best", "tied"]
     assert type(results.best_estimator()["model"]).__name__ == "RidgeClassifier"
@@ -257,7 +257,7 @@ def test_regression_and_classification_side_by_side() -> None:
 
 def test_everything_is_taken_from_training_rows_only() -> None:
     frame = shop()
-    outer_fold = fits(shop_run(frame, folds=4, impute=True))[0].outer_fold
+    outer_fold = fits(shop_run(frame, folds=4))[0].outer_fold
     before = fold_data(outer_fold, None)
     assert np.isfinite(before.X_train).all()
     # Age, shop and day; three colours.
@@ -281,7 +281,7 @@ def test_everything_is_taken_from_training_rows_only() -> None:
 
 
 def test_inner_folds_are_prepared_by_their_own_training_rows() -> None:
-    search = a_search(shop_run(shop(), models=("ridge",), folds=4, impute=True))
+    search = a_search(shop_run(shop(), models=("ridge",), folds=4))
     assert search.run({}, Context())["params"]
     data = fold_data(search.outer_fold, None)
     problems = list(search.problems(data, search.problem(data, {}, Context())))

@@ -46,6 +46,7 @@ from elmbench.numerics.seeds import generator
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.results.cells import stored_predictions_of
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import Split
 
 
 def shop(rows: int) -> pd.DataFrame:
@@ -72,13 +73,11 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
     grids = {"SVC": {"C": [0.001, 100.0]}, "ridge": {"C": [1.0]}}
-    results = elmbench.compare(
-        X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3, impute=True
-    )
+    results = elmbench.compare(X, frame["buys"], [SVC(), "ridge"], grids=grids, folds=3)
     best = results.best_estimator()
     assert isinstance(best, Pipeline)
-    assert isinstance(best["model"], SVC)
-    assert best["model"].C == 100.0
+    assert isinstance(best["model"].estimator_, SVC)
+    assert best["model"].estimator_.C == 100.0
     assert set(best.predict(new[["age", "colour"]])) == {"yes", "no"}
     assert (best.predict(new[["age", "colour"]]) == new["buys"]).mean() > 0.7
     np.testing.assert_array_equal(clone(best).fit(X, frame["buys"]).predict(new), best.predict(new))
@@ -118,7 +117,7 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
     frame, new = shop(150), shop(40)
     X = frame[["age", "colour"]]
     results = elmbench.compare(
-        X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True
+        X, frame["spends"], ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3
     )
     best = results.best_estimator()
     assert isinstance(best, TransformedTargetRegressor)
@@ -176,7 +175,7 @@ def test_dates_are_in_the_pipeline() -> None:
     frame["spends"] += np.where(days.month > 6, 100, 0)
     frame.loc[::9, "when"] = "n.a."
     X, y = frame[["when", "age", "colour"]], frame["spends"]
-    results = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
+    results = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3)
     best = results.best_estimator()
     (spec,) = results.run.tables[0][0].datasets.values()
     data = load_from_spec(spec)
@@ -203,9 +202,10 @@ def test_dates_are_in_the_pipeline() -> None:
     new.assign(when="soon").to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"):
         predict_file(Path("best.joblib"), Path("new.csv"))
-    with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities") as caught:
-        predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
-    assert caught.value.next_step == "leave --proba out"
+    X.to_csv("new.csv", index=False)
+    predictions, remarks = predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
+    assert predictions.columns.tolist() == ["prediction"]
+    assert remarks == ["best.joblib has no probabilities, as it is a regression"]
 
 
 def every_kind() -> pd.DataFrame:
@@ -230,7 +230,7 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
     """
     frame = every_kind()
     X = frame.drop(columns=["spends", "buys"])
-    results = elmbench.compare(X, frame[target], [model], folds=3, impute=True)
+    results = elmbench.compare(X, frame[target], [model], folds=3)
     ((_, plan),) = results.run.tables
     store = results.run.store
     fits = [results.run.works[cell.key] for cell in plan.cells if cell.model == model]
@@ -238,7 +238,9 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
         data = load_rows(work.outer_fold.dataset, None)
         train, test = fold_rows(work.outer_fold, None)
         targets = data.y[train] if target == "spends" else data.labels_of(train)
-        pipeline = fit_pipeline(work, train, store.result(work.chosen)["params"], targets)
+        params = store.result(work.chosen)["params"]
+        inner = Split("kfold", 3)
+        pipeline = fit_pipeline(work, train, params, targets=targets, inner=inner)
         stored = stored_predictions_of(store.result(work.key))
         np.testing.assert_array_equal(stored.rows, test)
         predicted = pipeline.predict(X.iloc[test])
@@ -283,7 +285,7 @@ def test_a_file_is_read_and_described_once_in_a_command(
 
     monkeypatch.setattr(file, "read_table", counted_read)
     monkeypatch.setattr(request, "describe", counted_description)
-    words = ["compare", "rows.csv", "-t", "buys", "-m", "ridge", "--impute", *options]
+    words = ["compare", "rows.csv", "-t", "buys", "-m", "ridge", *options]
     with pytest.raises(SystemExit) as ending:
         main([*words, "--save", "best.joblib", "--html", "page.html"])
     assert not ending.value.code
@@ -344,7 +346,7 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     frame = shop(60)
     frame["price"] = [f"{value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
     X = frame[["price", "colour"]]
-    best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3, impute=True).best_estimator()
+    best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3).best_estimator()
     plain = X.assign(price=X["price"].str.replace(",", "").astype(float))
     np.testing.assert_array_equal(best.predict(X), best.predict(plain))
     price = X["price"].where(X.index > 0)
@@ -441,7 +443,7 @@ def test_a_missing_code_of_new_rows_is_imputed_as_in_training() -> None:
     zips = ["01234", "10115", "00501"]
     train = pd.DataFrame({"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20})
     train.loc[::5, "zip"] = "unknown"
-    saved_from_a_file(train, "--impute")
+    saved_from_a_file(train)
     new = pd.DataFrame({"zip": ["unknown", "-", ""], "a": 3})
     new.to_csv("new.csv", index=False)
     values = predicted()
@@ -461,9 +463,7 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
     frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
     y = np.where(frame["member"] ^ (frame["plan"] == 1), *labels)
     grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
-    results = elmbench.compare(
-        frame, y, ["svm"], grids=grids, folds=3, impute=True, positive=labels[0]
-    )
+    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, positive=labels[0])
     assert "words, encoded on each training part: member, plan, seen" in " ".join(
         results.text.split()
     )
@@ -590,7 +590,6 @@ def test_labels_beyond_64_bits_are_predicted_as_they_are_written() -> None:
                 "buys",
                 "-m",
                 "ridge",
-                "--impute",
                 "--save",
                 "best.joblib",
             ]

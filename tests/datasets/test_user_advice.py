@@ -281,7 +281,6 @@ def test_dates_are_dates(tmp_path: Path, missing: str | None) -> None:
     spec = described(
         tmp_path,
         FRAME.assign(day=words, once=["1.1.2023", "n.a."] * (N // 2), kind=LABELS),
-        impute=True,
     )
     assert "once has a single date and is left out" in spec.notes
     data = load_from_spec(spec)

@@ -126,7 +126,7 @@ REFUSED = {
     ),
     "missing values": (
         FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)),
-        {},
+        {"impute": False},
         ": 5 missing values in 5 rows",
     ),
     "few rows": (FRAME[:10], {}, "10 rows"),
@@ -180,7 +180,7 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path, case: str) -> None:
         described(tmp_path, frame, **({"target": "kind"} | asked))
     assert caught.value.next_step
     if case == "missing values":
-        assert "--impute" in caught.value.next_step
+        assert "leave --no-impute out" in caught.value.next_step
 
 
 @pytest.mark.parametrize("rows", ["", ",".join(["1"] * 10**6)])
@@ -259,16 +259,19 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
 ) -> None:
     text = libsvm(missing="nan")
     with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
-        described(tmp_path, text, name="x.svm")
-    assert str(caught.value.next_step).startswith("--impute")
-    spec = described(tmp_path, text, name="x.svm", impute=True)
-    assert "missing values, filled in on each training part: x0" in spec.notes[0]
+        described(tmp_path, text, name="x.svm", impute=False)
+    assert "leave --no-impute out" in str(caught.value.next_step)
+    spec = described(tmp_path, text, name="x.svm")
+    assert (
+        "missing values, imputed from the training rows (--no-impute rejects them): x0"
+        in spec.notes[0]
+    )
     data = load_from_spec(spec)
     assert data.is_raw
     np.testing.assert_array_equal(data.X["x0"].isna(), np.arange(N) % 5 == 0)
     monkeypatch.setattr(faults, "DENSE_VALUES", 1)
     with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
-        described(tmp_path, text, name="x.svm", impute=True)
+        described(tmp_path, text, name="x.svm")
     assert "sparse rows of this size are not imputed" in str(caught.value.next_step)
 
 

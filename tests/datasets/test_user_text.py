@@ -298,14 +298,12 @@ def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
 ) -> None:
     frame = FRAME[["a", "kind"]].assign(zip=["01234", "10115", word] * 20)
     test = write(tmp_path, frame.iloc[2:], "test.csv")
-    spec = described(tmp_path, frame, "kind", name=name, impute=True, test=test)
+    spec = described(tmp_path, frame, "kind", name=name, test=test)
     data = load_from_spec(spec)
     assert data.columns.words == ("zip",)
     np.testing.assert_array_equal(data.X["zip"][:N].isna(), np.arange(N) % 3 == 2)
     assert data.X["zip"][N:].fillna("").tolist() == data.X["zip"][2:N].fillna("").tolist()
-    declared = load_from_spec(
-        described(tmp_path, frame, "kind", name=name, words=("zip",), impute=True)
-    )
+    declared = load_from_spec(described(tmp_path, frame, "kind", name=name, words=("zip",)))
     n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
     assert declared.X["zip"].isna().sum() == n_missing
 
@@ -323,7 +321,7 @@ def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
     frame = FRAME[["a", "kind"]].assign(
         order=order, weight=["01", "10"] * (N // 2), zip=["01234", "", "10115"] * 20
     )
-    spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order", impute=True)
+    spec = described(tmp_path, frame, "kind", weights="weight", ordered_by="order")
     data = load_from_spec(spec)
     np.testing.assert_array_equal(data.X["a"], ROWS[::-1, 0])
     assert data.weights[:2].tolist() == [10.0, 1.0]
@@ -494,7 +492,7 @@ def text_of(values: list[str], separator: str = ",", more: list[str] | None = No
     ],
 )
 def test_usual_words_for_a_missing_value(tmp_path: Path, word: str) -> None:
-    data = loaded(tmp_path, text_of([word, *map(str, VALUES[1:])]), impute=True)
+    data = loaded(tmp_path, text_of([word, *map(str, VALUES[1:])]))
     assert data.columns.words == ()
     np.testing.assert_array_equal(data.X["a"], [np.nan, *VALUES[1:]])
 

@@ -83,7 +83,7 @@ def test_the_pipeline_of_a_comparison_predicts_new_rows(
     frame, new = rows(80), rows(30)
     y = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
     frame.loc[::7, "age"] = np.nan
-    results = elmbench.compare(frame, y, [model], folds=2, metric=metric, impute=True)
+    results = elmbench.compare(frame, y, [model], folds=2, metric=metric)
     best, path = results.best_estimator(model), Path(f"best{ending}")
     save(best, path)
     new.to_csv("new.csv", index=False)

@@ -109,7 +109,7 @@ def test_a_table_shows_every_tied_model_in_one_order(toy: Toy) -> None:
         table = table_from(frame(resolved, lines), resolved)
         tables.append([(row["model"], row["rank"], row["p"]) for row in rows_of(table.sections[0])])
         texts.append([note for note in notes_of(table) if "same mean" in note or "folds" in note])
-    assert [row[:2] for row in tables[0]] == [("K-ELM", "1.5"), ("ELM", "1.5"), ("OS-ELM", "3")]
+    assert [row[:2] for row in tables[0]] == [("K-ELM", "=1"), ("ELM", "=1"), ("OS-ELM", "3")]
     assert [row[2] for row in tables[0][:2]] == ["best", "tied"]
     assert texts[0][0] == (
         "wdbc: same mean accuracy: K-ELM, ELM; ties are ordered by the better mcc, then the "

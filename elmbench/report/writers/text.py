@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 
 from elmbench.judging.verdict_words import SIGNS
 from elmbench.tables import kind_of_table
-from elmbench.tables.result_table import Column, Entry, ResultTable, Section
+from elmbench.tables.result_table import QUESTION, Column, Entry, Line, Note, ResultTable, Section
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _COLOURS = {
     "failed": "red",
 }
 _PAPER = "  paper"
+#: Numbers with this many digits before the point have no decimals in brief columns.
+_MOST_DIGITS = 4
 MARKS = "The row of the paper follows ours; * marks the best of a row."
 T = TypeVar("T")
 
@@ -59,6 +61,7 @@ def table_text(
     that are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    parts += [Text(f"- {note.text}") for note in _questions(table)]
     # A comparison has its own order of models.
     has_own_order = kind_of_table(resolved).ranks
     for i, section in enumerate(table.sections):
@@ -68,7 +71,8 @@ def table_text(
             parts += _grid_text(grid, width)
         if not grids:
             parts += section_text(table, section, width)
-    notes = [note for note in table.notes if note.kind not in hidden]
+    below = {*hidden, QUESTION}
+    notes = [note for note in table.notes if note.kind not in below]
     if notes:
         parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
     return Group(*parts)
@@ -162,7 +166,8 @@ def section_text(
     )
 
     def width_of(column: Column) -> int:
-        return max(len(column.heading), *(len(line.get(column.name, "")) for line in section.lines))
+        texts = (_text_of(line, column) for line in section.lines)
+        return _text_width([_heading_of(column), *texts])
 
     longest_dataset = max((len(line["dataset"]) for line in section.lines), default=0)
     space = width - max(len("  ") + width_of(first), longest_dataset)
@@ -171,11 +176,34 @@ def section_text(
             yield Text("")
         shown = [first, *columns]
         yield lines_text(
-            [column.heading for column in shown],
+            [_heading_of(column) for column in shown],
             _section_rows(section, first, columns),
-            right=[column.heading for column in columns if column.numeric],
-            whole=[column.heading for column in shown if column.whole],
+            right=[_heading_of(column) for column in columns if column.numeric],
+            whole=[_heading_of(column) for column in shown if column.whole],
         )
+
+
+def _heading_of(column: Column) -> str:
+    """Return the heading of a column in a terminal."""
+    return column.brief or column.heading
+
+
+def _text_of(line: Line, column: Column) -> str:
+    """Return the text of a line in a column, without its deviation in a brief column."""
+    text = line.get(column.name, "")
+    if not column.brief:
+        return text
+    short = _short(text, deviations=False)
+    number = short.partition(" ")[0]
+    if len(number.partition(".")[0]) < _MOST_DIGITS:
+        return short
+    # The error of a target of large values would need the space of two columns.
+    return short.replace(number, f"{float(number):.0f}", 1)
+
+
+def _questions(table: ResultTable) -> list[Note]:
+    """Return the notes that are shown above the lines."""
+    return [note for note in table.notes if note.kind == QUESTION]
 
 
 def _units_of(columns: Sequence[Column]) -> list[list[Column]]:
@@ -197,7 +225,7 @@ def _section_rows(
     """
     previous = ""
     for line in section.lines:
-        texts = [line.get(column.name, "") for column in columns]
+        texts = [_text_of(line, column) for column in columns]
         if not any(texts):
             continue
         if line["dataset"] != previous:

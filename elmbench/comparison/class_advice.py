@@ -1,0 +1,67 @@
+"""Advice on the metric and the folds of a comparison, from the sizes of the classes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elmbench.errors import amount, wording
+from elmbench.specs.datasets import DatasetSpec
+
+#: A class is rare if it has at most this share of the rows of an average class.
+_RARE = 0.2
+#: A test part needs this many rows of each class.
+_TEST_ROWS = 5
+#: The repetitions of the folds that are advised for few rows.
+_RUNS = 10
+
+
+def with_class_advice(
+    spec: DatasetSpec, metrics: Sequence[str], folds: int, runs: int
+) -> DatasetSpec:
+    """Return the spec of a data set with advice on its classes among its notes.
+
+    `metrics`: those that the user has named.
+    """
+    classes = spec.shape.classes
+    if not isinstance(classes, dict):
+        return spec
+    sizes = {label: n for label, n in classes.items() if n}
+    advice = [*_on_rare_class(sizes, metrics), *_on_few_rows(spec, sizes, folds, runs)]
+    notes = (*spec.notes, *(f"warning: {text}" for text in advice))
+    return spec.model_copy(update={"notes": notes})
+
+
+def is_rare(sizes: Mapping[str, int]) -> bool:
+    """Return True if the smallest class is far smaller than the average one."""
+    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(sizes)
+
+
+def _on_rare_class(sizes: Mapping[str, int], metrics: Sequence[str]) -> Iterator[str]:
+    """Yield the advice to rank by balanced accuracy if a class is rare and accuracy ranks."""
+    if not is_rare(sizes) or (metrics and metrics[0] != "accuracy"):
+        return
+    label = min(sizes, key=lambda name: sizes[name])
+    share = 100 * sizes[label] / sum(sizes.values())
+    balanced = wording("--metric balanced_accuracy", "metric='balanced_accuracy'")
+    yield (
+        f"{share:.2g} % of the rows are {label!r}, so accuracy favours models that "
+        f"ignore them: {balanced} ranks by the mean recall of the classes"
+    )
+
+
+def _on_few_rows(
+    spec: DatasetSpec, sizes: Mapping[str, int], folds: int, runs: int
+) -> Iterator[str]:
+    """Yield the advice to repeat the folds if a test part has few rows of a class.
+
+    Classes of fewer rows than folds have a remark of their own.
+    """
+    has_own_parts = spec.shape.split is not None or spec.fold or spec.groups or spec.ordered_by
+    label = min(sizes, key=lambda name: sizes[name], default=None)
+    if label is None or has_own_parts or runs > 1:
+        return
+    n_rows = sizes[label]
+    if folds <= n_rows < folds * _TEST_ROWS:
+        repeat = wording(f"--runs {_RUNS}", f"runs={_RUNS}")
+        yield (
+            f"the class {label!r} has {amount(n_rows, 'row')}, about {n_rows / folds:.0f} in each "
+            f"test part: {repeat} averages over more splits"
+        )
