@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from rich.console import Group, RenderableType
 
-from elmbench.errors import ElmbenchError, ElmbenchWarning
+from elmbench.errors import ElmbenchError, ElmbenchWarning, amount
 from elmbench.execution.store import Store
 from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.judging import published_values as published
@@ -33,11 +33,13 @@ from elmbench.results.cells import (
     TIMES,
     cells_frame,
     csv,
+    order_of,
     provenance,
     read_cells,
     write_frame,
 )
-from elmbench.results.folders import PICTURE, results_folder
+from elmbench.results.folders import ENVIRONMENT, PICTURE, results_folder
+from elmbench.results.kept_cells import all_commands, find_kept_cells, outdated_models
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.base import Outputs
@@ -147,6 +149,10 @@ class Results:
         notes = []
         if self.committed is not None:
             notes.append(self.committed.note)
+        outdated = outdated_models(self.cells, self.environment, self.resolved)
+        if outdated:
+            columns = ", ".join(f"{name} ({model})" for name, model in outdated.items())
+            notes.append(Note("data", f"cells of an older version of the model: {columns}"))
         if self.left_out:
             notes.append(Note("data", self.left_out))
         return replace(table, notes=(*notes, *table.notes)) if notes else table
@@ -179,13 +185,15 @@ class Results:
     @cached_property
     def environment(self) -> dict[str, Any]:
         """The content of `environment.json`; empty if the file is missing."""
-        return read_json(self.folder / "environment.json")
+        return read_json(self.folder / ENVIRONMENT)
 
     @property
     def commands(self) -> list[str]:
         """The commands that made the results."""
-        commands = list(map(str, self.environment.get("commands", ())))
-        return commands + self.committed.results.commands if self.committed else commands
+        commands = all_commands(self.environment)
+        if self.committed is None:
+            return commands
+        return list(dict.fromkeys([*commands, *self.committed.results.commands]))
 
     @property
     def picture(self) -> Path | None:
@@ -262,16 +270,43 @@ def write_results(
     added_models = [name for name in models if name not in resolved.spec.models]
     values = [measure.column for measure in kind_of_table(resolved).values(added_models)]
     cells = cells_frame(planned, store, values, resolved)
+    record = provenance(resolved, planned, store, commands)
+    outputs: Iterable[Outputs] | None = _stored_outputs(planned, store)
+    if resolved.profile != COMPARE:
+        kept = find_kept_cells(folder, cells, resolved, store, record)
+        if kept.records:
+            cells = in_order(kept.add_to(cells), resolved)
+            record["kept"] = kept.records
+            # A figure of the outputs of models would lack the kept cells.
+            outputs = None
+        if kept.n_dropped:
+            warnings.warn(_dropped_text(folder, kept.n_dropped), ElmbenchWarning, stacklevel=2)
     results = Results(folder, cells, resolved)
     _write_cells(folder, cells)
+    write_atomically(folder / ENVIRONMENT, json.dumps(record, indent=1) + "\n")
     if resolved.profile == COMPARE:
         from elmbench.results.predictions_file import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    _write_table(results, commands, _stored_outputs(planned, store))
-    record = provenance(resolved, planned, store, commands)
-    write_atomically(folder / "environment.json", json.dumps(record, indent=1) + "\n")
+    _write_table(results, results.commands, outputs)
     return results
+
+
+def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return cells in the order of a table."""
+    position = order_of(resolved)
+    lines = cells[CELL_NAMES].to_dict("records")
+    numbers = sorted(range(len(lines)), key=lambda number: position(lines[number]))
+    return cells.iloc[numbers].reset_index(drop=True)
+
+
+def _dropped_text(folder: Path, count: int) -> str:
+    """Return the warning about earlier cells that were not kept."""
+    cells = amount(count, "earlier cell")
+    return (
+        f"{folder}/{CELLS}: {cells} left out: the specification, the data or the version of the "
+        "model has changed since. Next: the same command with --runs as before"
+    )
 
 
 def _write_cells(folder: Path, cells: pd.DataFrame) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.judging.measured_cells import GROUP
-from elmbench.report.results import Committed, Results, results_of_table
-from elmbench.results.cells import TIMES, order_of
+from elmbench.report.results import Committed, Results, in_order, results_of_table
+from elmbench.results.cells import TIMES
 from elmbench.results.folders import ResultsDirs, has_results
 from elmbench.specs.profiles import Resolved
 
@@ -52,12 +52,9 @@ def _complete(user: Results, committed: Results) -> Results:
     added = committed.cells[is_added]
     remaining = user.cells[has_run | ~user_groups.isin(set(groups))]
     both = pd.concat([remaining, _without_times(added, remaining)], ignore_index=True)
-    position = order_of(user.resolved)
-    lines = both[[*GROUP, "run", "fold"]].to_dict("records")
-    cells = both.iloc[sorted(range(len(both)), key=lambda number: position(lines[number]))]
     return replace(
         user,
-        cells=cells.reset_index(drop=True),
+        cells=in_order(both, user.resolved),
         committed=Committed(committed, frozenset(groups[is_added])),
         left_out=user.left_out or committed.left_out,
     )

@@ -39,11 +39,13 @@ WARNING = "warning"
 REMARKS = "data"
 #: Time limits that stopped a cell: its own, or that of the search before it.
 LIMITS = ("fit_limit", "search_limit")
+#: The number of the record in `environment.json` that describes a cell which the store lacks.
+RECORD = "record"
 #: The key of the record of a cell in the store: two commands may compare the same data under the
 #: same name at the same time, by other folds or searches. Only comparisons have it.
 KEY = "key"
 #: Columns that `cells.csv` has if they hold something.
-_OPTIONAL = (*CAPPED, WARNING, REMARKS, *LIMITS)
+_OPTIONAL = (*CAPPED, WARNING, REMARKS, *LIMITS, RECORD)
 #: All columns except measures.
 NO_METRICS = (
     *CELL_NAMES,
@@ -63,7 +65,7 @@ _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params", KEY]
-_WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
+_WHOLE = ["run", "fold", "n_units", "n_test", RECORD, *COUNTS, *FACTS]
 
 
 def cells_frame(

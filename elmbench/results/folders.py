@@ -9,6 +9,8 @@ from elmbench.errors import ElmbenchError, amount
 
 #: The top of a checkout; in an installation, the folder of all packages.
 _TOP = Path(__file__).resolve().parents[2]
+#: The origin of the numbers of a table.
+ENVIRONMENT = "environment.json"
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
 #: The names of the files of a table.
@@ -19,7 +21,7 @@ TABLE_FILES = (
     "claims.csv",
     "predictions.csv",
     "importance.csv",
-    "environment.json",
+    ENVIRONMENT,
     "table.md",
     PICTURE,
     "figure.csv",

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
-from elmbench.errors import ElmbenchError, messages_for_python, unknown_name
+from elmbench.errors import DataUnavailableError, ElmbenchError, messages_for_python, unknown_name
 from elmbench.execution.engine import Event, OnEvent, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
@@ -25,6 +25,9 @@ from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
 from elmbench.tasks.plan import Plan, RunRequest
+
+#: Data sets that a message names.
+_MOST_NAMES = 8
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Count = Annotated[int, Field(ge=1)]
@@ -38,6 +41,7 @@ def execute(
     `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the
     results folder cannot be written, and KeyboardInterrupt after the tables have been written.
     """
+    _check_data(run)
     for resolved, plan in run.tables:
         run.store.add_cells(
             resolved.profile,
@@ -52,6 +56,25 @@ def execute(
         _write(run)
         raise
     return _write(run)
+
+
+def _check_data(run: PreparedRun) -> None:
+    """Raise DataUnavailableError if no cell of a run has data."""
+    cells = [cell for _, plan in run.tables for cell in plan.cells]
+    if not cells or not all(cell.unavailable for cell in cells):
+        return
+    missing = list(dict.fromkeys(cell.dataset for cell in cells))
+    tables = ", ".join(dict.fromkeys(resolved.file.id for resolved, _ in run.tables))
+    names = ", ".join(missing[:_MOST_NAMES])
+    rest = len(missing) - _MOST_NAMES
+    more = f" and {rest} more" if rest > 0 else ""
+    problem, _, step = cells[0].unavailable.partition("; ")
+    reason = f": {problem}" if len(missing) == 1 else f"; {problem}"
+    raise DataUnavailableError(
+        f"no cell of {tables} has data (missing: {names}{more}){reason}",
+        expected="a file for at least one data set of the table; nothing was written",
+        next_step=step or "elmbench data status",
+    )
 
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:

@@ -244,10 +244,24 @@ def test_limits_of_fits_and_of_searches(
 
 
 def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy(datasets=["sylva"])
+    toy(datasets=["wdbc", "sylva"])
     result = elmbench(*CI)
-    assert set(cells()["status"]) == {"unavailable"}
+    endings = cells().groupby("dataset")["status"].unique().map(list).to_dict()
+    assert endings == {"wdbc": ["ok"], "sylva": ["unavailable"]}
     assert "sylva unavailable: the data set 'sylva' is not here" in result.out
+
+
+def test_a_run_without_any_data_writes_nothing(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
+    toy(datasets=["sylva"])
+    result = elmbench(*CI, code=2)
+    assert result.err.startswith(
+        "error: no cell of toy/one has data (missing: sylva): the data set 'sylva' is not here"
+    )
+    assert "Next: " in result.err
+    assert not Path("elmbench-results").exists()
+    assert "12 without data" in elmbench(*CI, "--dry-run").out.replace("\n", " ")
 
 
 def test_a_bad_data_file_is_an_error(
