@@ -32,13 +32,15 @@ results: $(VENV)/.runtime ## Compute the committed results; ELMBENCH_DATA_DIR mu
 	$(COMMITTED) run table4 table7 --profile paper -d wdbc --jobs $(JOBS)
 	$(COMMITTED) run table4 -d wdbc --select nested --jobs $(JOBS)
 	$(COMMITTED) run table4 -d wdbc --select nested --reading c-grid=all-powers --jobs $(JOBS)
-	for reading in os-start=ridge ald-threshold=as-printed carry-over=folds order=stored scaling=train; do \
+	for reading in os-start=ridge os-start=toolbox ald-threshold=as-printed carry-over=folds order=stored scaling=train; do \
 	  $(COMMITTED) run table4 -d wdbc --reading $$reading --jobs $(JOBS) || exit 1; done
 	$(COMMITTED) run kos-elm/table4 kos-elm/text-speed -d sylva --runs 3 --jobs $(JOBS)
 	$(COMMITTED) run table4 -d sylva -m fb-kos-elm --runs 3 --reading carry-over=folds --jobs $(JOBS)
 	$(COMMITTED) run kos-elm/table6 kos-elm/text-budget --runs 3 --jobs $(JOBS)
-	$(COMMITTED) run table6 -m os-elm --runs 3 --reading os-start=ridge --jobs $(JOBS)
+	for start in ridge toolbox; do \
+	  $(COMMITTED) run table6 -m os-elm --runs 3 --reading os-start=$$start --jobs $(JOBS) || exit 1; done
 	$(COMMITTED) run table6 -m ald-kos-elm --runs 3 --reading ald-threshold=as-printed --jobs $(JOBS)
+	$(COMMITTED) run table6 -d calhousing -m fb-kos-elm -m ald-kos-elm --runs 3 --reading carry-over=folds --jobs $(JOBS)
 	$(COMMITTED) run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --runs 3 --reading order=stored \
 	  --jobs $(JOBS)
 	for noise in 0 1e-4 2e-4; do \
@@ -59,6 +61,7 @@ results-eem: $(VENV)/.runtime ## The same for the EEM paper, on those of its dat
 	    -m $$models --jobs $(JOBS) || exit 1; done
 	$(COMMITTED) run eem/table4 -d heart -d ionosphere -d liver-disorders --reading scaling=train --jobs $(JOBS)
 	$(COMMITTED) run eem/table4 eem/table5 -m LS-SVM-RBF --reading ls-svm-weights=as-printed --jobs $(JOBS)
+	$(COMMITTED) run eem/table4 eem/table5 -m LS-SVM-RBF -m EEKM-RBF --reading gamma-grid=to-0.1 --jobs $(JOBS)
 	$(COMMITTED) run eem/table1 --runs 3 --jobs $(JOBS)
 	$(COMMITTED) run eem/table1 --runs 3 --reading dcs=as-printed --jobs $(JOBS)
 	$(COMMITTED) run eem/table1 --runs 3 --reading nodes=nsig --jobs $(JOBS)
@@ -69,7 +72,7 @@ results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the RKELM paper's data files"; exit 2; }
 	$(COMMITTED) run --paper rkelm --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table11 --profile paper --jobs $(JOBS)
-	$(COMMITTED) run rkelm/table7 --profile paper --runs 3 --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table6 rkelm/table7 --profile paper --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table9 --runs 3 --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table5 --profile paper -d segment -m rkelm -m elm -m kelm -m ls-svm -m svm --select published \
