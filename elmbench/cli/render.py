@@ -15,7 +15,7 @@ from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import resolve
-from elmbench.specs.protocol import Outer, Scale
+from elmbench.specs.protocol import Outer, Scale, Splitter
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
@@ -96,14 +96,27 @@ def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
         criterion = ", ".join(dict.fromkeys(map(metric_of, spec.datasets)))
     facts = [
         ("outer splits", _outer_splits(protocol.outer)),
-        ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
-        ("selection", f"{', '.join(protocol.selections)} by {criterion}"),
         ("inputs", inputs),
         ("order", protocol.order),
     ]
+    if "inner" in protocol.model_fields_set:
+        facts.insert(1, ("inner splits", _inner_splits(protocol.inner)))
+        facts.insert(2, ("selection", f"{', '.join(protocol.selections)} by {criterion}"))
     facts += [(f"grid {name}", _values(grid.expand())) for name, grid in spec.grids.items()]
     facts.append(("readings", ", ".join(spec.readings)))
     return facts
+
+
+def _inner_splits(inner: Splitter) -> str:
+    """Describe the inner splits: their kind, and the number of folds or the sizes."""
+    parts: list[str] = [inner.kind]
+    if inner.folds > 1:
+        parts.append(f"{inner.folds} folds")
+    if inner.train is not None:
+        parts.append(f"train {inner.train}")
+    if inner.test is not None:
+        parts.append(f"test {inner.test}")
+    return ", ".join(parts)
 
 
 def _outer_splits(outer: Outer) -> str:

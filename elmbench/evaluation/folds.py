@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
-from elmbench.evaluation.splits import Indices, order_rows, outer_parts, part_sizes, stratified_rows
+from elmbench.evaluation.splits import (
+    Indices,
+    n_training_rows,
+    order_rows,
+    outer_parts,
+    part_sizes,
+    stratified_rows,
+)
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
@@ -44,6 +51,8 @@ class DatasetRef:
     options: dict[str, float] = field(default_factory=dict, hash=False)
     rows: int | None = None
     spec: DatasetSpec | None = field(default=None, hash=False, repr=False, metadata=OMITTED)
+    #: The path of the file of given splits, whose checksum the split has; empty if there is none.
+    splits_file: str = field(default="", repr=False, metadata=OMITTED)
 
     @property
     def n_rows(self) -> int:
@@ -91,12 +100,10 @@ class OuterFold:
         """The number of training rows, according to the spec."""
         n = self.dataset.n_rows
         outer = self.protocol.outer
-        if outer.kind.endswith("kfold"):
-            return n * (outer.folds - 1) // outer.folds
         if outer.kind == "official":
             official = self.dataset.spec.shape.split if self.dataset.spec else None
             return official[0] if official else n
-        return outer.train or n - (outer.test or 0)
+        return n_training_rows(outer, n)
 
 
 @dataclass(frozen=True)
@@ -183,7 +190,11 @@ def scaled_inputs(
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
-    """Return the split of the `n_rows` used rows; given sizes shrink in proportion."""
+    """Return the split of the `n_rows` used rows; printed sizes shrink in proportion, and given
+    splits have the path of their file.
+    """
+    if split.kind == "given":
+        return replace(split, file=dataset.splits_file)
     whole = dataset.spec.shape.instances if dataset.spec and dataset.rows is not None else n_rows
     if split.kind not in SIZED or n_rows >= whole:
         return split

@@ -4,6 +4,7 @@ class.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection
 from itertools import pairwise
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError, amount
+from elmbench.evaluation.given_splits import given_parts
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.protocol import SIZED, Split
 
@@ -44,12 +46,25 @@ def folds_of(
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+    if split.kind in SIZED:
+        return [random_parts(split, seed, X, y)]
     if split.kind == "ordered-kfold":
         return ordered_folds(np.arange(len(y)) if times is None else times, split.folds)
     whole_groups = {"stratified-group-kfold": StratifiedGroupKFold, "group-kfold": GroupKFold}
     kinds = {"stratified-kfold": StratifiedKFold, "kfold": KFold, **whole_groups}
     splitter = kinds[split.kind](split.folds, shuffle=True, random_state=seed)
     return list(splitter.split(X, y, groups))
+
+
+def random_parts(split: Split, seed: int, X: Any, y: NDArray[Any]) -> tuple[Indices, Indices]:
+    """Return a random training and test part, as scikit-learn draws them."""
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+    kinds = {"stratified-holdout": StratifiedShuffleSplit, "holdout": ShuffleSplit}
+    n_train, n_test = part_sizes(split, len(y))
+    splitter = kinds[split.kind](1, train_size=n_train, test_size=n_test, random_state=seed)
+    train, test = next(splitter.split(X, y))
+    return np.sort(train), np.sort(test)
 
 
 def ordered_folds(
@@ -110,32 +125,37 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     if split.kind == "official":
         assert data.splits is not None
         return [(data.splits["train"], data.splits["test"])]
+    if split.kind == "given":
+        return given_parts(split, run, len(data.y), data.rows)
+    if split.kind == "stratified-holdout":
+        return [random_parts(split, integer_seed("split", data.name, run), data.X, data.y)]
     n = len(data.y)
     n_train, n_test = part_sizes(split, n)
-    if split.kind == "stratified-holdout":
-        from sklearn.model_selection import StratifiedShuffleSplit
-
-        seed = integer_seed("split", data.name, run)
-        parts = StratifiedShuffleSplit(1, train_size=n_train, test_size=n_test, random_state=seed)
-        train, test = next(parts.split(data.X, data.y))
-    else:
-        rows = (
-            np.arange(n)
-            if split.kind == "in-order"
-            else generator("split", data.name, run).permutation(n)
-        )
-        train = rows[:n_train]
-        test = rows[n_train : n_train + n_test]
+    is_in_order = split.kind == "in-order"
+    rows = np.arange(n) if is_in_order else generator("split", data.name, run).permutation(n)
+    train = rows[:n_train]
+    test = rows[n_train : n_train + n_test]
     return [(np.sort(train), np.sort(test))]
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
     """Return the sizes of the training and test part; a missing size is the number of remaining
     rows.
+
+    Shares are rounded as in scikit-learn: down for the training part, up for the test part.
     """
-    train = split.train if split.train is not None else n_rows - (split.test or 0)
-    test = split.test if split.test is not None else n_rows - train
-    return train, test
+    train = math.floor(split.train * n_rows) if isinstance(split.train, float) else split.train
+    test = math.ceil(split.test * n_rows) if isinstance(split.test, float) else split.test
+    if train is None:
+        train = n_rows - (test or 0)
+    return train, n_rows - train if test is None else test
+
+
+def n_training_rows(split: Split, n_rows: int) -> int:
+    """Return the rough number of training rows of a split of `n_rows` rows."""
+    if split.kind in SIZED:
+        return part_sizes(split, n_rows)[0]
+    return n_rows * (split.folds - 1) // split.folds if split.folds > 1 else n_rows
 
 
 def check_splittable(data: Dataset, split: Split) -> None:

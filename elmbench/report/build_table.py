@@ -90,13 +90,16 @@ def _protocol(resolved: Resolved) -> str:
     searched = (
         f"at most {rows} rows of each training part, in " if rows else "each training part, in "
     )
-    inner = f"{protocol.inner.folds} inner folds"
+    folds = protocol.inner.folds
+    inner = f"{folds} inner folds" if folds > 1 else "a held-out part"
     kinds = sorted({outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()})
     parts = (
         f"{outer.folds} outer folds ({', '.join(kinds)})"
         if outer.folds > 1
         else "one held-out test part"
     )
+    if "inner" not in protocol.model_fields_set:
+        return f"{parts}{runs}; no hyperparameters are searched."
     return f"{parts}{runs}; hyperparameters are searched on {searched}{inner}."
 
 

@@ -202,7 +202,7 @@ def check_table(file: ExperimentFile) -> None:
     """Check a table, that its readings are defined, that its CSV files exist, and what its readings
     change.
     """
-    _check_published_files(file)
+    _check_csv_files(file)
     paper_path = file.path.parent / "paper.yaml"
     for name in file.spec.readings:
         if name not in file.paper.readings:
@@ -214,17 +214,20 @@ def check_table(file: ExperimentFile) -> None:
         _check_changes(name, file, paper_path)
 
 
-def _check_published_files(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a CSV file of published values does not exist."""
+def _check_csv_files(file: ExperimentFile) -> None:
+    """Raise ElmbenchError if a CSV file of published values, or of splits, does not exist."""
     published = file.spec.published
-    if published is None:
-        return
-    names = (published.values, published.also_printed, *published.parameter_files)
-    for csv in filter(None, names):
-        path = file.path.parent / csv
-        if not path.is_file():
+    files: list[tuple[str | None, str]] = []
+    if published is not None:
+        names = (published.values, published.also_printed, *published.parameter_files)
+        files += [(name, "published values") for name in names]
+    outer = file.spec.protocol.outer
+    files += [(outer.file_of(dataset), "splits") for dataset in file.spec.datasets]
+    for csv, content in files:
+        path = file.path.parent / (csv or "")
+        if csv and not path.is_file():
             problem = f"{file.path}: {csv} does not exist"
-            raise invalid(problem, f"a CSV file of published values at {path}")
+            raise invalid(problem, f"a CSV file of {content} at {path}")
 
 
 def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:

@@ -346,6 +346,23 @@ class Experiment(Spec):
         return self
 
     @model_validator(mode="after")
+    def _searches_are_described(self) -> Experiment:
+        searching = [
+            column
+            for column, model in self.models.items()
+            if model.search or any(part.search for part in model.overrides.values())
+        ]
+        missing = [
+            name for name in ("inner", "select") if name not in self.protocol.model_fields_set
+        ]
+        if searching and missing:
+            raise ValueError(
+                f"models.{searching[0]} searches hyperparameters, but protocol has no "
+                f"{' and no '.join(missing)}; expected the inner splits and the selection"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
         _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in ((key, profile) for key, profile in self.profiles.items() if profile):

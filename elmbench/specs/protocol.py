@@ -62,7 +62,17 @@ SIZED = ("holdout", "stratified-holdout", "in-order")
 FoldKind = Literal[
     "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"
 ]
-Rows = Annotated[int, Field(ge=1)]
+#: Folds of shuffled rows that are drawn again in every run, by the name of the whole scheme, with
+#: the number of folds and runs if the name fixes it.
+REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
+    "repeated-kfold": ("kfold", None, None),
+    "repeated-stratified-kfold": ("stratified-kfold", None, None),
+    "5x2": ("kfold", 2, 5),
+    "stratified-5x2": ("stratified-kfold", 2, 5),
+}
+Rows = Annotated[int, Field(ge=1, strict=True)]
+#: A number of rows, or a share of them.
+Size = Rows | Annotated[float, Field(gt=0, lt=1)]
 #: Folds and runs.
 Count = Annotated[int, Field(ge=1, le=10_000)]
 Folds = Annotated[Count, Field(ge=2)]
@@ -115,9 +125,12 @@ class Split:
     kind: str
     #: 1 if a run has one split.
     folds: int = 1
-    #: Printed sizes; None is the rest of the rows.
-    train: int | None = None
-    test: int | None = None
+    #: Printed sizes, numbers or shares of the rows; None is the rest of the rows.
+    train: int | float | None = None
+    test: int | float | None = None
+    #: The file of given splits, and the SHA-256 of its content.
+    file: str = ""
+    checksum: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return the content of the split in the key of a stored result."""
@@ -125,6 +138,8 @@ class Split:
             return {"kind": self.kind, "folds": self.folds}
         if self.kind == "official":
             return {"kind": self.kind}
+        if self.kind == "given":
+            return {"kind": self.kind, "folds": self.folds, "checksum": self.checksum}
         return {"kind": self.kind, "train": self.train, "test": self.test}
 
 
@@ -133,38 +148,62 @@ def _for_task(kind: str, task: str) -> str:
     return kind if task == "classification" else kind.removeprefix("stratified-")
 
 
-class Splitter(Spec):
-    """k folds of shuffled rows; `stratified-kfold` preserves the proportions of classes, if there
-    are any.
-
-    `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also preserves the
-    proportions of classes as far as possible. `ordered-kfold` takes the rows in their order, and
-    tests each fold with a model that has learnt all rows before it; rows of one time stay
-    together.
-    """
-
-    kind: FoldKind
-    folds: Folds
-
-    def split(self, task: str) -> Split:
-        """Return the folds of data for a task."""
-        return Split(_for_task(self.kind, task), self.folds)
-
-
 class PartSizes(Spec):
-    """Rows of the training and of the test part of one data set.
+    """Rows of the training and of the test part of one data set, as numbers or shares.
 
     If one of them is missing, that part has the remaining rows.
     """
 
-    train: Rows | None = None
-    test: Rows | None = None
+    train: Size | None = None
+    test: Size | None = None
 
     @model_validator(mode="after")
     def _check_sizes(self) -> PartSizes:
         if self.train is None and self.test is None:
             raise ValueError("expected train, test or both")
+        both_shares = isinstance(self.train, float) and isinstance(self.test, float)
+        if both_shares and (self.train or 0) + (self.test or 0) > 1:
+            raise ValueError(f"train {self.train} and test {self.test}; expected at most 1 in all")
         return self
+
+
+class Splitter(Spec):
+    """The splits of a training part on which hyperparameters are chosen.
+
+    k folds of shuffled rows; `stratified-kfold` preserves the proportions of classes, if there are
+    any. `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also
+    preserves the proportions of classes as far as possible. `ordered-kfold` takes the rows in their
+    order, and tests each fold with a model that has learnt all rows before it; rows of one time
+    stay together. `holdout` and `stratified-holdout` choose on one random part of the size `test`.
+    """
+
+    kind: Literal[FoldKind, "holdout", "stratified-holdout"]
+    folds: Count = 1
+    train: Size | None = None
+    test: Size | None = None
+
+    @model_validator(mode="after")
+    def _fits_the_kind(self) -> Self:
+        _check_folds(self.kind, self.folds)
+        has_sizes = self.train is not None or self.test is not None
+        if has_sizes != (self.kind in SIZED):
+            raise ValueError(
+                f"{self.kind}: expected {'no sizes' if has_sizes else 'train, test or both'}"
+            )
+        if has_sizes:
+            PartSizes(train=self.train, test=self.test)
+        return self
+
+    def split(self, task: str) -> Split:
+        """Return the folds of data for a task."""
+        return Split(_for_task(self.kind, task), self.folds, self.train, self.test)
+
+
+def _check_folds(kind: str, folds: int) -> None:
+    """Raise ValueError unless a kind of split has so many folds; given splits have any number."""
+    if kind != "given" and (folds > 1) != kind.endswith("kfold"):
+        expected = "no folds" if folds > 1 else "folds of 2 or more"
+        raise ValueError(f"{kind} has {amount(folds, 'fold')}; expected {expected}")
 
 
 class OuterOverride(Spec):
@@ -181,28 +220,71 @@ class Outer(Spec):
     column of the data set; `holdout` shuffles the rows into a training and a test part of the
     printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both;
     `official` takes the two parts of the public source; `in-order` takes the first rows of a series
-    for training and the next ones for the test.
+    for training and the next ones for the test. `given` takes the splits of a file with the columns
+    run, fold, row and part (see `elmbench.evaluation.given_splits`). `repeated-kfold` and `5x2`,
+    also with `stratified-`, are other names of folds in several runs.
     """
 
     kind: Literal[
-        FoldKind, "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order"
+        FoldKind,
+        "predefined-kfold",
+        "holdout",
+        "stratified-holdout",
+        "official",
+        "in-order",
+        "given",
     ]
     folds: Count = 1
     runs: Count = 1
+    #: The file of given splits beside the table's file; one for each data set if there are several.
+    file: str | dict[str, str] | None = None
+    #: Sizes for data sets without `sizes`.
+    train: Size | None = None
+    test: Size | None = None
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
     sizes: dict[str, PartSizes] = Field(default_factory=dict)
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_folds(cls, content: Any) -> Any:
+        """Replace the name of a repeated scheme by its folds and runs."""
+        name = content.get("kind") if isinstance(content, dict) else None
+        if not isinstance(name, str) or name not in REPEATED_SCHEMES:
+            return content
+        kind, folds, runs = REPEATED_SCHEMES[name]
+        for key, number in (("folds", folds), ("runs", runs)):
+            if number is None and key not in content:
+                raise ValueError(f"{name} has no {key}; expected {key} of 2 or more")
+            if number is not None and content.get(key, number) != number:
+                raise ValueError(f"{name} has {content[key]} {key}; expected {number}, or none")
+        fixed = {"folds": folds, "runs": runs} if folds is not None else {}
+        return content | {"kind": kind} | fixed
+
     @model_validator(mode="after")
     def _fits_the_kind(self) -> Outer:
-        if (self.folds > 1) != self.kind.endswith("kfold"):
-            expected = "no folds" if self.folds > 1 else "folds of 2 or more"
-            raise ValueError(f"{self.kind} has {amount(self.folds, 'fold')}; expected {expected}")
-        if bool(self.sizes) != (self.kind in SIZED):
+        _check_folds(self.kind, self.folds)
+        has_sizes = bool(self.sizes) or self.default_sizes is not None
+        if has_sizes != (self.kind in SIZED):
             raise ValueError(
-                f"{self.kind}: expected {'no sizes' if self.sizes else 'sizes, by data set'}"
+                f"{self.kind}: expected {'no sizes' if has_sizes else 'sizes, by data set'}"
             )
+        if bool(self.file) != (self.kind == "given"):
+            expected = "file: FILE.csv with the splits" if not self.file else "no file"
+            raise ValueError(f"{self.kind}: expected {expected}")
         return self
+
+    @property
+    def default_sizes(self) -> PartSizes | None:
+        """The sizes for data sets without `sizes`."""
+        if self.train is None and self.test is None:
+            return None
+        return PartSizes(train=self.train, test=self.test)
+
+    def file_of(self, dataset: str) -> str:
+        """Return the name of the file of given splits of a data set; empty if there is none."""
+        files = self.file or ""
+        return files if isinstance(files, str) else files.get(dataset, "")
 
     def folds_of(self, dataset: str) -> int:
         """Return the number of folds of a data set."""
@@ -218,8 +300,15 @@ class Outer(Spec):
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
+        if self.kind == "given":
+            file = self.file_of(dataset)
+            if not file:
+                problem = f"protocol.outer.file says nothing of {dataset}"
+                raise invalid(problem, f"{dataset}: FILE.csv with its splits")
+            return Split(self.kind, self.folds_of(dataset), file=file)
         # Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base.
         sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
+        sizes = sizes or self.default_sizes
         if sizes is None:
             problem = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(problem, f"{dataset}: {{train: ROWS, test: ROWS}}")
@@ -237,8 +326,10 @@ class Protocol(Spec):
     #: Data sets whose targets are not scaled.
     raw_targets: tuple[str, ...] = ()
     outer: Outer
-    inner: Splitter
-    select: Selection | Selections
+    #: Required if a column searches hyperparameters.
+    inner: Splitter = Splitter(kind="stratified-kfold", folds=3)
+    #: Required if a column searches hyperparameters.
+    select: Selection | Selections = "published"
     #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of
     #: test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)

@@ -34,9 +34,11 @@ _BUILT_IN: dict[str, Any] = {
 }
 
 
-def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+def work_from(
+    content: dict[str, Any], spec: DatasetSpec | None = None, splits_file: str = ""
+) -> Work:
     """Return the work with the content of `Work.content`; `spec` of its data set is needed to run
-    or estimate it.
+    or estimate it, and the path of the file of given splits to run it.
 
     Raises ElmbenchError if there is no such kind of work, or the content is not its.
     """
@@ -54,7 +56,7 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
         )
     cls: type[Work] = load(kinds[kind]) if isinstance(kinds[kind], str) else kinds[kind]
     try:
-        work: Work = read_content(cls, content, spec=spec)
+        work: Work = read_content(cls, content, spec=spec, splits_file=splits_file)
         needs_keys = all(isinstance(key, str) for key in work.needs)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _unusable(content, f"{type(error).__name__}: {error}") from error

@@ -3,7 +3,7 @@ need.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -11,6 +11,7 @@ from elmbench.datasets.load import identify
 from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
+from elmbench.evaluation.given_splits import locate_splits
 from elmbench.evaluation.splits import rare_class_remark
 from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.registry.scorers import find_metric, is_metric
@@ -91,10 +92,20 @@ class DatasetPlanner:
         self.models = {column: self._fix_printed_params(column) for column in self.models}
         self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
         self.protocol = resolved.spec.protocol
-        self.split = self.protocol.outer.split(dataset.name, dataset.task)
+        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
+        split = self.protocol.outer.split(dataset.name, dataset.task)
+        located = locate_splits(split, resolved.file.path.parent, self.runs)
+        self._splits_file = located.file
+        if located.kind == "given" and resolved.settings.rows:
+            raise ElmbenchError(
+                f"{resolved.file.id}: profile {resolved.profile} keeps {resolved.settings.rows} "
+                "rows, but its splits are given row by row",
+                expected="a profile without rows",
+                next_step=f"correct {resolved.file.path}",
+            )
+        self.split = replace(located, file="")
         self.inner = self.protocol.inner.split(dataset.task)
         self.folds = self.split.folds
-        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
         n_cells = len(plan.cells) + self.runs * self.folds * len(self.columns)
         if n_cells > MOST_CELLS:
             raise ElmbenchError(
@@ -184,6 +195,7 @@ class DatasetPlanner:
             options=self.options,
             rows=self.resolved.settings.rows,
             spec=spec,
+            splits_file=self._splits_file,
         )
 
     def outer_fold(self, run: int, fold: int) -> OuterFold:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
-from elmbench.evaluation.splits import Indices, folds_of, stratified_rows
+from elmbench.evaluation.splits import Indices, folds_of, n_training_rows, stratified_rows
 from elmbench.lazy import LazyModule
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
@@ -139,7 +139,7 @@ class Search(TrainingWork):
 
     @property
     def n_rows(self) -> int:
-        return super().n_rows * (self.inner.folds - 1) // self.inner.folds
+        return n_training_rows(self.inner, super().n_rows)
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`."""

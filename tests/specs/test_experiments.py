@@ -36,6 +36,18 @@ def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
         spec.title = "other"
 
 
+@pytest.mark.parametrize("name", ["inner", "select"])
+def test_a_search_needs_inner_splits_and_a_selection(experiment: dict[str, Any], name: str) -> None:
+    del experiment["protocol"][name]
+    with pytest.raises(
+        ElmbenchError, match=f"searches hyperparameters, but protocol has no {name}"
+    ):
+        parse(experiment)
+    experiment["models"] = {"ELM": {"model": "elm", "params": {"n_hidden": 20}}}
+    experiment["claims"] = []
+    assert parse(experiment).models["ELM"].params == {"n_hidden": 20}
+
+
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [

@@ -236,6 +236,7 @@ def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
     return {
         "work": work.content(),
         "dataset": spec and spec.model_dump(mode="json", by_alias=True),
+        "splits_file": work.data.splits_file if work.data is not None else "",
         "inputs": dict(inputs),
         "outside_code": work.outside_code,
     }

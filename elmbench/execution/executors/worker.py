@@ -76,6 +76,5 @@ def work_of(task: "Task") -> "Work":
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.tasks import work_from
 
-    return work_from(
-        task["work"], DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None
-    )
+    spec = DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None
+    return work_from(task["work"], spec, task["splits_file"])

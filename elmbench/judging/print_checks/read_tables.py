@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from elmbench.evaluation.splits import part_sizes
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import OF_LEARNT_ROWS
+from elmbench.specs.protocol import OF_LEARNT_ROWS, SIZED
 from elmbench.specs.published import ALL, PublishedValue
 
 #: Kinds of folds whose sizes follow from the number of rows.
@@ -99,8 +100,9 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     runs = frozenset((*means_of, outer.runs_of(dataset.name)))
     split = outer.split(dataset.name, dataset.task)
     if split.folds > 1:
-        # An ordered fold of the first rows is never tested.
-        tested = all_rows if split.kind != "ordered-kfold" else set()
+        # Given and ordered folds need not test every row once.
+        tests_all = split.kind not in ("ordered-kfold", "given")
+        tested = all_rows if tests_all else set()
         return Parts(
             tested=frozenset(tested),
             all_rows=frozenset(all_rows),
@@ -111,12 +113,12 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     trained = {printed["train"]} if "train" in printed else set()
     tested = {printed["test"]} if "test" in printed else set()
     if has_public_rows:
-        n_rows = dataset.public.instances
-        official = dataset.public.split or (None, None)
-        train = split.train if split.kind != "official" else official[0]
-        test = split.test if split.kind != "official" else official[1]
-        trained |= {train} if train else {n_rows - test} if test else set()
-        tested |= {test} if test else {n_rows - train} if train else set()
+        public_parts = dataset.public.split
+        if split.kind in SIZED:
+            public_parts = part_sizes(split, dataset.public.instances)
+        if public_parts is not None and split.kind != "given":
+            trained.add(public_parts[0])
+            tested.add(public_parts[1])
     return Parts(
         tested=frozenset(tested),
         trained=frozenset(trained),
