@@ -67,6 +67,7 @@ def compare_command(
     ] = None,
     drop: Annotated[Words, Option(help="Column to leave out; repeatable.")] = None,
     words: Annotated[Words, Option(help="Column of categories that look like numbers.")] = None,
+    text: Annotated[Words, Option(help="Column of text, whose words become features.")] = None,
     drop_missing_target: Annotated[
         bool, Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
@@ -126,6 +127,7 @@ def compare_command(
             day_first=None if dates is None else dates == "day-first",
             drop=tuple(drop or ()),
             words=tuple(words or ()),
+            text=tuple(text or ()),
             separator=sep,
             decimal=decimal or "",
             header=header,

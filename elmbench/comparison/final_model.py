@@ -319,6 +319,7 @@ def predict_file(
         kind="file",
         path=str(file),
         words=(*kinds["words"], *kinds["dates"]),
+        text=kinds["text"],
         separator=separator,
         decimal=decimal,
         header=header_of(names),

@@ -49,6 +49,7 @@ def compare(
     fold: Any = None,
     weights: Any = None,
     impute: bool = True,
+    text: str | Sequence[str] = (),
     test: tuple[Any, Any] | None = None,
     budget: str = "",
     jobs: Count = 1,
@@ -98,6 +99,8 @@ def compare(
         Weights of the rows in fits. Models that take none are left out.
     impute : bool, default=True
         Impute missing values from the training rows of each fold; False rejects them.
+    text : str or sequence of str
+        Columns of text, whose words become features; by default, such columns are left out.
     test : tuple of (X, y), optional
         Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each
         model is tested once. They have neither groups nor times, so it is not checked that they
@@ -142,6 +145,7 @@ def compare(
         task=task,
         positive="" if positive is None else str(positive),
         impute=impute,
+        text=(text,) if isinstance(text, str) else tuple(text),
         test="" if files.held_out is None else str(files.held_out),
         groups=files.columns.get("groups"),
         ordered_by=files.columns.get("time_order"),

@@ -22,6 +22,7 @@ _PARTS = (
     "elmbench.numerics.nodes.hidden_layer.hidden_layer",
     "elmbench.numerics.nodes.hidden_layer.node_outputs",
     "elmbench.evaluation.preprocessing.DateFeatures",
+    "elmbench.evaluation.preprocessing.TextFeatures",
     "functools.partial",
     "numpy.dtype",
     "sklearn.calibration._CalibratedClassifier",

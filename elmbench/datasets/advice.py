@@ -38,8 +38,8 @@ def warnings_of(
 ) -> Iterator[str]:
     """Yield warnings about the rows of a table.
 
-    Columns of dates are not checked against the target. `is_guessed`: neither the target nor the
-    task was given.
+    `dates`: columns of dates and text, which are not checked against the target. `is_guessed`:
+    neither the target nor the task was given.
     """
     if task == "regression" and is_guessed:
         yield from _about_guessed_target(table)

@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 #: The allowed difference of two numbers: values that are rounded to three decimals change them by
 #: less.
 _SAME = 1e-3
+#: The features that the words of a column of text are reduced to.
+TEXT_FEATURES = 50
 #: Values that are processed at once.
 _BLOCK = 1_000_000
 
@@ -52,6 +54,8 @@ class Columns(NamedTuple):
         The columns of words in which words such as `unknown` are missing values.
     decimal : {"", ".", ","}
         The decimal mark of numbers that are text; a point if empty.
+    text : tuple of str
+        Columns of text.
     """
 
     numbers: tuple[str, ...]
@@ -59,18 +63,22 @@ class Columns(NamedTuple):
     words: tuple[str, ...]
     codes: tuple[str, ...] = ()
     decimal: str = ""
+    text: tuple[str, ...] = ()
 
     @classmethod
     def of_table(cls, table: Table) -> Self:
         """Return the kinds of the columns of a table."""
         dates = {name: table.dates[name] for name in table.names if name in table.dates}
-        words = tuple(name for name in table.names if name in table.nominal and name not in dates)
+        text = tuple(name for name in table.names if name in table.text)
+        others = {*dates, *text}
+        words = tuple(name for name in table.names if name in table.nominal and name not in others)
         return cls(
             numbers=tuple(name for name in table.names if name not in table.nominal),
             dates=dates,
             words=words,
             codes=tuple(name for name in words if name in table.codes),
             decimal=table.decimal,
+            text=text,
         )
 
     def only(self, names: Collection[str]) -> Self:
@@ -79,6 +87,7 @@ class Columns(NamedTuple):
             numbers=tuple(name for name in self.numbers if name in names),
             dates={name: form for name, form in self.dates.items() if name in names},
             words=tuple(name for name in self.words if name in names),
+            text=tuple(name for name in self.text if name in names),
         )
 
 

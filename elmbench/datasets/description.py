@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.advice import split_warnings, warnings_of
+from elmbench.datasets.dataset import TEXT_FEATURES
 from elmbench.datasets.dates import date_format, dates_in
 from elmbench.datasets.faults import (
     MOST_DIFFERENT,
@@ -30,7 +31,7 @@ from elmbench.datasets.sources.file import (
 )
 from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
-from elmbench.errors import ElmbenchError, wording
+from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.protocol import Task
@@ -42,6 +43,8 @@ _EMPTY = "all values are missing"
 _NAMES = "most of the words are different (write quantities as plain numbers to keep them)"
 #: A column of at most this many words is never left out as names.
 _FEW_WORDS = 20
+#: Texts have this many words on average; names have fewer.
+_WORDS_OF_TEXT = 3
 #: The most columns that a note names.
 _SHOWN = 8
 
@@ -82,7 +85,7 @@ def describe(request: UserData) -> DatasetSpec:
     is_guessed = not request.task and file.target == ""
     warnings = [
         *_row_warnings(full, columns, request),
-        *warnings_of(raw, task, request.groups is not None, dates, is_guessed),
+        *warnings_of(raw, task, request.groups is not None, {*dates, *raw.text}, is_guessed),
     ]
     n_rows, n_columns = table.X.shape
     n_train = table.n_train
@@ -140,7 +143,7 @@ def _date_formats(table: Table, request: UserData) -> dict[str, str]:
     formats = {
         name: date_format(words, request.day_first, name)
         for name, words in table.nominal.items()
-        if name not in table.words
+        if name not in table.words and name not in table.text
     }
     return {name: form for name, form in formats.items() if form is not None}
 
@@ -153,7 +156,8 @@ def _is_single_date(table: Table, name: str) -> bool:
 
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason."""
-    reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
+    text_reason = f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
+    reasons: dict[str, list[str]] = {_EMPTY: [], text_reason: [], _NAMES: []}
     if sp.issparse(table.X):
         return reasons
     for name in table.names:
@@ -161,8 +165,10 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
         present = values[~is_missing(values)]
         if not len(present):
             reasons[_EMPTY].append(name)
-        elif name in table.nominal and name not in dates and _are_names(present):
-            reasons[_NAMES].append(name)
+        elif name not in table.nominal or name in dates or name in table.text:
+            continue
+        elif _are_names(present):
+            reasons[text_reason if _are_texts(present) else _NAMES].append(name)
     return reasons
 
 
@@ -170,6 +176,12 @@ def _are_names(words: NDArray[Any]) -> bool:
     """Return True if most of many words are distinct."""
     n_distinct = len(set(words))
     return len(words) > _FEW_WORDS and n_distinct > MOST_DIFFERENT * len(words)
+
+
+def _are_texts(values: NDArray[Any]) -> bool:
+    """Return True for texts of several words each on average."""
+    n_words = sum(len(value.split()) for value in values)
+    return n_words >= _WORDS_OF_TEXT * len(values)
 
 
 def _task_of(table: Table) -> Task:
@@ -244,9 +256,12 @@ def _feature_settings(
     full: Table, table: Table, dates: Collection[str], left_out: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Yield how columns become features. `full`: the table with the columns that are left out."""
-    words = [name for name in table.nominal if name not in table.dates]
+    words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:
         yield f"words, encoded on each training part: {few(words, _SHOWN)}"
+    if table.text:
+        texts = few([name for name in table.names if name in table.text], _SHOWN)
+        yield f"text, its hashed words reduced to at most {TEXT_FEATURES} features: {texts}"
     if dates:
         yield f"dates, replaced by their parts and the days since the first: {', '.join(dates)}"
     for reason, names_left_out in left_out.items():
@@ -264,5 +279,5 @@ def _with_example(table: Table, name: str) -> str:
     """Return the name of a column with its first word that is not a number, if it has one."""
     for word in table.nominal.get(name, ()):
         if word and not looks_numeric(word):
-            return f"{name} ({word})"
+            return f"{name} ({shortened(word)})"
     return name

@@ -249,9 +249,10 @@ def _features(table: Table) -> Any:
 
 
 def _hashes_of_words(table: Table) -> Iterator[str]:
-    """Yield a hash of each column of words and of its position, and the format of dates."""
+    """Yield a hash of each column of words, of its position and of the format of its dates."""
     for name, words in table.nominal.items():
-        content = [table.index[name], table.dates.get(name), words.tolist()]
+        kind = "text" if name in table.text else table.dates.get(name)
+        content = [table.index[name], kind, words.tolist()]
         yield hash_of(content)
 
 

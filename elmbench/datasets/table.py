@@ -64,6 +64,8 @@ class Table:
     words: frozenset[str] = frozenset()
     #: Columns of codes such as 007, which are categories.
     codes: frozenset[str] = frozenset()
+    #: Columns of text, whose words become features.
+    text: frozenset[str] = frozenset()
     #: The format of the words of each column of dates, by its name.
     dates: Mapping[str, str] = field(default_factory=dict)
     #: The number of each row in its file, from 0; None if they are all there, in their order.
@@ -161,10 +163,12 @@ class Table:
         return np.asarray(dense[:, 0])
 
     def missing(self) -> NDArray[np.bool_]:
-        """Return True for each missing value of dense rows, an array of shape (n, d)."""
+        """Return True for each missing value of dense rows, an array of shape (n, d); a missing
+        text is empty.
+        """
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for name, words in self.nominal.items():
-            missing[:, self.index[name]] = is_missing(words)
+            missing[:, self.index[name]] = False if name in self.text else is_missing(words)
         return missing
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:

@@ -131,8 +131,9 @@ def as_read(
     words: Collection[str],
     codes: Collection[str] = (),
     decimal: str = "",
+    text: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Return rows as a data frame of floats, dates and words, as if it had been read from a file.
+    """Return rows as a data frame of floats, dates, words and texts, as if read from a file.
 
     See `Columns` for the arguments. Raises ValueError if a column is missing, or one of numbers or
     dates holds anything else.
@@ -140,17 +141,19 @@ def as_read(
     import pandas as pd
 
     frame = to_frame(X)
-    lacking = [name for name in (*numbers, *dates, *words) if name not in frame]
+    known = {*numbers, *dates, *words, *text}
+    lacking = [name for name in (*numbers, *dates, *words, *text) if name not in frame]
     if lacking:
         raise ValueError(f"columns are missing: {few(lacking, 8)}")
     columns: dict[str, Any] = {}
-    known = {*numbers, *dates, *words}
     for name in map(str, frame):
         if name not in known:
             continue
         column = frame[name]
         if name in words:
             columns[name] = _categories(column, are_codes=name in codes)
+        elif name in text:
+            columns[name] = column.astype(object).where(column.notna(), "").map(str)
         elif name in dates:
             columns[name] = _dates(column, dates[name])
         else:

@@ -4,6 +4,7 @@ fold or, for a model that is saved, to all rows.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -22,6 +25,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from elmbench.datasets.dataset import TEXT_FEATURES
 from elmbench.datasets.dates import date_parts, first_date, varying_parts
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError
@@ -35,6 +39,10 @@ if TYPE_CHECKING:
 
 #: Kinds of scaling that keep sparse rows sparse.
 KEEP_ZEROS = ("max-abs", "unit-rows")
+#: The hashes of the words of a text.
+_HASHES = 2**15
+#: Singular values below this share of the largest are round-off.
+_ROUND_OFF = 1e-6
 #: The most categories of a column with separate indicators; rarer ones share one.
 MOST_CATEGORIES = 50
 
@@ -43,7 +51,7 @@ def preprocessing(columns: Columns | None, scale: Scale | None) -> Pipeline:
     """Return the unfitted pipeline that turns rows into the inputs of models.
 
     Missing numbers become the median of their column, missing categories the most frequent one.
-    Each category has an indicator. Dates become their parts.
+    Each category has an indicator. Dates become their parts, texts components of their words.
 
     Parameters
     ----------
@@ -70,7 +78,9 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
 
 
 def encoder(columns: Columns) -> ColumnTransformer:
-    """Return a transformer that imputes numbers, dates and words, and encodes dates and words."""
+    """Return a transformer that imputes numbers, dates and words, and encodes dates, words and
+    text.
+    """
     # A column without values in the training rows becomes zero, and so must not be missing in other
     # rows.
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
@@ -83,6 +93,7 @@ def encoder(columns: Columns) -> ColumnTransformer:
             ("numbers", imputer, list(columns.numbers)),
             ("dates", make_pipeline(DateFeatures(), imputer), list(columns.dates)),
             ("words", make_pipeline(most_frequent, one_hot), list(columns.words)),
+            ("text", TextFeatures(), list(columns.text)),
         ]
     )
 
@@ -111,6 +122,49 @@ class DateFeatures(TransformerMixin, BaseEstimator):
             for name, (first, parts) in self.columns_.items()
         ]
         return np.hstack(features)
+
+
+class TextFeatures(TransformerMixin, BaseEstimator):
+    """Replace columns of text by the components of their words.
+
+    Words are hashed and weighted by tf-idf; a truncated SVD reduces them. Components without
+    variance are left out.
+
+    Attributes
+    ----------
+    pipelines_ : dict
+        The fitted pipeline of each column.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the weights and the components of the words of a data frame of texts."""
+        self.pipelines_ = {}
+        for name in X:
+            pipeline = make_pipeline(
+                HashingVectorizer(n_features=_HASHES),
+                TfidfTransformer(),
+                TruncatedSVD(TEXT_FEATURES, random_state=0),
+            )
+            with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+                # The explained share of texts without words.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                self.pipelines_[name] = pipeline.fit(X[name])
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the components of new rows, of shape (n, n_features_out)."""
+        features = []
+        for name, pipeline in self.pipelines_.items():
+            components = pipeline.transform(X[name])
+            features.append(components[:, : _rank(pipeline[-1].singular_values_)])
+        return np.hstack(features)
+
+
+def _rank(singular_values: NDArray[np.float64]) -> int:
+    """Return the number of components that are more than round-off, at least one: scaling would
+    make noise of the others.
+    """
+    return max(1, int((singular_values > _ROUND_OFF * singular_values[0]).sum()))
 
 
 def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
@@ -151,7 +205,7 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
     """Return, for each input that `preprocessing` makes of these rows, the position of its
     column.
     """
-    encoded = [*columns.dates, *columns.words]
+    encoded = [*columns.dates, *columns.words, *columns.text]
     widths = [encoder(columns.only([name])).fit_transform(X[[name]]).shape[1] for name in encoded]
     names = [*columns.numbers]
     for name, width in zip(encoded, widths, strict=True):

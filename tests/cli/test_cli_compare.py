@@ -339,7 +339,7 @@ def test_every_option_reaches_the_comparison(
     monkeypatch.setattr(comparison, "prepare_comparison", prepare)
     words = """a.csv b.csv -t y -m elm,ridge -m mine --grid 'elm: {C: [1]}' --task classification --positive yes
         --metric f1,mcc --folds 3 --runs 2 --fold part --test new.csv --groups who --weights heavy --time-order when
-        --dates month-first --drop p --drop q --words zip --drop-missing-target --sep ; --decimal , --no-header
+        --dates month-first --drop p --drop q --words zip --text note --drop-missing-target --sep ; --decimal , --no-header
         --no-impute --name mine --jobs 2 --limit time=5s,memory=1GB --retry"""
     elmbench("compare", *shlex.split(words), code=2)
     request, options, _ = prepare.call_args.args
@@ -348,7 +348,7 @@ def test_every_option_reaches_the_comparison(
         "test": "new.csv",
         "groups": "who", "weights": "heavy", "ordered_by": "when", "day_first": False, "drop": ("p",
         "q"),
-        "words": ("zip",), "drop_missing_target": True, "separator": ";", "decimal": ",",
+        "words": ("zip",), "text": ("note",), "drop_missing_target": True, "separator": ";", "decimal": ",",
         "header": False,
         "impute": False,
     }  # fmt: skip

@@ -54,7 +54,8 @@ class FileSource(Source, FileOptions):
 
     `target` is the name of the target column or its position (-1: the last); if empty, it is a
     column that is called target, class, label or y, else the last. `drop` names columns that are
-    not features, `words` columns of categories even if they look like numbers. `dates` has the
+    not features, `words` columns of categories even if they look like numbers, `text`
+    columns of text. `dates` has the
     format of each column of dates. `separator`, `decimal` and `header` describe a text table; they
     are detected unless they are given. `drop_missing_target` leaves out rows without a target.
     `test` is another file with the official test rows. `sha256` has the hashes of the file and of
@@ -135,7 +136,7 @@ def read_user_file(
     spec = spec or RowColumns()
     _check_options(source, spec)
     # Groups and folds keep their spelling.
-    words = set(filter(None, (*source.words, spec.groups, spec.fold)))
+    words = set(filter(None, (*source.words, *source.text, spec.groups, spec.fold)))
     table = read_table(
         path,
         partial(_target, source, _special_columns(source, spec)) if has_target else _no_target,
@@ -152,6 +153,8 @@ def read_user_file(
     check_columns(table, source.drop)
     table = table.drop_columns(source.drop)
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
+    check_columns(table, source.text)
+    table = replace(table, text=frozenset(source.text))
     table = with_numbers(_with_codes(table), source.decimal, is_assumed=is_assumed)
     if source.drop_missing_target:
         table = _drop_missing_targets(table)

@@ -152,6 +152,7 @@ class FileOptions(SpecPart):
 
     drop: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     separator: str = ""
     decimal: Literal["", ".", ","] = ""
     header: bool | None = None
