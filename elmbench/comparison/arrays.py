@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.table import to_frame, unused_name
 from elmbench.datasets.user_data import write_arrays
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import sweep
 
 #: The bits of the integers in a file, without the sign.
@@ -106,6 +106,56 @@ class ComparisonArrays:
         if self.held_out is not None and not sp.issparse(self.held_out.X):
             taken.update(self.held_out.X)
         return {argument: unused_name(argument, taken) for argument in ("y", *self.by_row)}
+
+
+class NamedColumns(NamedTuple):
+    """The arguments of a program after columns that are given by name are taken from X.
+
+    Attributes
+    ----------
+    X, y : array-like
+    by_row : mapping of str to array-like
+    test : tuple of (X, y), optional
+    """
+
+    X: Any
+    y: Any
+    by_row: Mapping[str, Any]
+    test: tuple[Any, Any] | None
+
+
+def take_named_columns(X: Any, y: Any, by_row: Mapping[str, Any], test: Any) -> NamedColumns:
+    """Return the arguments of a program with the columns that are given by name taken from X.
+
+    Raises ElmbenchError if X has no such column, or `test` is no pair of rows and targets.
+    """
+    values_of = {"y": y, **by_row}
+    names = {argument: name for argument, name in values_of.items() if isinstance(name, str)}
+    if names:
+        X = to_frame(X)
+    for argument, name in names.items():
+        if name not in X:
+            kind = f"column of X for {argument}:"
+            raise unknown_name(kind, name, [*map(str, X)], f"correct {argument}")
+    columns = {argument: X[name] for argument, name in names.items()}
+    dropped = list(names.values())
+    features = X.drop(columns=dropped) if names else X
+    if test is not None and not isinstance(test, tuple | list):
+        held_out = to_frame(test)
+        if names.get("y") not in held_out:
+            raise ElmbenchError(
+                f"`test` is {type(test).__name__}",
+                expected="held-out rows and targets, or a data frame if y is a column",
+                next_step="test=(X, y)",
+            )
+        targets = held_out[names["y"]]
+        test = (held_out.drop(columns=dropped, errors="ignore"), targets)
+    return NamedColumns(
+        X=features,
+        y=columns.get("y", y),
+        by_row={argument: columns.get(argument, values) for argument, values in by_row.items()},
+        test=test,
+    )
 
 
 def check_arrays(

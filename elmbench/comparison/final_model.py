@@ -4,7 +4,8 @@ pipeline, and its predictions.
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +13,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from elmbench.comparison.plots import Kind, plot
 from elmbench.comparison.saved_models import load
 from elmbench.datasets.dataset import Columns, Dataset
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file
 from elmbench.datasets.table import few, label_word
 from elmbench.datasets.values import as_read
-from elmbench.errors import ElmbenchError, amount, first_line
+from elmbench.errors import ElmbenchError, amount, first_line, messages_for_python
 from elmbench.evaluation.folds import FoldProtocol, fold_of, load_rows
 from elmbench.evaluation.model_order import ranking
 from elmbench.evaluation.preprocessing import (
@@ -32,6 +34,7 @@ from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import find_model, model_version
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.report.results import Results
+from elmbench.results.predictions_file import predictions_frame
 from elmbench.runs.prepare import PreparedRun
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import Context
@@ -43,7 +46,7 @@ from elmbench.tasks.search import Search
 _NO_COLUMNS = Columns(numbers=(), dates={}, words=())._asdict()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonResults(Results):
     """The results of a comparison.
 
@@ -56,9 +59,38 @@ class ComparisonResults(Results):
         The targets, as they were given.
     """
 
-    run: PreparedRun = field(repr=False)
-    plugins: tuple[Path, ...] = field(default=(), repr=False)
-    targets: Any = field(default=(), repr=False)
+    run: PreparedRun
+    plugins: tuple[Path, ...] = ()
+    targets: Any = ()
+
+    @cached_property
+    def leaderboard(self) -> pd.DataFrame:
+        """The means of each model, the best first: the metrics, the rank, the p-value of the
+        difference from the best model, and the costs.
+        """
+        (spec,) = self.resolved.datasets.values()
+        lines = self.summary[self.summary["dataset"] == spec.name]
+        means = lines.pivot_table("mean", "model", "metric", sort=False)
+        order = ranking(self.summary, spec.name, self.resolved).models
+        return means.loc[[*order, *(name for name in means.index if name not in order)]]
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """The lines of `predictions.csv`: the prediction of each model for each test row."""
+        ((_, plan),) = self.run.tables
+        with loaded_plugins(self.plugins):
+            return predictions_frame(plan.cells, self.run.store, self.resolved)
+
+    def plot(self, kind: Kind = "scores", model: str = "", ax: Any = None) -> Any:
+        """Draw a picture on matplotlib's axes and return these.
+
+        `kind`: "scores" of all models with intervals; of one model, "confusion" or "calibration"
+        for classes, "residuals" for numbers. `model`: the best one by default.
+        """
+        with messages_for_python():
+            needs_predictions = kind != "scores"
+            rows = self.predictions if needs_predictions else pd.DataFrame()
+            return plot(self, rows, kind, model, ax)
 
     def best_estimator(self, model: str = "") -> Any:
         """Return the best model, or a named one, fitted to all rows with the hyperparameters of a

@@ -13,14 +13,15 @@ from typing import Annotated, Any, NamedTuple, cast
 import numpy as np
 from pydantic import Field
 
-from elmbench.comparison.arrays import check_arrays
+from elmbench.comparison.arrays import check_arrays, take_named_columns
 from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.final_model import ComparisonResults
+from elmbench.comparison.progress import with_progress
 from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError
-from elmbench.execution.engine import Event, OnEvent
+from elmbench.execution.engine import Event
 from elmbench.execution.executors import Settings
 from elmbench.registry import registry
 from elmbench.registry.plugins import loaded_plugins, write_plugin
@@ -50,14 +51,15 @@ def compare(
     weights: Any = None,
     impute: bool = True,
     text: str | Sequence[str] = (),
-    test: tuple[Any, Any] | None = None,
+    test: Any = None,
     budget: str = "",
     jobs: Count = 1,
     blas_threads: Count = 1,
     limit: str = "",
     plugins: Sequence[Path | str] = (),
     results_dir: Path | str | None = None,
-    on_event: Callable[[Event], None] = lambda event: None,
+    progress: bool | None = None,
+    on_event: Callable[[Event], None] | None = None,
 ) -> ComparisonResults:
     """Compare models on your own data by nested search; stored results are not recomputed.
 
@@ -66,8 +68,8 @@ def compare(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Categorical columns are one-hot encoded, by the training rows of each fold. `to_pandas`
         converts data frames of other libraries.
-    y : array-like of shape (n_samples,)
-        Labels or values.
+    y : array-like of shape (n_samples,) or str
+        Labels or values, or the column of X that holds them: `compare(frame, "target")`.
     models : str, estimator or sequence of str, estimator or (str, estimator)
         Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators, which
         are fitted to the encoded, imputed and scaled columns as an array. By default, an estimator
@@ -88,23 +90,24 @@ def compare(
         10]}}`. An estimator without a grid keeps its parameters.
     folds, runs : int
         Outer folds, five by default, and repetitions of them.
-    groups : array-like of shape (n_samples,), optional
-        Rows of one group stay in one fold.
-    time_order : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,) or str, optional
+        Rows of one group stay in one fold. A name is that of the column of X with the values; the
+        next three arguments may be names, too.
+    time_order : array-like of shape (n_samples,) or str, optional
         Rows are learnt in this order and tested by what came before. No fold begins among rows of
         equal times.
-    fold : array-like of shape (n_samples,), optional
+    fold : array-like of shape (n_samples,) or str, optional
         The outer fold of each row; -1 for rows that are always learnt.
-    weights : array-like of shape (n_samples,), optional
+    weights : array-like of shape (n_samples,) or str, optional
         Weights of the rows in fits. Models that take none are left out.
     impute : bool, default=True
         Impute missing values from the training rows of each fold; False rejects them.
     text : str or sequence of str
         Columns of text, whose words become features; by default, such columns are left out.
-    test : tuple of (X, y), optional
-        Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each
-        model is tested once. They have neither groups nor times, so it is not checked that they
-        hold none of the groups of X, or are later.
+    test : tuple of (X, y) or data frame, optional
+        Held-out rows; a data frame if `y` is a column. Hyperparameters are searched on inner folds
+        of all the other rows, and each model is tested once. They have neither groups nor times,
+        so it is not checked that they hold none of the groups of X, or are later.
     budget : str
         Time for all, such as "10min": cheap models come first. Models that do not fit are left out,
         and the notes of the table name them.
@@ -115,13 +118,17 @@ def compare(
     results_dir : path, optional
         Folder of the results, each frame's in a folder of its own; by default a temporary one,
         which is removed when Python exits.
+    progress : bool, optional
+        Show a progress bar; by default in a terminal and in a notebook.
     on_event : callable, optional
+        Receives each `elmbench.execution.engine.Event` of the work.
 
     Returns
     -------
     ComparisonResults
-        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
-        `best_estimator()` fits the best model to all rows of X, and to none of `test`.
+        `leaderboard`, `predictions`, `cells` and `summary` as data frames, `text` for the terminal
+        and `plot()`; its representation and a notebook show the table. `best_estimator()` fits the
+        best model to all rows of X, and to none of `test`.
 
     Raises
     ------
@@ -134,7 +141,8 @@ def compare(
         "fold": fold,
         "weights": weights,
     }
-    arrays = check_arrays(X, y, row_arguments, test)
+    named = take_named_columns(X, y, row_arguments, test)
+    arrays = check_arrays(named.X, named.y, named.by_row, named.test)
     results_folder = _temporary_folder() if results_dir is None else Path(results_dir)
     stem = short_slug(name)
     files = arrays.write(results_folder.resolve() / ".data", stem)
@@ -177,8 +185,9 @@ def compare(
         )
         options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
         with loaded_plugins(estimator_plugins):
-            run = _plan(request, options, results_folder, budget, on_event)
-            (results,) = execute(run, on_event)
+            compute_shown = partial(with_progress, compute, on_event=on_event, shown=progress)
+            run = _plan(request, options, results_folder, budget, compute_shown)
+            (results,) = with_progress(execute, run, on_event, progress)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
     return ComparisonResults(**shared, run=run, plugins=all_plugins, targets=np.asarray(arrays.y))
 
@@ -188,12 +197,11 @@ def _plan(
     options: RunOptions,
     results_dir: Path,
     budget: str,
-    on_event: OnEvent,
+    carry_out: Callable[[PreparedRun], object],
 ) -> PreparedRun:
-    """Return the plan of a comparison; with a budget, compute what fits it first."""
+    """Return the plan of a comparison; with a budget, carry out what fits it first."""
     if not budget:
         return prepare_comparison(request, options, results_dir)
-    carry_out = partial(compute, on_event=on_event, executor=None)
     return run_within_budget(request, options, results_dir, budget, carry_out)
 
 

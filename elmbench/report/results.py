@@ -84,7 +84,7 @@ class Committed:
         return Note("committed", text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """The results of one table under one profile.
 
@@ -230,6 +230,9 @@ class Results:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return self.text.strip("\n")
 
     def _repr_html_(self) -> str:
         return html(self.table)

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
@@ -192,7 +192,19 @@ def checked(function: Function) -> Function:
                 f"the argument {name} is {value}", expected=first["msg"], next_step=step
             ) from error
 
+    call.__signature__ = _plain_signature(function)  # type: ignore[attr-defined]
     return cast("Function", call)
+
+
+def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function without the bounds of its annotations."""
+    signature = inspect.signature(function)
+    types = get_type_hints(function)
+    parameters = [
+        parameter.replace(annotation=types.get(name, parameter.annotation))
+        for name, parameter in signature.parameters.items()
+    ]
+    return signature.replace(parameters=parameters, return_annotation=types.get("return"))
 
 
 @checked
@@ -218,7 +230,7 @@ def run(
     force: bool = False,
     engine: str = "local",
     scheduler: str | None = None,
-    on_event: Callable[[Event], None] = lambda event: None,
+    on_event: Callable[[Event], None] | None = None,
 ) -> Results:
     """Run a table and write its files; what has been computed before is not computed again.
 
@@ -299,5 +311,6 @@ def run(
             retry=retry,
             force=force,
         )
-        (results,) = execute(prepare_run(options, Path(results_dir)), on_event, executor)
+        prepared = prepare_run(options, Path(results_dir))
+        (results,) = execute(prepared, on_event or (lambda event: None), executor)
     return results

@@ -81,7 +81,7 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     assert set(best.predict(new[["age", "colour"]])) == {"yes", "no"}
     assert (best.predict(new[["age", "colour"]]) == new["buys"]).mean() > 0.7
     np.testing.assert_array_equal(clone(best).fit(X, frame["buys"]).predict(new), best.predict(new))
-    assert results.best_estimator("ridge")["model"].alpha == 1.0
+    assert results.best_estimator("ridge")["model"].estimator_.alpha == 1.0
     with pytest.raises(ElmbenchError, match="'svm' is not a model of this comparison"):
         results.best_estimator("svm")
     # A category that is new, and a column of no known value, are no obstacle.
@@ -149,7 +149,8 @@ def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(time_order
     model = FBKOSELMClassifier(C=8.0, gamma=0.5, budget=12).fit(
         StandardScaler().fit_transform(X)[order], y[order]
     )
-    np.testing.assert_allclose(results.best_estimator()["model"].dictionary_, model.dictionary_)
+    best = results.best_estimator()["model"].estimator_
+    np.testing.assert_allclose(best.dictionary_, model.dictionary_)
 
 
 def predicted() -> list[Any]:

@@ -1,0 +1,74 @@
+"""A progress bar of a comparison in a terminal or a notebook."""
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from elmbench.execution.engine import Event, OnEvent
+from elmbench.runs.prepare import PreparedRun
+
+
+class ProgressBar:
+    """The progress of the work of a comparison, a context manager.
+
+    Parameters
+    ----------
+    run : PreparedRun
+    shown : bool or None
+        None to show it in a terminal and in a notebook only.
+    """
+
+    def __init__(self, run: PreparedRun, shown: bool | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeLeft
+
+        console = Console(file=sys.stderr)
+        if shown is None:
+            shown = console.is_interactive or console.is_jupyter
+        self._work = {key for key in run.todo if not run.works[key].immediate}
+        self._bar = Progress(
+            TextColumn("comparing", markup=False),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeLeft(),
+            console=console,
+            transient=console.is_interactive,
+            disable=not (shown and self._work),
+        )
+        self._task = self._bar.add_task("", total=len(self._work))
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def on_event(self, event: Event) -> None:
+        """Count work that has ended."""
+        if event.kind == "end" and event.work.key in self._work:
+            self._bar.advance(self._task)
+
+
+def with_progress(
+    carry_out: Callable[..., Any], run: PreparedRun, on_event: OnEvent | None, shown: bool | None
+) -> Any:
+    """Carry out a plan by `execute` or `compute` with a progress bar; return the result.
+
+    `on_event`: also receives the events.
+    """
+    with ProgressBar(run, shown) as bar:
+
+        def report(event: Event) -> None:
+            bar.on_event(event)
+            if on_event is not None:
+                on_event(event)
+
+        return carry_out(run, report, None)
