@@ -14,31 +14,40 @@ from markupsafe import Markup
 from elmbench.judging.published_values import facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
-from elmbench.judging.table_verdicts import TableVerdict
-from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.build_table import grids_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
+from elmbench.report.site.verdict_parts import (
+    ALL_SIGNS,
+    STATES,
+    authors_of,
+    claim_state,
+    interval_of,
+    intervals_of,
+    measure_cells,
+    n_compared,
+    name_of,
+    shares_of,
+    tables_without_verdict,
+    with_powers,
+)
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
-    STATE_SIGNS,
-    distance_text,
     measure_legend,
     measure_texts,
-    order_text,
-    slope_text,
     state_text,
     table_sentence,
 )
 from elmbench.results.cells import csv
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.tables.drawing import words_for
 from elmbench.terminal import escape
 
-#: The sign of each verdict, and of a value without one.
-_SIGNS = SIGNS | {"not run": "○"}
+#: The address of a file of the source, as its repository shows it.
+_SOURCE = "https://github.com/elmbench/elmbench"
 #: The most columns of a grid.
 _MOST_COLUMNS = 16
 
@@ -64,16 +73,16 @@ def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
-    navigation = [(paper.page, paper.paper.key) for paper in papers]
-    navigation += [
-        ("claims.html", "claims"),
-        ("optimism.html", "optimism"),
-        ("datasets.html", "data sets"),
+    paper_links = [(paper.page, paper.paper) for paper in papers]
+    topics = [
+        ("claims.html", "Claims"),
+        ("optimism.html", "Optimism"),
+        ("datasets.html", "Data sets"),
     ]
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, environment().get_template(template).render(
-            page=name, navigation=navigation, **content
+            page=name, paper_links=paper_links, topics=topics, **content
         )
 
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
@@ -83,9 +92,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
         "index.html",
         papers=papers,
         total=total,
-        compared=sum(total[verdict] for verdict in COMPARED),
         facts=facts_sentence(facts),
-        states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
+        table_states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
     )
     for paper in papers:
         yield page(paper.page, "paper.html", paper=paper)
@@ -220,6 +228,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         if printed:
             yield {
                 "heading": section.heading,
+                "intervals": intervals_of(results, section),
                 "short": short,
                 "grids": printed,
                 "extra": extra,
@@ -230,25 +239,6 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
 def measures_of(results: Results) -> list[list[str]]:
     """Return the lines of the table of measures, one for each metric."""
     return [measure_texts(verdict) for verdict in results.verdicts]
-
-
-def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
-    """Return the cells of a table's three measures: state, sign, text and exceptions."""
-    texts = {
-        "values": f"{distance_text(verdict)}, {verdict.values.within}/{verdict.values.n}",
-        "order": order_text(verdict),
-        "differences": slope_text(verdict.differences),
-    }
-    return [
-        {
-            "measure": name,
-            "state": measure.state,
-            "sign": STATE_SIGNS[measure.state],
-            "text": texts[name],
-            "exceptions": ", ".join(measure.exceptions),
-        }
-        for name, measure in verdict.measures.items()
-    ]
 
 
 def _visible(value: Any) -> Any:
@@ -285,12 +275,24 @@ def environment() -> Environment:
         measure_legend,
         measure_cells,
         state_text,
+        shares_of,
+        n_compared,
+        name_of,
+        authors_of,
+        claim_state,
+        tables_without_verdict,
+        interval_of,
+        words_for,
     )
     functions = {function.__name__: function for function in (*tables, *parts)}
     constants: dict[str, Any] = {
         "version": version("elmbench"),
-        "signs": _SIGNS,
+        "signs": ALL_SIGNS,
+        "states": STATES,
+        "source_address": _SOURCE,
+        "docs_address": f"{_SOURCE}/blob/main/docs",
         "measure_columns": MEASURE_COLUMNS,
     }
     templates.globals |= constants | functions
+    templates.filters["powers"] = with_powers
     return templates

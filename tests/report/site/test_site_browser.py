@@ -23,7 +23,7 @@ OPTIONS = (
 PAGES = (
     "index.html", "kos-elm-table4.html", "kos-elm-figure3.html", "paper-kos-elm.html",
     "readings-kos-elm.html",
-    "optimism.html", "claims.html", "datasets.html",
+    "eem-table9.html", "optimism.html", "claims.html", "datasets.html",
 )  # fmt: skip
 WIDTHS = (390, 1280)
 SCHEMES = {"light": (), "dark": ("--blink-settings=preferredColorScheme=0",)}
@@ -54,7 +54,9 @@ addEventListener("load", () => setTimeout(() => {
     if (words && !one.closest(".hidden, .skip, svg")) pairs.add(getComputedStyle(one).color + "|" + ground(one));
   }
   const found = {title: document.title, wide: document.documentElement.scrollWidth, width: innerWidth, order: [],
-                 pairs: [...pairs], missed, sheets: document.styleSheets.length};
+                 pairs: [...pairs], missed,
+                 grids: [...document.querySelectorAll("section > .scroll > table.grid")].map(
+                   (one) => [one.rows[0].cells.length - 1, one.offsetWidth <= one.parentElement.clientWidth]), sheets: document.styleSheets.length};
   const table = document.querySelector("table.grid");
   if (table) for (let i = 0; i < 2; i++) {
     const heading = table.tHead.rows[0].cells[1];
@@ -126,6 +128,12 @@ def test_no_page_is_wider_than_the_screen_and_all_that_it_needs_is_there(
         # A bar to scroll down may take some of the width.
         assert page["wide"] <= page["width"] == int(name.split()[1]), name
         assert (page["missed"], page["sheets"]) == ([], 1), name
+
+
+def test_nine_columns_fit_a_common_screen(look: Look) -> None:
+    grids = look("light")["eem-table9.html 1280"]["grids"]
+    assert grids
+    assert all(n_columns == 9 and fits for n_columns, fits in grids)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -195,6 +195,41 @@ def test_findings_have_links_to_tables_that_have_results(site: Path) -> None:
     assert "are nearer to hyperparameters chosen on the test folds" not in page.text
 
 
+def test_the_first_page_shows_three_measures_of_each_table(site: Path) -> None:
+    text = (site / "index.html").read_text("utf-8")
+    (tile,) = re.findall(r'<a class="tile" href="kos-elm-table4.html">.*?</a>', text, re.S)
+    states = re.findall(r'<span class="m-([a-z-]+)"><span [^>]*>(.)</span> (\w+)', tile)
+    assert states == [
+        ("undecided", "?", "values"),
+        ("holds", "✓", "order"),
+        ("undecided", "?", "differences"),
+    ]
+    assert text.count('<div class="bar" role="img"') == 4  # no value of mk-elm is printed
+
+
+def test_a_paper_has_a_linked_doi_and_marks_the_metric_that_decides(site: Path) -> None:
+    page = Page(site / "paper-ospvm.html")
+    assert "https://doi.org/10.1155/2016/5197932" in page.values("href")
+    rows = [value for value in page.values("class") if value in ("decisive", "aside")]
+    assert rows == ["decisive", "aside"]
+    assert "▸ decides" in page.text
+
+
+def test_a_value_has_its_interval_on_the_page(site: Path, results: Path) -> None:
+    summary = pd.read_csv(results / "paper/rkelm/table3/summary.csv", keep_default_na=False)
+    line = summary[(summary["published"] != "") & (summary["low"] != "")].iloc[0]
+    interval = f"{float(line['low']):.4g} to {float(line['high']):.4g}"
+    page = Page(site / "rkelm-table3.html")
+    assert f"95 % interval: {interval}" in page.values("title")
+    assert f'<span class="interval">{interval}</span>' in page.text
+
+
+def test_no_page_shows_tex_or_markdown(site: Path) -> None:
+    for name, page in pages(site):
+        text = unescape(re.sub(r"<(pre|style|script).*?</\1>|<[^>]+>", " ", page.text, flags=re.S))
+        assert not re.search(r"\$[^$\n]+\$|\\[a-z]+\{|\*\*\w|`|\]\(|\^-?\d", text), name
+
+
 def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
     tables = Page(site / "paper-kos-elm.html").tables
     heading, *rows = next(table for table in tables if "in all" in table[0])

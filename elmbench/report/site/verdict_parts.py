@@ -1,0 +1,131 @@
+"""Parts of pages that show verdicts: bars of counts, coloured cells, names of papers, intervals."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.table_verdicts import TableVerdict
+from elmbench.judging.verdict_words import COMPARED, SIGNS
+from elmbench.report.papers import PaperResults
+from elmbench.report.results import Results
+from elmbench.report.verdict_sentences import (
+    STATE_SIGNS,
+    distance_text,
+    order_text,
+    slope_text,
+)
+from elmbench.specs.papers import Paper
+from elmbench.tables.result_table import Entry, Section
+
+#: The sign of each verdict, and of a value without one.
+ALL_SIGNS = SIGNS | {"not run": "○"}
+#: The signs of verdicts on tables and on claims.
+STATES = STATE_SIGNS | {"holds in part": "◐"}
+#: A power, such as 2^-20 or (a - b)^2, whose exponent is a number.
+_POWER = re.compile(r"(?<=\S)\^(-?\d+)")
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a bar: the published values with one verdict."""
+
+    verdict: str
+    sign: str
+    n: int
+    #: In percent of the bar.
+    width: float
+
+
+def shares_of(counts: Mapping[str, int]) -> list[Share]:
+    """Return the parts of the bar of some verdicts, in the order of the verdicts."""
+    total = sum(counts[verdict] for verdict in ALL_SIGNS)
+    return [
+        Share(verdict, sign, counts[verdict], 100 * counts[verdict] / total)
+        for verdict, sign in ALL_SIGNS.items()
+        if counts[verdict]
+    ]
+
+
+def n_compared(counts: Mapping[str, int]) -> int:
+    """Return the number of published values that are compared with our runs."""
+    return sum(counts[verdict] for verdict in COMPARED)
+
+
+def name_of(paper: Paper) -> str:
+    """Return the short name of a paper."""
+    return paper.key.upper()
+
+
+def authors_of(paper: Paper) -> str:
+    """Return the surnames of the authors and the year, as in a citation."""
+    surnames = [author.split()[-1] for author in paper.authors.split(",") if author.strip()]
+    names = f"{surnames[0]} et al." if len(surnames) > 2 else " & ".join(surnames)
+    return f"{names} {paper.year}"
+
+
+def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
+    """Return the cells of a table's three measures: state, sign, text and exceptions."""
+    values = verdict.values
+    texts = {
+        "values": f"{distance_text(verdict)}, {values.within} of {values.n}",
+        "order": order_text(verdict),
+        "differences": slope_text(verdict.differences),
+    }
+    return [
+        {
+            "measure": name,
+            "state": measure.state,
+            "sign": STATE_SIGNS[measure.state],
+            "text": texts[name],
+            "exceptions": ", ".join(measure.exceptions),
+        }
+        for name, measure in verdict.measures.items()
+    ]
+
+
+def claim_state(parts: Sequence[ClaimOutcome]) -> str:
+    """Return the state of a claim whose colour it has: that of its statements, if they agree."""
+    verdicts = {part.verdict for part in parts}
+    decided = verdicts & {"holds", "does not hold"}
+    if len(decided) > 1:
+        return "holds in part"
+    if len(verdicts) == 1 and decided:
+        return decided.pop()
+    return "undecided" if decided or "undecided" in verdicts else "nothing to compare"
+
+
+def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
+    """Yield the links of the tables that have results, but no verdict."""
+    judged = {table.file.id for table, _ in paper.main_verdicts}
+    return (table.link for table in paper.run if table.file.id not in judged)
+
+
+def intervals_of(results: Results, section: Section) -> dict[tuple[str, str, str], str]:
+    """Return the 95 % interval of each value of a section, by data set, model and column."""
+    summary = results.summary
+    reading = ";".join(map(str, section.readings))
+    is_of_section = (summary["reading"] == reading) & (summary["select"] == section.select)
+    columns = ["dataset", "model", "metric", "low", "high"]
+    lines = summary.loc[is_of_section, columns].dropna(subset=["low", "high"])
+    return {
+        (dataset, model, metric): f"{low:.4g} to {high:.4g}"
+        for dataset, model, metric, low, high in lines.itertuples(index=False)
+    }
+
+
+def interval_of(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
+    """Return the interval of an entry; empty without one."""
+    return intervals.get((entry.dataset, entry.model, entry.measure.column), "")
+
+
+def with_powers(text: str) -> Markup:
+    """Return a text with raised exponents in place of carets."""
+    return Markup(_POWER.sub(_raised, str(escape(text))))
+
+
+def _raised(match: re.Match[str]) -> str:
+    """Return the exponent of a power as HTML."""
+    return f"<sup>{match[1].replace('-', '−')}</sup>"
