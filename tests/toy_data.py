@@ -21,7 +21,14 @@ AddModel = Callable[..., None]
 
 def forget_data() -> None:
     """Drop the cached data."""
-    for cached in (folds.load_rows, folds._scaled_rows, folds._parts):
+    caches = (
+        folds.load_rows,
+        folds._scaled_rows,
+        folds._parts,
+        folds._all_inputs,
+        folds._sampled_inputs,
+    )
+    for cached in caches:
         cached.cache_clear()
     file._described_tables.clear()
 

@@ -83,7 +83,7 @@ def compare_command(
     name: Annotated[str, Option(help="Name of the results; default: the data's.")] = "",
     jobs: Jobs = 1,
     limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
-    budget: Annotated[str, Option(help="Time limit, such as 10min; cheap models first.")] = "",
+    budget: Annotated[str, Option(help="Time limit, such as 10min; few rows first.")] = "",
     save: Annotated[
         Path | None,
         Option(help="Write the model fitted to DATA: .joblib or .skops."),

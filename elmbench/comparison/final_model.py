@@ -292,8 +292,13 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
         return {}
     data = load_rows(work.outer_fold.dataset, None)
     protocol = work.outer_fold.protocol
-    X = prepared_inputs(data.X, rows, protocol.scale, data.encoded_columns)
-    whole = fold_of(data, X, protocol.targets, rows, rows[:0])
+    none = rows[:0]
+
+    def prepare() -> tuple[Any, Any]:
+        X = prepared_inputs(data.X, rows, protocol.scale, data.encoded_columns)
+        return X[rows], X[none]
+
+    whole = fold_of(data, prepare, protocol.targets, rows, none)
     problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table

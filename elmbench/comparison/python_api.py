@@ -109,8 +109,9 @@ def compare(
         of all the other rows, and each model is tested once. They have neither groups nor times,
         so it is not checked that they hold none of the groups of X, or are later.
     budget : str
-        Time for all, such as "10min": cheap models come first. Models that do not fit are left out,
-        and the notes of the table name them.
+        Time for all, such as "10min". With many rows, all models first learn some of the training
+        rows, and the promising ones then learn more. The notes of the table name the models that
+        learnt fewer rows, and those that are left out.
     jobs, blas_threads : int, default=1
     limit : str
         Limit of each search and fit, "time=600s" if empty.

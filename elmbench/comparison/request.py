@@ -80,6 +80,8 @@ class ComparisonRequest:
         Name of the results folder, before a digest of the data; by default, the names of the data.
     left_out : mapping of str to str
         Models that are not run, with the reasons.
+    train_rows : mapping of str to int
+        The most training rows that a model learns in a fold; all if it is not named.
     """
 
     data: tuple[UserData, ...]
@@ -91,6 +93,7 @@ class ComparisonRequest:
     limit: str = ""
     name: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    train_rows: Mapping[str, int] = field(default_factory=dict)
 
 
 def prepare_comparison(
@@ -299,6 +302,8 @@ def _column(
     column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
     if entry.name == "svm":
         column["params"] = {"max_iter": SVM_STEPS}
+    if entry.name in comparison.train_rows:
+        column["train-rows"] = comparison.train_rows[entry.name]
     if name in comparison.grids:
         grid = comparison.grids[name]
         check_parameters(entry, task, grid)

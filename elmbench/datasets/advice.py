@@ -137,16 +137,17 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
 
 def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str]) -> Iterator[str]:
     """Yield warnings about useless columns, suspect columns and repeated rows of dense features."""
-    columns = {name: _codes(table.column(name)) for name in table.names}
+    values = {name: table.column(name) for name in table.names}
+    columns = {name: _codes(column) for name, column in values.items()}
     numbers = to_numbers(table.target) if task == "regression" else None
     target = _codes(label_words(table.target) if numbers is None else numbers)
     n_rows = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
-    copies = _copies(table, {*constant})
+    copies = _copies(values, {*constant})
     whole = [
         name
         for name, codes in columns.items()
-        if codes.max() == n_rows - 1 and _is_whole(table.column(name))
+        if codes.max() == n_rows - 1 and _is_whole(values[name])
     ]
     originals = few([repr(name) for name in dict.fromkeys(copies.values())], _SHOWN)
     yield from _drop("constant", constant)
@@ -156,26 +157,30 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
     for name, codes in columns.items():
         if name not in explained:
             yield from _about_target(
-                table, name, codes=codes, target=target, numbers=numbers, grouped=grouped
+                name,
+                values[name],
+                codes=codes,
+                target=target,
+                numbers=numbers,
+                is_nominal=name in table.nominal,
+                grouped=grouped,
             )
-    distinct = {row.tobytes() for row in np.column_stack([*columns.values(), target])}
-    n_repeated = n_rows - len(distinct)
+    n_repeated = _n_repeated([*columns.values(), target])
     if n_repeated:
         verb = "repeats" if n_repeated == 1 else "repeat"
         rows = f"{n_repeated} of {n_rows} rows {verb} another row"
         yield f"{rows}, and may be in training and test: remove duplicates"
 
 
-def _copies(table: Table, constant: set[str]) -> dict[str, str]:
+def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str, str]:
     """Return, for each column that repeats an earlier one, the earlier one; constant columns are
     no copies.
     """
     first: dict[Hashable, str] = {}
     copies = {}
-    for name in table.names:
-        words = table.nominal.get(name)
-        values = table.column(name).tobytes() if words is None else tuple(words)
-        original = first.setdefault(values, name)
+    for name, values in columns.items():
+        content = tuple(values) if values.dtype == object else values.tobytes()
+        original = first.setdefault(content, name)
         if original != name and name not in constant:
             copies[name] = original
     return copies
@@ -240,12 +245,13 @@ def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) ->
 
 
 def _about_target(
-    table: Table,
     name: str,
+    values: NDArray[Any],
     *,
     codes: NDArray[np.int64],
     target: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
+    is_nominal: bool,
     grouped: bool,
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away or looks like a group.
@@ -254,15 +260,14 @@ def _about_target(
     targets of a regression.
     """
     sizes = np.bincount(codes)
-    is_nominal = name in table.nominal
-    if _each_has_one_target(table.column(name), codes, target, is_nominal=is_nominal):
+    if _each_has_one_target(values, codes, target, is_nominal=is_nominal):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            values = f"each of its {len(sizes)} values has one target"
+            reason = f"each of its {len(sizes)} values has one target"
             groups = wording(f"--groups {quote(name)}", "give it as groups")
-            yield f"{name!r} looks like a group, as {values}: {groups}"
+            yield f"{name!r} looks like a group, as {reason}: {groups}"
     else:
-        gives_away = not is_nominal and _determines(table.column(name), target, numbers)
+        gives_away = not is_nominal and _determines(values, target, numbers)
     if gives_away:
         drop = wording(f"--drop {quote(name)}", "leave it out")
         yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"
@@ -314,15 +319,15 @@ def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64])
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
-    import pandas as pd
-
-    ranges = pd.Series(values).groupby(target).agg(["min", "max"]).sort_values("min").to_numpy()
-    starts = ranges[:, 0]
-    ends = ranges[:, 1]
-    if (starts[1:] <= ends[:-1]).any():
+    sizes = np.bincount(target)
+    smallest = np.full(len(sizes), np.inf)
+    largest = np.full(len(sizes), -np.inf)
+    np.minimum.at(smallest, target, values)
+    np.maximum.at(largest, target, values)
+    by_smallest = np.argsort(smallest)
+    if (smallest[by_smallest][1:] <= largest[by_smallest][:-1]).any():
         return False
     # The share of the orders of all rows in which each class stays together.
-    sizes = np.bincount(target)
     log_orders_of_classes = lgamma(len(sizes) + 1)
     log_orders_within_classes = sum(lgamma(size + 1) for size in sizes)
     log_orders = lgamma(len(target) + 1)
@@ -349,6 +354,23 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
     import pandas as pd
 
     return pd.factorize(values, use_na_sentinel=False)[0].astype(np.int64)
+
+
+def _n_repeated(columns: Sequence[NDArray[np.int64]]) -> int:
+    """Return the number of rows that repeat an earlier row; `columns` holds the codes of the
+    values.
+    """
+    import pandas as pd
+
+    rows = columns[0]
+    n_distinct = 0
+    for codes in columns:
+        # The codes of the columns so far, and of this one, are below the number of rows.
+        rows, distinct = pd.factorize(rows * len(rows) + codes)
+        n_distinct = len(distinct)
+        if n_distinct == len(rows):
+            break
+    return len(rows) - n_distinct
 
 
 def _is_whole(values: NDArray[Any]) -> bool:

@@ -71,7 +71,9 @@ def date_format(
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
-    texts = [text for text in _texts(words) if text is not None]
+    # A long column often repeats few dates or words.
+    distinct = dict.fromkeys(words)
+    texts = [text for text in _texts(distinct) if text is not None]
     if all(map(str.isdigit, texts)):
         return None
     readings: dict[str, Dates] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,8 @@ class FoldProtocol:
 class OuterFold:
     """One outer fold of one run.
 
-    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0.
+    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0. `train_rows`: the
+    number of random training rows to learn; None for all.
     """
 
     task: str
@@ -94,10 +95,17 @@ class OuterFold:
     run: int
     fold: int
     format: int = FORMAT
+    train_rows: int | None = field(default=None, metadata=OPTIONAL)
 
     @property
     def n_train(self) -> int:
-        """The number of training rows, according to the spec."""
+        """The number of training rows to learn, according to the spec."""
+        n_part = self._n_training_part
+        return n_part if self.train_rows is None else min(n_part, self.train_rows)
+
+    @property
+    def _n_training_part(self) -> int:
+        """The number of rows of the training part, according to the spec."""
         n = self.dataset.n_rows
         outer = self.protocol.outer
         if outer.kind == "official":
@@ -110,20 +118,19 @@ class OuterFold:
 class FoldData:
     """The rows of one outer fold, scaled.
 
-    `X_train`, `X_test` (ndarray or CSR matrix of shape (n, n_features)): the training rows are in
-    the order in which a sequential model learns them. `y_train`, `y_test` (ndarray of shape (n,)):
-    -1/+1 for two classes, 0, 1, ... for more, real values for regression. `labels`: every label of
-    the data set; None for regression. `raw` (data frame of shape (n_train, d) or None): the
-    training rows if they are encoded and imputed on each fold; inner folds are prepared from them.
-    `columns`: the kinds of the columns of `raw`. `groups`, `weights` (ndarray of shape (n_train,)
-    or None): the number of each training row's group, and its weight in a fit. `times` (ndarray of
-    shape (n_train,) or None): a number of each training row that rises with its time. `in_units`:
-    returns targets or predictions, of shape (n,), in the units of the metrics.
+    `prepare`: returns `X_train` and `X_test`; it is called when one of them is first used.
+    `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two classes, 0, 1, ... for more, real
+    values for regression. `labels`: every label of the data set; None for regression. `raw` (data
+    frame of shape (n_train, d) or None): the training rows if they are encoded and imputed on each
+    fold; inner folds are prepared from them. `columns`: the kinds of the columns of `raw`.
+    `groups`, `weights` (ndarray of shape (n_train,) or None): the number of each training row's
+    group, and its weight in a fit. `times` (ndarray of shape (n_train,) or None): a number of each
+    training row that rises with its time. `in_units`: returns targets or predictions, of shape
+    (n,), in the units of the metrics.
     """
 
-    X_train: Any
+    prepare: Callable[[], tuple[Any, Any]]
     y_train: NDArray[Any]
-    X_test: Any
     y_test: NDArray[Any]
     labels: list[int] | None
     raw: "pd.DataFrame | None" = None
@@ -132,6 +139,22 @@ class FoldData:
     times: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
+
+    @property
+    def X_train(self) -> Any:
+        """The training rows, in the order in which a sequential model learns them: an ndarray or a
+        CSR matrix of shape (n_train, n_features).
+        """
+        return self._inputs[0]
+
+    @property
+    def X_test(self) -> Any:
+        """The test rows: an ndarray or a CSR matrix of shape (n_test, n_features)."""
+        return self._inputs[1]
+
+    @cached_property
+    def _inputs(self) -> tuple[Any, Any]:
+        return self.prepare()
 
 
 def labels_of(data: "Dataset") -> list[int] | None:
@@ -155,6 +178,11 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     numbers = stratified_rows(
         data.y, dataset.rows, data.classes is not None, "subsample", data.name
     )
+    return _take_rows(data, numbers)
+
+
+def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
+    """Return the rows with these numbers of a data set."""
     splits = data.splits and {
         part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()
     }
@@ -215,17 +243,54 @@ def _parts(
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
-    dataset = outer_fold.dataset
-    protocol = outer_fold.protocol
     train, test = fold_rows(outer_fold, data_dir)
-    X = scaled_inputs(dataset, data_dir, protocol.scale, train)
-    return fold_of(load_rows(dataset, data_dir), X, protocol.targets, train, test)
+    data = load_rows(outer_fold.dataset, data_dir)
+    inputs = _all_inputs
+    if outer_fold.train_rows is not None:
+        inputs = _sampled_inputs
+        data = _take_rows(data, np.concatenate([train, test]))
+        train = np.arange(len(train))
+        test = np.arange(len(train), len(data.y))
+
+    def prepare() -> tuple[Any, Any]:
+        X = inputs(outer_fold, data_dir)
+        return X[train], X[test]  # copies, since a model may change its inputs
+
+    return fold_of(data, prepare, outer_fold.protocol.targets, train, test)
+
+
+@lru_cache(maxsize=1)
+def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
+    """Return all rows of a data set as inputs on an outer fold, cached because several models learn
+    one fold.
+    """
+    train = fold_rows(outer_fold, data_dir)[0]
+    return scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
+
+
+@lru_cache(maxsize=8)
+def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
+    """Return the learnt rows and then the test rows of an outer fold as inputs, if not all training
+    rows are learnt; cached because several models learn them.
+    """
+    train, test = fold_rows(outer_fold, data_dir)
+    data = _take_rows(load_rows(outer_fold.dataset, data_dir), np.concatenate([train, test]))
+    learnt = np.arange(len(train))
+    scale = outer_fold.protocol.scale
+    return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
 
 
 def fold_of(
-    data: "Dataset", X: Any, targets: TargetScale | None, train: Indices, test: Indices
+    data: "Dataset",
+    prepare: Callable[[], tuple[Any, Any]],
+    targets: TargetScale | None,
+    train: Indices,
+    test: Indices,
 ) -> FoldData:
-    """Return two parts of the rows of a data set, with the inputs `X` and scaled targets."""
+    """Return two parts of the rows of a data set, with scaled targets.
+
+    `prepare`: returns the inputs of the two parts.
+    """
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
@@ -239,7 +304,7 @@ def fold_of(
     }
     if data.is_raw:
         columns |= {"raw": preprocessing.take_rows(data.X, train), "columns": data.columns}
-    fold = FoldData(X[train], y[train], X[test], y[test], labels_of(data), **columns)
+    fold = FoldData(prepare, y[train], y[test], labels_of(data), **columns)
     if scale is None or scale.metrics == "scaled":
         return fold
     return replace(
@@ -252,6 +317,12 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[
         outer_fold.fold
     ]
-    return order_rows(
-        train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold
-    ), test
+    key = outer_fold.dataset.name, outer_fold.run, outer_fold.fold
+    train = order_rows(train, outer_fold.protocol.order, *key)
+    if outer_fold.train_rows is None:
+        return train, test
+    y = load_rows(outer_fold.dataset, data_dir).y[train]
+    is_classification = outer_fold.task == "classification"
+    n_learnt = min(outer_fold.train_rows, len(train))
+    learnt = stratified_rows(y, n_learnt, is_classification, "learnt", *key)
+    return train[learnt], test

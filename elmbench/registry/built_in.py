@@ -27,7 +27,9 @@ class ModelEntry:
     parameters that tables of the papers set. `baseline`: True for a model that `--with-baselines`
     adds to a run. `version`: part of every stored result's key, unless the estimator has a
     `model_version`. `origin`: the package or file of the entry. `cost`: floating-point operations
-    of one fit, from the rows, the columns and the hyperparameters; None if unknown. `sharing`:
+    of one fit, from the rows, the columns and the hyperparameters; None if unknown.
+    `prediction_cost`: those of the predictions, from the training rows, the test rows and the
+    columns; None if they are few. `sharing`:
     seconds of a search over those of all its fits by the cost, measured in the middle of the grid
     on tables of the papers; it is small for a model that shares work between candidates.
     """
@@ -42,6 +44,7 @@ class ModelEntry:
     version: str = ""
     origin: str = "built-in"
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
+    prediction_cost: Callable[[int, int, int], float] | None = None
     sharing: float = 0.3
 
     @property
@@ -88,6 +91,10 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
     size = params.get("n_hidden") or params.get("n_landmarks") or 400
     smaller = min(n, size)
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
+
+
+def _distances_cost(n_train: int, n_test: int, d: int) -> float:
+    return float(n_train * n_test * (2 * d + 20))  # a row of the kernel for each test row
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
@@ -260,7 +267,14 @@ _ENTRIES = (
         _hidden_cost,
     ),
     _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
-    _entry("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL, _kernel_cost),
+    _entry(
+        "k-elm",
+        "Kernel ELM",
+        "kernel_elm:KELM",
+        _KERNEL,
+        _kernel_cost,
+        prediction_cost=_distances_cost,
+    ),
     _entry(
         "kos-elm",
         "Kernel online sequential ELM that keeps every row",
@@ -298,7 +312,14 @@ _ENTRIES = (
         {"n_landmarks": _H, "gamma": _C},
         _hidden_cost,
     ),
-    _entry("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL, _kernel_cost),
+    _entry(
+        "ls-svm",
+        "Least-squares support vector machine",
+        "ls_svm:LSSVM",
+        _KERNEL,
+        _kernel_cost,
+        prediction_cost=_distances_cost,
+    ),
     _entry("rsvm", "Reduced support vector machine", "rsvm:RSVM", _MORE_LANDMARKS, _newton_cost),
     _classifier("bsgd", _ON_BUDGET, "bsgd:BSGD", _BUDGETS, _budget_cost),
     _classifier("pegasos", _LINEAR, "pegasos:Pegasos", {"C": _C}, _hyperplane_cost),
@@ -354,7 +375,14 @@ _ENTRIES = (
         _linear_cost,
     ),
     _entry("random-forest", "Random forest", "sklearn.ensemble:RandomForest", _TREES, _forest_cost),
-    _entry("knn", "k nearest neighbours", "baselines:KNN", _NEIGHBORS, _linear_cost),
+    _entry(
+        "knn",
+        "k nearest neighbours",
+        "baselines:KNN",
+        _NEIGHBORS,
+        _linear_cost,
+        prediction_cost=_distances_cost,
+    ),
     _entry(
         "dummy",
         "Most frequent class, or mean; ignores the features",

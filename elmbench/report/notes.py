@@ -50,6 +50,7 @@ def table_notes(
     yield from warning_notes(cells)
     yield from ending_notes(cells)
     yield from not_run_notes(resolved, datasets)
+    yield from train_rows_notes(resolved)
     yield from published_notes(resolved, datasets)
 
 
@@ -173,6 +174,17 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     for (dataset, reason), columns in columns_by_reason.items():
         if dataset in datasets:
             yield Note("ending", f"{dataset} {', '.join(columns)} not run: {reason}")
+
+
+def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
+    """Yield the models that learn only some training rows of each fold, and the number of rows."""
+    columns_by_rows: dict[int, list[str]] = {}
+    for column, model in resolved.spec.models.items():
+        if model.train_rows is not None:
+            columns_by_rows.setdefault(model.train_rows, []).append(column)
+    for train_rows, columns in sorted(columns_by_rows.items(), reverse=True):
+        rows = f"{train_rows:,} random training rows of each fold"
+        yield Note("ending", f"{', '.join(columns)} learnt {rows}, since the time was limited")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:

@@ -77,6 +77,8 @@ class ModelColumn(Spec):
     #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, so
     #: it has seen test rows.
     carry_over: Literal["none", "folds"] = "none"
+    #: The most training rows that the model learns in a fold, drawn at random; all by default.
+    train_rows: int | None = Field(default=None, ge=1)
 
     def adapt(self, dataset: str) -> ModelColumn:
         """Return the column with its changes for one data set."""

@@ -24,9 +24,11 @@ from elmbench.evaluation.predictions import (
 )
 from elmbench.evaluation.stored_predictions import packed_rows, stored_predictions
 from elmbench.models.candidate_problem import fit_model
+from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks.base import (
+    RATE,
     Context,
     FoldWork,
     Result,
@@ -69,7 +71,16 @@ class Fit(FoldWork):
         return 1 + (self.calibrate.folds if self.calibrate else 0)
 
     def seconds(self) -> float:
-        return 1.2 * self.number_of_fits * self.fit_seconds()
+        return self.seconds_of(self.outer_fold.n_train)
+
+    def seconds_of(self, n_train: int) -> float:
+        """Return the rough duration of the fit to some training rows, and of the predictions."""
+        n_test = self.data.n_rows - self.outer_fold.n_train
+        prediction = find_model(self.model.name).prediction_cost
+        predict_seconds = 0.0
+        if prediction is not None:
+            predict_seconds = prediction(n_train, n_test, self.data.n_features) / RATE
+        return 1.2 * self.number_of_fits * self.fit_seconds(n_train) + predict_seconds
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.

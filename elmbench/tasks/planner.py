@@ -198,8 +198,8 @@ class DatasetPlanner:
             splits_file=self._splits_file,
         )
 
-    def outer_fold(self, run: int, fold: int) -> OuterFold:
-        """Return an outer fold."""
+    def outer_fold(self, run: int, fold: int, train_rows: int | None = None) -> OuterFold:
+        """Return an outer fold, of which a model learns at most `train_rows` rows."""
         outer_protocol = self.protocol
         targets = (
             None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
@@ -207,7 +207,10 @@ class DatasetPlanner:
         protocol = FoldProtocol(
             outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets
         )
-        return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
+        whole = OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
+        if train_rows is None or train_rows >= whole.n_train:
+            return whole
+        return replace(whole, train_rows=train_rows)
 
     def model_ref(self, column: str) -> ModelRef:
         """Return a column's model, with the random stream of the first column that it inherits
@@ -388,7 +391,7 @@ class DatasetPlanner:
                 self._add_cell(column, run, fold, select, key=choice, family=family)
                 continue
             fit = kind(
-                outer_fold=self.outer_fold(run, fold),
+                outer_fold=self.outer_fold(run, fold, model.train_rows),
                 model=self.model_ref(column),
                 # Values that the column fixes take precedence over printed ones.
                 params=(printed or {}) | model.params,
@@ -408,7 +411,7 @@ class DatasetPlanner:
         choice.
         """
         family = CellFamily(
-            outer_fold=content_of(self.outer_fold(0, 0)),
+            outer_fold=content_of(self.outer_fold(0, 0, self.models[column].train_rows)),
             columns=[self._column_content(name) for name in self.with_ancestors(column)],
             carry_over=self.models[column].carry_over,
             select=select,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
@@ -80,15 +81,15 @@ class GridWork(FoldWork):
     def problem(
         self, data: FoldData, inherited_params: dict[str, Any], context: Context
     ) -> GridProblem:
-        """Return the problem of the grid on the training rows without folds; it replaces inherited
-        parameters.
+        """Return the problem of the grid, which replaces inherited parameters, without its rows and
+        folds.
         """
         factory, fixed = self.factory_with(inherited_params | self.params)
         fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
         return GridProblem(
             factory=factory,
-            X=data.X_train,
-            y=data.y_train,
+            X=np.empty((0, 0)),
+            y=data.y_train[:0],
             folds=[],
             candidates=self.grid.candidates(),
             fixed=fixed,

@@ -1,12 +1,9 @@
-"""Models compared from Python: arrays, data frames and estimators; comparisons within a time; the
-page on one.
-"""
+"""Models compared from Python: arrays, data frames and estimators; the page on a comparison."""
 
 import re
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,21 +21,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
-from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.final_model import ComparisonResults
 from elmbench.comparison.page import importance_of, plan_importance, write_page
-from elmbench.comparison.request import (
-    SVM_STEPS,
-    ComparisonRequest,
-    experiment_of,
-    prepare_comparison,
-)
+from elmbench.comparison.request import experiment_of
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.files import machine_name
-from elmbench.runs.execute import compute, execute
-from elmbench.runs.prepare import PreparedRun, RunOptions
+from elmbench.runs.execute import compute
 
 pytestmark = pytest.mark.usefixtures("alone")
 X, y = load_iris(return_X_y=True)
@@ -402,68 +391,6 @@ def test_held_out_rows_and_a_budget() -> None:
     assert "ridge, dummy not run: the budget of 0s is spent" in " ".join(nothing.text.split())
     whole = elmbench.compare(X, y, ["ridge"], budget="1h", folds=3)
     assert set(whole.cells["model"]) == {"ridge", "dummy"}
-
-
-# --- Comparisons within a time
-# ----------------------------------------------------------------------------------------
-
-GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
-#: Longer than any test takes.
-LONG = "200h"
-
-
-@pytest.fixture
-def comparison(tmp_path: Path) -> ComparisonRequest:
-    X, y = make_classification(60, 4, random_state=0)
-    path = write_arrays(X, y, tmp_path / "data", "toy", {})
-    return ComparisonRequest((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
-
-
-def test_cheap_models_come_first_and_those_of_unknown_duration_last(
-    comparison: ComparisonRequest, tmp_path: Path
-) -> None:
-    models: list[str] = []
-
-    def carry_out(run: PreparedRun) -> None:
-        models.extend(run.works[key].model_name for key in run.todo)
-        compute(run, lambda event: None, None)
-        assert run.store._path is None, "it is not closed, so its results may not be on the disk"
-
-    final = run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
-    assert list(dict.fromkeys(models)) == ["dummy", "ridge", "svm"]
-    assert sorted(models) == ["dummy"] * 2 + ["ridge"] * 4 + ["svm"] * 4
-    assert not final.todo
-    ((resolved, _),) = final.tables
-    assert resolved.spec.models["svm"].params == {"max_iter": SVM_STEPS}
-    assert not any(one.not_run for one in resolved.spec.models.values())
-
-
-def test_what_the_time_did_not_suffice_for_is_said(
-    comparison: ComparisonRequest, tmp_path: Path
-) -> None:
-    def models_and_notes(*left_out: str) -> tuple[set[str], str]:
-        def carry_out(run: PreparedRun) -> None:
-            run.todo = [key for key in run.todo if run.works[key].model_name not in left_out]
-            compute(run, lambda event: None, None)
-
-        (results,) = execute(
-            run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
-        )
-        return set(results.cells["model"]), " ".join(note.text for note in results.table.notes)
-
-    models, notes = models_and_notes("svm")
-    assert models == {"ridge", "dummy"}
-    assert "svm not run: the budget of 200h is spent" in notes
-    # The same command goes on from what is stored.
-    assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
-
-
-def test_no_work_begins_after_the_end(comparison: ComparisonRequest, tmp_path: Path) -> None:
-    run = prepare_comparison(
-        comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
-    )
-    (results,) = execute(run)
-    assert not len(results.cells)
 
 
 # --- The page of a comparison: its file, its pictures, and the permutation importance

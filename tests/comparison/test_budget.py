@@ -1,0 +1,199 @@
+"""Comparisons within a time: the order of models, and the steps with growing numbers of rows."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
+
+from elmbench.comparison import budget
+from elmbench.comparison.budget import run_within_budget
+from elmbench.comparison.request import SVM_STEPS, ComparisonRequest, prepare_comparison
+from elmbench.datasets.user_data import UserData, write_arrays
+from elmbench.evaluation.folds import fold_data, fold_rows, load_rows
+from elmbench.runs.execute import compute, execute
+from elmbench.runs.prepare import PreparedRun, RunOptions
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.search import Search
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
+#: Longer than any test takes.
+LONG = "200h"
+
+
+@pytest.fixture
+def comparison(tmp_path: Path) -> ComparisonRequest:
+    X, y = make_classification(60, 4, random_state=0)
+    path = write_arrays(X, y, tmp_path / "data", "toy", {})
+    return ComparisonRequest((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
+
+
+def test_cheap_models_come_first_and_those_of_unknown_duration_last(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
+    models: list[str] = []
+
+    def carry_out(run: PreparedRun) -> None:
+        models.extend(run.works[key].model_name for key in run.todo)
+        compute(run, lambda event: None, None)
+        assert run.store._path is None, "it is not closed, so its results may not be on the disk"
+
+    final = run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
+    assert list(dict.fromkeys(models)) == ["dummy", "ridge", "svm"]
+    assert sorted(models) == ["dummy"] * 2 + ["ridge"] * 4 + ["svm"] * 4
+    assert not final.todo
+    ((resolved, _),) = final.tables
+    assert resolved.spec.models["svm"].params == {"max_iter": SVM_STEPS}
+    assert not any(one.not_run for one in resolved.spec.models.values())
+
+
+def test_what_the_time_did_not_suffice_for_is_said(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
+    def models_and_notes(*left_out: str) -> tuple[set[str], str]:
+        def carry_out(run: PreparedRun) -> None:
+            run.todo = [key for key in run.todo if run.works[key].model_name not in left_out]
+            compute(run, lambda event: None, None)
+
+        (results,) = execute(
+            run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
+        )
+        return set(results.cells["model"]), " ".join(note.text for note in results.table.notes)
+
+    models, notes = models_and_notes("svm")
+    assert models == {"ridge", "dummy"}
+    assert "svm not run: the budget of 200h is spent" in notes
+    # The same command goes on from what is stored.
+    assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
+
+
+def test_no_work_begins_after_the_end(comparison: ComparisonRequest, tmp_path: Path) -> None:
+    run = prepare_comparison(
+        comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
+    )
+    (results,) = execute(run)
+    assert not len(results.cells)
+
+
+# --- Steps
+# ----------------------------------------------------------------------------------------
+
+MODELS = ("ridge", "knn", "elm", "extra-trees", "hist-gradient-boosting")
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ComparisonRequest:
+    """A comparison whose models learn 25, 100 and all 400 training rows of a fold."""
+    monkeypatch.setattr(budget, "_LEAST_ROWS", 20)
+    X, y = make_classification(800, 4, n_informative=3, n_redundant=0, random_state=0)
+    path = write_arrays(X, y, tmp_path / "data", "toy", {})
+    grids = {
+        "ridge": {"C": [1.0]},
+        "knn": {"n_neighbors": [5]},
+        "elm": {"C": [1.0], "n_hidden": [10]},
+        "extra-trees": {"n_estimators": [5]},
+        "hist-gradient-boosting": {"n_estimators": [5]},
+    }
+    return ComparisonRequest((UserData(str(path), "target"),), MODELS, grids, folds=2)
+
+
+def learnt_rows(run: PreparedRun) -> dict[str, int]:
+    """Return the training rows that each model of a plan learns in a fold."""
+    fits = [work for work in run.works.values() if isinstance(work, Fit)]
+    return {fit.model.name: fit.outer_fold.n_train for fit in fits}
+
+
+def steps_of(
+    comparison: ComparisonRequest, folder: Path, stop_after: int = 99
+) -> tuple[PreparedRun, list[dict[str, int]]]:
+    """Run a comparison whose time is over after some steps; return its plan, and the rows of the
+    models at each step.
+    """
+    steps: list[dict[str, int]] = []
+
+    def carry_out(run: PreparedRun) -> None:
+        if len(steps) < stop_after:
+            steps.append({run.works[key].model_name: 0 for key in run.todo})
+            steps[-1] |= {
+                name: rows for name, rows in learnt_rows(run).items() if name in steps[-1]
+            }
+            compute(run, lambda event: None, None)
+
+    return run_within_budget(comparison, RunOptions(), folder, LONG, carry_out), steps
+
+
+def test_all_models_learn_few_rows_and_the_promising_ones_more(
+    large: ComparisonRequest, tmp_path: Path
+) -> None:
+    final, steps = steps_of(large, tmp_path / "results")
+    assert steps[0] == dict.fromkeys((*MODELS, "dummy"), 25)
+    assert len(steps[1]) == 4  # three models and the dummy
+    assert set(steps[1].values()) == {100}
+    # With time left, the others learn all rows as well.
+    assert steps[2].keys() == steps[1].keys()
+    assert steps[3].keys() == steps[0].keys() - steps[1].keys()
+    assert set(steps[2].values()) | set(steps[3].values()) == {400}
+    assert learnt_rows(final) == dict.fromkeys((*MODELS, "dummy"), 400)
+    assert not final.todo
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_a_budget_that_ends_early_ranks_all_models_by_what_they_have_learnt(
+    large: ComparisonRequest, tmp_path: Path, stop_after: int
+) -> None:
+    final, steps = steps_of(large, tmp_path / "results", stop_after)
+    expected: dict[str, int] = {}
+    for step in steps:
+        expected |= step
+    assert learnt_rows(final) == expected
+    (results,) = execute(final)
+    assert set(results.cells["model"]) == {*MODELS, "dummy"}
+    assert set(results.cells["n_test"]) == {400}
+    notes = [note.text for note in results.table.notes if "learnt" in note.text]
+    few = [model for model, rows in expected.items() if rows == 25]
+    assert notes[-1].startswith(", ".join(name for name in (*MODELS, "dummy") if name in few))
+    assert "learnt 25 random training rows of each fold" in notes[-1]
+    # The same command goes on where this one ended.
+    whole, later = steps_of(large, tmp_path / "results")
+    assert len(later) == 4 - stop_after
+    assert learnt_rows(whole) == dict.fromkeys((*MODELS, "dummy"), 400)
+
+
+def test_what_cannot_end_is_not_begun(
+    large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds_of = Fit.seconds_of
+
+    def slow_with_all_rows(fit: Fit, n_train: int) -> float:
+        is_slow = fit.model.name == "extra-trees" and n_train > 25
+        return 1e12 if is_slow else seconds_of(fit, n_train)
+
+    monkeypatch.setattr(Fit, "seconds_of", slow_with_all_rows)
+    final, steps = steps_of(large, tmp_path / "results")
+    assert not any("extra-trees" in step for step in steps[1:])
+    assert learnt_rows(final)["extra-trees"] == 25
+
+
+def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
+    large: ComparisonRequest, tmp_path: Path
+) -> None:
+    final, _ = steps_of(large, tmp_path / "results", stop_after=1)
+    fits = [work for work in final.works.values() if isinstance(work, Fit)]
+    for fit in fits:
+        data = fold_data(fit.outer_fold, None)
+        train, test = fold_rows(fit.outer_fold, None)
+        whole = load_rows(fit.outer_fold.dataset, None)
+        assert len(set(train)) == 25
+        assert not set(train) & set(test)
+        assert abs(np.sum(whole.y[train] > 0) - 12.5) < 2
+        scaler = StandardScaler().fit(whole.X[train])
+        np.testing.assert_allclose(data.X_train, scaler.transform(whole.X[train]))
+        np.testing.assert_allclose(data.X_test, scaler.transform(whole.X[test]))
+        assert data.y_train.tolist() == whole.y[train].tolist()
+    # The search is that of all rows, so that later steps need no new one.
+    searches = [work for work in final.works.values() if isinstance(work, Search)]
+    assert {search.outer_fold.train_rows for search in searches} == {None}
