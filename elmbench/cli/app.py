@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Annotated, Any, cast
+from typing import IO, Annotated, Any, Literal, cast, get_args, get_origin
 
 import typer
 from typer import Option
@@ -25,14 +25,33 @@ from elmbench.terminal import EscapedStream
 
 class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; errors of its options begin without the kind of error that pydantic puts
-        first.
-        """
+        """Run a command; errors of its options are in the words of the suite."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
+            error.message = _in_our_words(error.message)
             raise
+
+
+#: The beginnings of pydantic's messages, and their words here.
+_MESSAGES = {
+    "Value error, ": "",
+    "Input should be a valid integer": "expected a whole number",
+    "Input should be a valid number": "expected a number",
+    "Input should be greater than or equal to": "expected a number of at least",
+    "Input should be less than or equal to": "expected a number of at most",
+    "Input should be": "expected",
+}
+
+
+def _in_our_words(message: str) -> str:
+    """Return a message of pydantic about an option in the words of the suite."""
+    for beginning, words in _MESSAGES.items():
+        if message.startswith(beginning):
+            # The rest of a message about a type repeats it.
+            rest = message.removeprefix(beginning).partition(", unable to parse")[0]
+            return words + rest
+    return message
 
 
 app = typer.Typer(
@@ -74,13 +93,19 @@ def options(
     context: typer.Context,
     results_dir: Annotated[
         str | None,
-        Option(envvar="ELMBENCH_RESULTS_DIR", help="Results folder (default: elmbench-results)."),
+        Option(
+            metavar="FOLDER",
+            envvar="ELMBENCH_RESULTS_DIR",
+            help="Results folder (default: elmbench-results).",
+        ),
     ] = None,
     data_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_DATA_DIR", help="Folder of your data files.")
+        str | None,
+        Option(metavar="FOLDER", envvar="ELMBENCH_DATA_DIR", help="Folder of your data files."),
     ] = None,
     cache_dir: Annotated[
-        str | None, Option(envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads.")
+        str | None,
+        Option(metavar="FOLDER", envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads."),
     ] = None,
     plugin: Annotated[
         list[Path] | None,
@@ -88,7 +113,11 @@ def options(
     ] = None,
     spec_dir: Annotated[
         list[Path] | None,
-        Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your data sets and tables; repeatable."),
+        Option(
+            metavar="FOLDER",
+            envvar="ELMBENCH_SPEC_DIR",
+            help="Folder of your data sets and tables; repeatable.",
+        ),
     ] = None,
     quiet: Annotated[
         bool,
@@ -159,6 +188,26 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], l
     return front, rest
 
 
+#: The placeholders of values in the help by type; other values are names.
+_PLACEHOLDERS = {int: "N", float: "N", Path: "FILE"}
+
+
+def _set_placeholders(command: Any) -> None:
+    """Give the options of a command and of its own commands placeholders such as FILE, NAME and N,
+    unless they have one.
+    """
+    for option in command.params:
+        annotation = option.type_descriptor.annotation
+        types = {annotation, *get_args(annotation)}
+        has_choices = any(get_origin(one) is Literal for one in (annotation, *types))
+        is_option = option.opts[0].startswith("-") and not option.is_flag
+        if is_option and option.metavar is None and not has_choices:
+            placeholders = [name for kind, name in _PLACEHOLDERS.items() if kind in types]
+            option.metavar = placeholders[0] if placeholders else "NAME"
+    for one in getattr(command, "commands", {}).values():
+        _set_placeholders(one)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -169,6 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
             )  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command: Any = typer.main.get_command(app)
+    _set_placeholders(command)
     front, rest = hoist(arguments, command.params)
     words = front + rest
     flags = {name for option in command.params if option.is_flag for name in option.opts}

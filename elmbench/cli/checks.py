@@ -197,7 +197,7 @@ def _stack_words(headings: Iterable[str]) -> list[str]:
 
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
-    """Yield the line that counts the claims, if there are any, and each that was decided."""
+    """Yield the line that counts the claims, if there are any, and each that was tested."""
     claims = [claim for paper in papers for claim in paper.claims]
     if claims:
         results = count_results(
@@ -206,11 +206,9 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
         n_claims = amount(len(claims), "claim")
         yield Text(f"{n_claims} of the papers: {results}; --json has them all.")
     for claim in claims:
-        if claim.is_decided:
-            yield Text(
-                f'{claim.table}: "{claim.claim.says}": {claim.verdict} (p = {claim.p:.2g})',
-                style="dim",
-            )
+        if claim.is_tested:
+            p = "" if claim.p is None else f" (p = {claim.p:.2g})"
+            yield Text(f'{claim.table}: "{claim.claim.says}": {claim.verdict}{p}', style="dim")
 
 
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:

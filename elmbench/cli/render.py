@@ -14,6 +14,7 @@ from elmbench.errors import amount
 from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Outer, Scale, Splitter
 
@@ -63,6 +64,33 @@ def experiment_text(file: ExperimentFile) -> RenderableType:
     if file.published_values:
         parts.append(Text("\nPublished", style="italic"))
         parts.append(_published_table(file))
+    return Group(*parts)
+
+
+def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType:
+    """Return a paper with its tables, main claims and readings as text."""
+    rows = [
+        (file.id, f"{file.spec.label}: {file.spec.title}", len(file.spec.claims)) for file in tables
+    ]
+    parts: list[RenderableType] = [
+        Text(f"{paper.key}  {paper.title}", style="bold"),
+        Text(paper.citation),
+        Text(""),
+        lines_text(
+            ("experiment", "title", "claims"), rows, right=("claims",), whole=("experiment",)
+        ),
+    ]
+    if paper.main_claims:
+        parts.append(Text("\nMain claims", style="italic"))
+        parts += [Text(f'- "{claim.says}" ({claim.where})') for claim in paper.main_claims]
+    if paper.readings:
+        parts.append(Text("\nReadings", style="italic"))
+        parts += [
+            Text(f"- {name} ({', '.join(reading.values)})")
+            for name, reading in paper.readings.items()
+        ]
+    command = state.complete(f"elmbench check {tables[0].id} --against published")
+    parts.append(Text(f"\nverdicts: {command}"))
     return Group(*parts)
 
 

@@ -138,6 +138,9 @@ def table_command(
     metric: Annotated[
         options.Words, typer.Option(help="Add a metric; the first ranks a comparison.")
     ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Print all readings, not only the default ones.")
+    ] = False,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.report.results import records
@@ -180,7 +183,9 @@ def table_command(
     if state.as_json:
         state.emit(records(results.summary))
     elif form == "text":
-        state.console.print(results.renderable(state.width))
+        state.console.print(results.renderable(state.width, readings=readings))
+        if results.n_other_readings and not readings:
+            state.say(f"{amount(results.n_other_readings, 'other reading')}: --readings")
     else:
         from elmbench.cli.checks import format_table
 

@@ -57,10 +57,12 @@ def run_command(
         int | None, Option(min=1, help="Number of runs; default: the profile's.")
     ] = None,
     reading: Annotated[
-        Words, Option(help="Use a reading, ID=VALUE; see `elmbench list readings`.")
+        Words, Option(metavar="ID=VALUE", help="Use a reading; see `elmbench list readings`.")
     ] = None,
     metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,
-    grid: Annotated[Words, Option(help="Grid of an added model: 'my-model: {C: [1, 10]}'.")] = None,
+    grid: Annotated[
+        Words, Option(metavar="GRID", help="Grid of an added model: 'my-model: {C: [1, 10]}'.")
+    ] = None,
     with_baselines: Annotated[
         bool, Option("--with-baselines", help="Add ridge, SVM, trees and others.")
     ] = False,
@@ -72,11 +74,15 @@ def run_command(
         str, Option(help="local, or dask for a cluster; see docs/cluster.md.")
     ] = "local",
     scheduler: Annotated[
-        str | None, Option(help="Address of a dask scheduler, such as tls://HOST:8786.")
+        str | None,
+        Option(metavar="ADDRESS", help="Address of a dask scheduler, such as tls://HOST:8786."),
     ] = None,
     blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in each worker.")] = 1,
     limit: Annotated[
-        str, Option(help="Limits of each search and fit, such as time=600s,memory=4GB.")
+        str,
+        Option(
+            metavar="LIMITS", help="Limits of each search and fit, such as time=600s,memory=4GB."
+        ),
     ] = "",
     dry_run: DryRun = False,
     retry: Retry = False,
@@ -161,7 +167,7 @@ def run_prepared(
     from elmbench.runs.execute import execute
 
     results = run_cells(prepared, executor, execute)
-    _show(results)
+    _show(results, prepared)
     finish(results)
     _exit_if_failed(prepared)
 
@@ -205,8 +211,9 @@ def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[...
             signal.signal(number, handler)
 
 
-def _show(results: Sequence[Results]) -> None:
-    """Print tables."""
+def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
+    """Print the tables of a run: the part that it was about, or all of it as JSON."""
+    from elmbench.report.results import part_of
     from elmbench.specs.profiles import COMPARE
     from elmbench.tables.result_table import CONCLUSION
 
@@ -226,14 +233,17 @@ def _show(results: Sequence[Results]) -> None:
                 for result in results
             ]
         )
-    for result in () if state.as_json else results:
+    for whole, (_, plan) in zip(() if state.as_json else results, prepared.tables, strict=False):
+        result = part_of(whole, plan.cells)
         # `compare` has printed the remarks on its data, and prints the conclusion last.
         is_comparison = result.resolved.profile == COMPARE and not state.silent
         elsewhere = ["data", *CONCLUSION] if is_comparison else []
         state.console.print(result.renderable(state.width, ["claim", *elsewhere]))
-        if result.claim_outcomes:
-            table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-            state.say(f"tested claims of the paper: {len(result.claim_outcomes)}; next: {table}")
+        table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
+        if whole.claim_outcomes:
+            state.say(f"tested claims of the paper: {len(whole.claim_outcomes)}; next: {table}")
+        elif len(result.cells) < len(whole.cells):
+            state.say(f"the whole table, with earlier cells: {table}")
         state.say(f"written to {result.folder}")
 
 

@@ -9,8 +9,10 @@ from elmbench.cli.options import TABLE, state
 
 
 @app.command("list")
-def list_command(what: Literal["experiments", "datasets", "models", "metrics", "readings"]) -> None:
-    """List experiments, data sets, models, metrics or readings."""
+def list_command(
+    what: Literal["papers", "experiments", "claims", "datasets", "models", "metrics", "readings"],
+) -> None:
+    """List papers, experiments, claims, data sets, models, metrics or readings."""
     from elmbench.cli.render import lines_text, readings_text
 
     find, headings = _LISTS[what]
@@ -20,11 +22,35 @@ def list_command(what: Literal["experiments", "datasets", "models", "metrics", "
         for line in lines
     ]
     text = (
-        lines_text(headings, rows, ("rows", "columns"), ("name", "id", "alias"))
+        lines_text(headings, rows, _NUMBERS, ("name", "id", "alias", "experiment"))
         if headings
         else readings_text(lines)
     )
     state.emit(lines, text)
+
+
+def _papers() -> Iterator[dict[str, Any]]:
+    from elmbench.specs.catalogue import tables_by_paper
+
+    for tables in tables_by_paper().values():
+        paper = tables[0].paper
+        yield {
+            "key": paper.key,
+            "year": paper.year,
+            "tables": len(tables),
+            "claims": sum(len(file.spec.claims) for file in tables),
+            "title": paper.title,
+            "authors": paper.authors,
+            "doi": paper.doi,
+        }
+
+
+def _claims() -> Iterator[dict[str, Any]]:
+    from elmbench.specs.catalogue import load_catalogue
+
+    for file in load_catalogue().values():
+        for claim in file.spec.claims:
+            yield {"experiment": file.id, "label": file.spec.label, "claim": claim.says}
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
@@ -90,8 +116,12 @@ def _readings() -> Iterator[dict[str, Any]]:
                 yield line | {"meaning": choice.says, "tables": tables}
 
 
+#: Headings of columns that are aligned to the right.
+_NUMBERS = ("rows", "columns", "tables", "claims")
 #: The kinds of list, with the columns of their tables; readings have blocks instead.
 _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]] = {
+    "papers": (_papers, ("key", "year", "tables", "claims", "title")),
+    "claims": (_claims, ("experiment", "claim")),
     "experiments": (_experiments, ("id", "alias", "title")),
     "datasets": (_datasets, ("name", "task", "rows", "columns", "title")),
     "models": (_models, ("name", "title", "parameters", "origin")),
@@ -102,10 +132,17 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 @app.command("show")
 def show_command(experiment: Annotated[str, TABLE]) -> None:
-    """Show a table's protocol, grids, data and published values."""
-    from elmbench.cli.render import experiment_text
-    from elmbench.specs.catalogue import find_experiment
+    """Show a table's protocol, grids, data and published values, or a paper's tables and claims."""
+    from elmbench.cli.render import experiment_text, paper_text
+    from elmbench.specs.catalogue import find_experiment, tables_by_paper
 
+    if tables := tables_by_paper().get(experiment):
+        paper = tables[0].paper
+        state.emit(
+            paper.model_dump(mode="json", by_alias=True) | {"tables": [file.id for file in tables]},
+            paper_text(paper, tables),
+        )
+        return
     file = find_experiment(experiment)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit(

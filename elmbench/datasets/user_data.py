@@ -53,6 +53,10 @@ class UserData(FileOptions, RowColumns):
         super().__init__(**options | {"location": location, "target": target, "task": task})
 
 
+#: The data sets that come with scikit-learn.
+OF_SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+
+
 class LocalFile(NamedTuple):
     """The file of a user's data on this machine."""
 
@@ -70,6 +74,12 @@ def local_file(location: str, target: str | int = "") -> LocalFile:
         # A link keeps its own name, as that of the file behind it may lack an ending.
         path = Path(os.path.expanduser(location))
         path = Path(os.path.realpath(path.parent), path.name)
+        if location in OF_SKLEARN and not path.exists():
+            raise ElmbenchError(
+                f"{path} does not exist",
+                expected="a file of rows",
+                next_step=f"sklearn:{location} is the data set of scikit-learn",
+            )
         return LocalFile(path, path.name, target)
     if kind == "openml" and not _OPENML_ID.fullmatch(name):
         problem = f"{location!r} is not an OpenML data set"
@@ -99,8 +109,8 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
     """
     from sklearn import datasets
 
-    names = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
-    if name not in names:
+    if name not in OF_SKLEARN:
+        names = [*OF_SKLEARN]
         raise unknown_name("scikit-learn data set", name, names, "elmbench compare sklearn:wine")
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
     labels = (

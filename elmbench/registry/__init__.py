@@ -38,14 +38,41 @@ def registry() -> dict[str, ModelEntry]:
     return entries
 
 
+#: Names that models are known by elsewhere, in lower case, and the names to type.
+_KNOWN_AS = {
+    "rf": "random-forest",
+    "randomforest": "random-forest",
+    "extratrees": "extra-trees",
+    "gbm": "hist-gradient-boosting",
+    "svc": "svm",
+    "logreg": "logistic-regression",
+    "kelm": "k-elm",
+    "xgb": "xgboost:XGBClassifier",
+    "xgboost": "xgboost:XGBClassifier",
+    "lgbm": "lightgbm:LGBMClassifier",
+    "lightgbm": "lightgbm:LGBMClassifier",
+    "catboost": "catboost:CatBoostClassifier",
+}
+
+
 def find_model(name: str) -> ModelEntry:
     """Return the entry of a model, by its name or by its address `package.module:Class`."""
     if ":" in name:
         return load_address(name)
     entries = registry()
-    if name not in entries:
+    if name in entries:
+        return entries[name]
+    known_as = _KNOWN_AS.get(name.lower().replace("_", "-"))
+    if known_as is None:
         raise unknown_name("model", name, list(entries), "elmbench list models")
-    return entries[name]
+    is_installed_apart = ":" in known_as
+    raise ElmbenchError(
+        f"unknown model {name!r} (did you mean {known_as!r}?)",
+        expected="a class of an installed package, as package:Class"
+        if is_installed_apart
+        else "a name of elmbench list models",
+        next_step=f"-m {known_as}",
+    )
 
 
 def make_model(name: str, *, task: str = "classification", **params: Any) -> Any:

@@ -43,7 +43,7 @@ from elmbench.results.kept_cells import all_commands, find_kept_cells, outdated_
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.base import Outputs
-from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable
+from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable, Section
 from elmbench.tasks.plan import Cell
 
 #: The cells of a table, from which most of its other files follow.
@@ -206,13 +206,32 @@ class Results:
         path = self.folder / PICTURE
         return path if path.is_file() else None
 
-    def renderable(self, width: int = WIDTH, hidden: Collection[str] = ()) -> RenderableType:
+    @cached_property
+    def _default_sections(self) -> tuple[Section, ...]:
+        """The sections of the default readings; all sections if these have no values of ours."""
+        sections = tuple(part for part in self.table.sections if not part.readings)
+        has_values = any(entry.mean is not None for part in sections for entry in part.entries)
+        return sections if has_values else self.table.sections
+
+    @property
+    def n_other_readings(self) -> int:
+        """The number of choices of readings that `renderable` leaves out without `readings`."""
+        left_out = self.table.sections[len(self._default_sections) :]
+        return len({section.readings for section in left_out})
+
+    def renderable(
+        self, width: int = WIDTH, hidden: Collection[str] = (), *, readings: bool = True
+    ) -> RenderableType:
         """Return the table as rich prints it in lines of `width` characters, with a last line that
         counts verdicts.
 
-        `hidden`: kinds of notes that are left out.
+        `hidden`: kinds of notes that are left out. `readings`: False for the default readings
+        alone, if there are values of them.
         """
-        table = table_text(self.table, self.resolved, width, hidden)
+        shown = self.table
+        if not readings:
+            shown = replace(shown, sections=self._default_sections)
+        table = table_text(shown, self.resolved, width, hidden)
         if self.resolved.file.spec.published is None:
             return table
         parts = [table, Text("")]
@@ -236,6 +255,14 @@ class Results:
 
     def _repr_html_(self) -> str:
         return html(self.table)
+
+
+def part_of(results: Results, cells: Iterable[Cell]) -> Results:
+    """Return the results of the groups of some cells."""
+    groups = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
+    lines = results.cells[GROUP].itertuples(index=False, name=None)
+    is_part = [line in groups for line in lines]
+    return replace(results, cells=results.cells[is_part].reset_index(drop=True))
 
 
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:

@@ -326,6 +326,14 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
             owners[name] = file.path
 
 
+def tables_by_paper() -> dict[str, list[ExperimentFile]]:
+    """Return the experiments of each paper, by its key."""
+    papers: dict[str, list[ExperimentFile]] = {}
+    for file in load_catalogue().values():
+        papers.setdefault(file.paper.key, []).append(file)
+    return papers
+
+
 def find_experiment(name: str) -> ExperimentFile:
     """Return an experiment by its id or alias."""
     files = load_catalogue()

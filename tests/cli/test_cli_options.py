@@ -265,3 +265,10 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
             ["bash", "-c", command], capture_output=True, text=True, check=True
         ).stdout
     )
+
+
+def test_placeholders_of_the_help(elmbench: Callable) -> None:
+    text = elmbench("run", "--help").out
+    assert all(words in text for words in ("--runs N ", "--paper NAME ", "--reading ID=VALUE "))
+    assert "<" not in text.partition("Options:")[2].replace("<=", "")
+    assert "--plugin FILE " in elmbench("--help").out

@@ -243,6 +243,47 @@ def test_limits_of_fits_and_of_searches(
     assert seconds == {("cell", fit), ("search", search)}
 
 
+def test_a_run_prints_what_it_was_about(elmbench: Callable, one: Path, worker: dict) -> None:
+    elmbench(*CI, "-m", "elm", "--reading", "order=stored")
+    first = elmbench(*CI, "-m", "elm").out
+    second = elmbench(*CI, "-m", "k-elm")
+    values, of_second = (text.partition("\n- ")[0] for text in (first, second.out))
+    assert "K-ELM" not in values
+    assert "reading order=stored" not in values
+    assert "K-ELM" in of_second
+    assert "FB-KOS-ELM" not in of_second
+    assert "the whole table, with earlier cells: elmbench table toy/one --profile ci" in second.out
+    assert set(cells()["model"]) == {"ELM", "K-ELM"}
+
+
+def test_a_table_prints_the_default_readings(elmbench: Callable, one: Path, worker: dict) -> None:
+    def printed(*options: str) -> str:
+        return " ".join(elmbench("table", "one", "--profile", "ci", *options).out.split())
+
+    elmbench(*CI, "-m", "elm", "--reading", "order=stored")
+    # There is nothing else to print.
+    assert "reading order=stored" in printed()
+    elmbench(*CI, "-m", "elm")
+    assert "reading order=stored" not in printed()
+    assert printed().endswith("1 other reading: --readings")
+    assert "reading order=stored" in printed("--readings")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--runs", "x"), "'--runs': expected a whole number"),
+        (("--blas-threads", "0"), "'--blas-threads': expected a number of at least 1"),
+        (("-m", "rf"), "did you mean 'random-forest'?"),
+        (("-m", "xgboost"), "Next: -m xgboost:XGBClassifier"),
+    ],
+)
+def test_errors_name_what_to_type(
+    elmbench: Callable, one: Path, worker: dict, words: tuple[str, ...], message: str
+) -> None:
+    assert message in elmbench(*CI, *words, code=2).err
+
+
 def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench(*CI)

@@ -130,6 +130,20 @@ def test_the_suites_own_specs_are_valid(
     assert "it.yaml: the key 'toy.title' is missing" in elmbench("validate", code=2).err
 
 
+def test_papers_and_their_claims(elmbench: Callable) -> None:
+    papers = {line["key"]: line for line in elmbench("list", "papers", "--json").json}
+    claims = elmbench("list", "claims", "--json").json
+    files = load_catalogue().values()
+    assert set(papers) == {file.paper.key for file in files}
+    assert len(claims) == sum(len(file.spec.claims) for file in files)
+    assert len(claims) == sum(paper["claims"] for paper in papers.values())
+    of_eem = elmbench("show", "eem", "--json").json
+    assert len(of_eem["tables"]) == papers["eem"]["tables"]
+    text = elmbench("show", "eem").out
+    assert text.startswith("eem  Extreme Entropy Machines")
+    assert all(f"{table} " in text for table in of_eem["tables"])
+
+
 VERBS = ["validate", "list experiments", "list readings", "show one", "run one", "table one",
 "check one",
          "baseline update one"]  # fmt: skip
