@@ -6,19 +6,20 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.datasets.missing_words import MISSING, present_words
 from elmbench.datasets.number_text import looks_numeric, may_have_thousands
 from elmbench.datasets.table import Table, few, may_be_codes, target_of, unused_name
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.specs.datasets.sources import FileOptions
 
 if TYPE_CHECKING:
@@ -42,6 +43,27 @@ PUBLIC = FileOptions(separator=",", decimal=".", header=True)
 PUBLIC_ROWS = PUBLIC.model_copy(update={"header": False})
 
 
+@dataclass(frozen=True)
+class _Head:
+    """The columns of a text table and its first rows."""
+
+    names: list[str]
+    #: True if the first row of the text holds the names.
+    has_header: bool
+    #: True if the first column holds the names of rows, which the header does not name.
+    has_row_names: bool
+    #: The last columns, if they are nearly empty and have no name.
+    spare: list[str]
+    #: The first rows of data.
+    rows: list[list[str]]
+
+    @property
+    def candidates(self) -> list[str]:
+        """The columns that may be a feature or the target."""
+        first = 1 if self.has_row_names else 0
+        return self.names[first : len(self.names) - len(self.spare)]
+
+
 def read_text(
     content: bytes,
     path: Path,
@@ -56,9 +78,8 @@ def read_text(
     `has_plain_numbers`: True if no point separates thousands.
     """
     text, notes = decode(content)
-    separator, text = _separator_of(
-        text.replace("\r\n", "\n").replace("\r", "\n"), layout.separator
-    )
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    separator, text = _separator_of(text, layout.separator)
     if not text.strip():
         raise ElmbenchError(
             f"{path} is empty",
@@ -67,43 +88,87 @@ def read_text(
         )
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
-    is_public = layout in (PUBLIC, PUBLIC_ROWS)
+    head = _read_head(text, separator, path, layout)
+    if layout.header is None:
+        notes.append(_remark_on_header(head.candidates, head.has_header))
+    target = target_of(head.candidates, choose, path)
+    is_public = _is_public(layout)
+    words = _columns_of_words(head.names, layout)
+    codes = [] if is_public else _columns_of_codes(head)
+    objects = [*(words or ()), target, *codes]
+    read = partial(_read_columns, text, separator, head.names, head.has_header)
+    frame = read(dtype=dict.fromkeys(objects, object))
+    if not is_public and not has_plain_numbers:
+        for name, column in _texts_with_thousands(frame, head, read).items():
+            frame[name] = column
+            words = (*(words or ()), name)
+    if head.has_row_names:
+        frame = frame.drop(columns=head.names[0])
+        notes.append("line 1 lacks the name of the first column, which is left out as row names")
+    nearly_empty = [name for name in head.spare if frame[name].notna().mean() <= 0.5]
+    if any(frame[name].notna().any() for name in nearly_empty):
+        notes.append(f"nearly empty columns without a name, left out: {few(nearly_empty, _SHOWN)}")
+    table = Table.of_frame(frame.drop(columns=nearly_empty), target, str(path), words)
+    return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
+
+
+def _is_public(layout: FileOptions) -> bool:
+    """Return True for the layout of a public file, in which nothing is detected."""
+    return layout in (PUBLIC, PUBLIC_ROWS)
+
+
+def _read_head(text: str, separator: str, path: Path, layout: FileOptions) -> _Head:
+    """Return the columns and the first rows; raise ElmbenchError if rows differ in length."""
+    is_public = _is_public(layout)
     sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
     has_row_names = False
     if not is_public and layout.header is not False:
         sample, has_row_names = _complete_header(sample)
-    names, header = _names_of(sample, path, layout.header)
-    width = len(names)
-    _check_widths(text, separator, path, width=width, is_detected=not layout.separator)
-    rows = sample[1:] if header else sample
-    spare = [] if is_public else _spare_columns(sample[0] if header else [], names, rows)
-    features = names[has_row_names : width - len(spare)]
-    if layout.header is None:
-        notes.append(_remark_on_header(features, header))
-    target = target_of(features, choose, path)
-    # pandas accepts a point as decimal mark even if the mark is a comma, and would drop the leading
-    # zeros of codes.
-    words = names if layout.decimal == "," else None if is_public else layout.words
-    columns = [] if is_public else zip(names, zip(*rows, strict=True), strict=False)
-    codes = [name for name, values in columns if may_be_codes(present_words(values))]
-    read = partial(_read_columns, text, separator, names, header)
-    frame = read(dtype=dict.fromkeys((*(words or ()), target, *codes), object))
-    if not (is_public or has_plain_numbers):
-        # The decimal mark is detected or checked later, from all columns.
-        candidates = [*_columns_of_thousands(frame, names, rows)]
-        for name in candidates:
-            column = read(dtype=object, usecols=[name])[name]
-            if may_have_thousands(column.dropna().unique()):
-                frame[name] = column
-                words = (*(words or ()), name)
-    if has_row_names:
-        frame = frame.drop(columns=names[0])
-        notes.append("line 1 lacks the name of the first column, which is left out as row names")
-    empty = [name for name in spare if frame[name].notna().mean() <= 0.5]
-    if any(frame[name].notna().any() for name in empty):
-        notes.append(f"nearly empty columns without a name, left out: {few(empty, _SHOWN)}")
-    table = Table.of_frame(frame.drop(columns=empty), target, str(path), words)
-    return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
+    names, has_header = _names_of(sample, path, layout.header)
+    _check_widths(text, separator, path, width=len(names), is_detected=not layout.separator)
+    header = sample[0] if has_header else []
+    rows = sample[1:] if has_header else sample
+    spare = [] if is_public else _spare_columns(header, names, rows)
+    return _Head(
+        names=names,
+        has_header=has_header,
+        has_row_names=has_row_names,
+        spare=spare,
+        rows=rows,
+    )
+
+
+def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] | None:
+    """Return the columns whose number text stays text at first; None if there are none."""
+    if layout.decimal == ",":
+        # pandas accepts a point as decimal mark even if the mark is a comma.
+        return names
+    return None if _is_public(layout) else layout.words
+
+
+def _columns_of_codes(head: _Head) -> list[str]:
+    """Return the columns that may hold codes, whose leading zeros pandas would drop."""
+    columns = zip(*head.rows, strict=True)
+    return [
+        name
+        for name, values in zip(head.names, columns, strict=False)
+        if may_be_codes(present_words(values))
+    ]
+
+
+def _texts_with_thousands(
+    frame: pd.DataFrame, head: _Head, read: Callable[..., pd.DataFrame]
+) -> dict[str, pd.Series[Any]]:
+    """Return the text of each column of floats whose points may separate thousands.
+
+    The decimal mark is detected or checked later, from all columns.
+    """
+    texts = {}
+    for name in _columns_of_thousands(frame, head.names, head.rows):
+        column = read(dtype=object, usecols=[name])[name]
+        if may_have_thousands(column.dropna().unique()):
+            texts[name] = column
+    return texts
 
 
 def _read_columns(
@@ -137,17 +202,28 @@ def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
     R leaves out the name of the column of row names; other programs end all rows but the header
     with a separator.
     """
-    first, *others = rows
-    if {len(row) for row in others} != {len(first) + 1}:
+    header, *data = rows
+    widths = {len(row) for row in data}
+    if widths != {len(header) + 1}:
         return rows, False
-    if all(row[-1].strip() in MISSING for row in others):
-        return [[*first, ""], *others], False
-    row_names = [row[0] for row in others]
-    are_names = len({*row_names}) == len(row_names) and all(
-        name.isdigit() or not looks_numeric(name) for name in row_names
-    )
-    is_title = len(first) == 1 or (len(others) > 1 and _has_header(others))
-    return ([["", *first], *others], True) if are_names and not is_title else (rows, False)
+    if all(row[-1].strip() in MISSING for row in data):
+        return [[*header, ""], *data], False
+    if not _are_row_names([row[0] for row in data]) or _is_title(header, data):
+        return rows, False
+    return [["", *header], *data], True
+
+
+def _are_row_names(words: list[str]) -> bool:
+    """Return True if distinct words may name rows: whole numbers, or no numbers at all."""
+    are_distinct = len(set(words)) == len(words)
+    return are_distinct and all(word.isdigit() or not looks_numeric(word) for word in words)
+
+
+def _is_title(first: list[str], others: list[list[str]]) -> bool:
+    """Return True if a row of one field less than the others is a title above the header."""
+    if len(first) == 1:
+        return True
+    return len(others) > 1 and _has_header(others)
 
 
 def _names_of(sample: list[list[str]], path: Path, header: bool | None) -> tuple[list[str], bool]:
@@ -155,17 +231,11 @@ def _names_of(sample: list[list[str]], path: Path, header: bool | None) -> tuple
 
     `header`: None to detect it.
     """
-    words = [*map(str.strip, sample[0])]
+    words = [word.strip() for word in sample[0]]
     if header is None:
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(words))])
-        named = sum(map(bool, words))
-        if header and 2 * named < len(words):  # a title, such as workbooks have
-            title = few([*filter(None, words)], _SHOWN)
-            problem = f"{path}: line 1 names {named} of {len(words)} columns ({title})"
-            next_step = (
-                "remove the lines above the header, or give --header if line 1 is the header"
-            )
-            raise ElmbenchError(problem, expected="a header", next_step=next_step)
+        if header:
+            _check_header(words, path)
     if not header:
         return [f"x{position}" for position in range(len(words))], False
     names = [
@@ -173,6 +243,19 @@ def _names_of(sample: list[list[str]], path: Path, header: bool | None) -> tuple
         for position, name in enumerate(words, start=1)
     ]
     return names, True
+
+
+def _check_header(words: list[str], path: Path) -> None:
+    """Raise ElmbenchError if a detected header is a title, such as workbooks have."""
+    named = [word for word in words if word]
+    if 2 * len(named) >= len(words):
+        return
+    title = few(named, _SHOWN)
+    raise ElmbenchError(
+        f"{path}: line 1 names {len(named)} of {len(words)} columns ({title})",
+        expected="a header",
+        next_step="remove the lines above the header, or give --header if line 1 is the header",
+    )
 
 
 def _remark_on_header(names: list[str], header: bool) -> str:
@@ -186,15 +269,18 @@ def _remark_on_header(names: list[str], header: bool) -> str:
 def _spare_columns(header: list[str], names: list[str], rows: list[list[str]]) -> list[str]:
     """Return the last columns that are nearly empty and have no name, such as trailing separators
     and stray cells make.
+
+    Without a header, only columns without any value are spare.
     """
+    most_present = len(rows) / 2 if header else 0
     spare: list[str] = []
     for position in reversed(range(1, len(names))):
         is_named = bool(header and header[position].strip())
-        present = sum(row[position].strip() not in MISSING for row in rows)
-        if is_named or not rows or present > (len(rows) / 2 if header else 0):
+        n_present = sum(row[position].strip() not in MISSING for row in rows)
+        if is_named or not rows or n_present > most_present:
             break
-        spare.append(names[position])
-    return spare[::-1]
+        spare.insert(0, names[position])
+    return spare
 
 
 def _columns_of_thousands(
@@ -204,17 +290,23 @@ def _columns_of_thousands(
     for position, name in enumerate(names):
         # The array: operations on series of pandas would take a millisecond a column.
         values = frame[name].to_numpy()
-        if values.dtype != np.float64:
+        if values.dtype != np.float64 or not _may_be_thousands(values):
             continue
-        pointed = [row[position] for row in sample if "." in row[position]]
-        size = np.abs(values)
-        with np.errstate(over="ignore", invalid="ignore"):
-            thousands = values * 1000
-            is_near_whole = np.abs(thousands - np.round(thousands)) < 1e-6
-        is_short = (size >= 1) & (size < 1000) & is_near_whole
-        is_possible = np.isnan(values) | (values == np.round(values)) | is_short
-        if is_possible.all() and (not pointed or may_have_thousands(pointed)):
+        words = [row[position] for row in sample]
+        pointed = [word for word in words if "." in word]
+        if not pointed or may_have_thousands(pointed):
             yield name
+
+
+def _may_be_thousands(values: NDArray[np.float64]) -> bool:
+    """Return True if all floats are missing, whole, or from 1 to 1000 with three decimals."""
+    is_whole = values == np.round(values)
+    size = np.abs(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        thousands = values * 1000
+        has_three_decimals = np.abs(thousands - np.round(thousands)) < 1e-6
+    is_short = (size >= 1) & (size < 1000) & has_three_decimals
+    return bool((np.isnan(values) | is_whole | is_short).all())
 
 
 def decode(content: bytes) -> tuple[str, list[str]]:
@@ -233,15 +325,13 @@ def decode(content: bytes) -> tuple[str, list[str]]:
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
     """Yield the fields of each row that is not blank."""
-    lines = (
-        match[0] for match in re.finditer(".*\n?", text)
-    )  # a copy of the text takes longer than the first rows
+    # Not text.splitlines(): a copy of the text takes longer than the first rows.
+    lines = (match[0] for match in re.finditer(".*\n?", text))
     return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
 
 
 def _separator_of(text: str, separator: str) -> tuple[str, str]:
-    """Return the given separator, or the one that splits all rows of a sample into equally many
-    fields, most of them numbers, and the text.
+    """Return the given separator, or the detected one, and the text.
 
     The text lacks the line `sep=;` that some programs put first.
     """
@@ -254,47 +344,61 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
         problem = f"the separator {separator!r} has {len(separator)} characters"
         next_step = "correct --sep"
         raise ElmbenchError(problem, expected="one character, or tab or space", next_step=next_step)
-    if separator:
-        return separator, text
-    numbers: dict[str, int] = {}
+    return separator or _detect_separator(text), text
+
+
+def _detect_separator(text: str) -> str:
+    """Return the separator that splits all rows of a sample into equally many fields, most of them
+    numbers.
+    """
+    n_numbers: dict[str, int] = {}
     for separator in SEPARATORS:
         try:
-            rows = [*islice(_rows(text, separator), _SAMPLE)]
+            rows = list(islice(_rows(text, separator), _SAMPLE))
         except csv.Error:  # a line of a wide table is too long for one field
             continue
-        widths = {len(row) for row in rows}
-        if len(widths) == 2 and len(rows) > 2:
-            widths = {len(row) for row in _complete_header(rows)[0]}
-        if len(widths) == 1 and widths != {1}:
+        if _are_table(rows):
             fields = [field for row in rows[1:_FEW_ROWS] for field in row[:_FEW_FIELDS]]
-            numbers[separator] = sum(map(looks_numeric, fields))
-    if numbers:
-        return max(numbers, key=lambda separator: numbers[separator]), text
-    return max(",\t;|", key=first.count), text
+            n_numbers[separator] = sum(map(looks_numeric, fields))
+    if n_numbers:
+        return max(n_numbers, key=lambda separator: n_numbers[separator])
+    first_line = text.partition("\n")[0]
+    return max(",\t;|", key=first_line.count)
+
+
+def _are_table(rows: list[list[str]]) -> bool:
+    """Return True if rows have equally many fields, two or more, once their header is complete."""
+    widths = {len(row) for row in rows}
+    if len(widths) == 2 and len(rows) > 2:
+        completed, _ = _complete_header(rows)
+        widths = {len(row) for row in completed}
+    return len(widths) == 1 and widths != {1}
 
 
 def _check_widths(text: str, separator: str, path: Path, *, width: int, is_detected: bool) -> None:
     """Raise ElmbenchError unless all rows below line 1 have the same number of fields: pandas
     completes short rows silently.
 
-    `width`: that of line 1.
+    `width`: the number of fields in line 1.
     """
     widths = _widths(text, separator)
     next(widths)
-    for start, end, later in widths:
-        if later != width:
-            lines = (
-                f"line {start}"
-                if start == end
-                else f"lines {start} to {end}, which a quotation mark joins"
-            )
-            problem = f"{path}: found {later} field{'s' * (later != 1)} in {lines}"
-            separated = f"separated by {SEPARATORS.get(separator, repr(separator))}"
-            expected = f"{width} field{'s' * (width != 1)} {separated}, as in line 1"
-            is_preamble = width < later and all(other == later for _, _, other in widths)
-            correct = "remove the lines above the header" if is_preamble else "correct the file"
-            next_step = f"{correct}{', or name its separator by --sep' * is_detected}"
-            raise ElmbenchError(problem, expected=expected, next_step=next_step)
+    for start, end, found in widths:
+        if found == width:
+            continue
+        lines = f"line {start}"
+        if end != start:
+            lines = f"lines {start} to {end}, which a quotation mark joins"
+        is_preamble = width < found and all(later == found for _, _, later in widths)
+        next_step = "remove the lines above the header" if is_preamble else "correct the file"
+        if is_detected:
+            next_step += ", or name its separator by --sep"
+        title = SEPARATORS.get(separator, repr(separator))
+        raise ElmbenchError(
+            f"{path}: found {amount(found, 'field')} in {lines}",
+            expected=f"{amount(width, 'field')} separated by {title}, as in line 1",
+            next_step=next_step,
+        )
 
 
 def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
@@ -317,21 +421,23 @@ def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
 def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names, which differ in kind from the rows below."""
     numbers = []
-    repeated = False
-    few = False
+    has_repeated_name = False
+    has_categories = False
     for name, *others in zip(*rows, strict=False):
         texts = [word for word in others if word not in MISSING]
-        if not (name or texts):
+        if not name and not texts:
             continue
-        if texts and 2 * sum(map(looks_numeric, texts)) > len(texts):
+        n_numbers = sum(map(looks_numeric, texts))
+        if 2 * n_numbers > len(texts):
             if name and not looks_numeric(name) and name not in MISSING:
                 return True
             numbers.append(name)
         else:
-            repeated |= name in texts
-            few |= len(set(texts)) <= len(texts) / 2
-    if repeated or not numbers:
-        return not repeated
+            has_repeated_name |= name in texts
+            has_categories |= len(set(texts)) <= len(texts) / 2
+    if has_repeated_name or not numbers:
+        return not has_repeated_name
     # All columns of numbers begin with a number. Names may be numbers as well, such as positions or
     # wavelengths.
-    return few or numbers == [str(position) for position in range(len(numbers))]
+    positions = [str(position) for position in range(len(numbers))]
+    return has_categories or numbers == positions
