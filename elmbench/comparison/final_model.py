@@ -21,7 +21,7 @@ from elmbench.datasets.table import few, label_word
 from elmbench.datasets.values import as_read
 from elmbench.errors import ElmbenchError, amount, first_line, messages_for_python
 from elmbench.evaluation.folds import FoldProtocol, fold_of, load_rows
-from elmbench.evaluation.model_order import ranking
+from elmbench.evaluation.model_order import rank_models
 from elmbench.evaluation.preprocessing import (
     pipeline_of,
     prepared_inputs,
@@ -124,7 +124,7 @@ def choose_best(results: Results) -> BestModel:
     """
     resolved = results.resolved
     (spec,) = resolved.datasets.values()
-    order = ranking(results.summary, spec.name, resolved)
+    order = rank_models(results.summary, spec.name, resolved)
     if order.models:
         reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
         return BestModel(order.models[0], reason)

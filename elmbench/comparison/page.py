@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.datasets.load import load_from_spec
-from elmbench.evaluation.model_order import ranking
+from elmbench.evaluation.model_order import rank_models
 from elmbench.files import write_atomically
 from elmbench.report.results import IMPORTANCE, Results, has_cells
 from elmbench.report.site.pages import comparison_html
@@ -29,7 +29,7 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """
     ((resolved, plan),) = run.tables
     best = {
-        name: ranking(results.summary, name, resolved).models[:1]
+        name: rank_models(results.summary, name, resolved).models[:1]
         for name, spec in resolved.datasets.items()
         if not spec.sparse
     }

@@ -113,7 +113,8 @@ def _about_labels(table: Table) -> Iterator[str]:
     words = label_words(table.target)
     labels = sorted(set(words) - {None})
     if table.n_train is not None:
-        new = sorted({*words[table.n_train :]} - {*words[: table.n_train], None})
+        trained = {*words[: table.n_train], None}
+        new = sorted({*words[table.n_train :]} - trained)
         if new:
             yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct them"
     spellings = Counter(label.casefold() for label in labels)
@@ -234,13 +235,15 @@ def _groups_in_several_parts(
 
 
 def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each row, the last time of the rows of other parts; -1 if there are none."""
+    """Return, for each row, the last time in all parts but its own; -1 if there are none."""
     numbers, part_of = np.unique(parts, return_inverse=True)
-    last = np.full(len(numbers), -1)
-    np.maximum.at(last, part_of, times)
-    latest = np.argmax(last)
-    last_of_others = np.full(len(numbers), last[latest])
-    last_of_others[latest] = np.max(np.delete(last, latest), initial=-1)
+    last_of_part = np.full(len(numbers), -1)
+    np.maximum.at(last_of_part, part_of, times)
+    latest_part = np.argmax(last_of_part)
+    second_latest = np.max(np.delete(last_of_part, latest_part), initial=-1)
+    # The other parts of all but the latest part include the latest.
+    last_of_others = np.full(len(numbers), last_of_part[latest_part])
+    last_of_others[latest_part] = second_latest
     return np.asarray(last_of_others[part_of], dtype=np.int64)
 
 

@@ -70,12 +70,12 @@ class Columns(NamedTuple):
         """Return the kinds of the columns of a table."""
         dates = {name: table.dates[name] for name in table.names if name in table.dates}
         text = tuple(name for name in table.names if name in table.text)
-        others = {*dates, *text}
-        words = tuple(name for name in table.names if name in table.nominal and name not in others)
+        nominal = [name for name in table.names if name in table.nominal]
+        words = [name for name in nominal if name not in dates and name not in text]
         return cls(
             numbers=tuple(name for name in table.names if name not in table.nominal),
             dates=dates,
-            words=words,
+            words=tuple(words),
             codes=tuple(name for name in words if name in table.codes),
             decimal=table.decimal,
             text=text,
@@ -83,9 +83,10 @@ class Columns(NamedTuple):
 
     def only(self, names: Collection[str]) -> Self:
         """Return the kinds of some of the columns."""
+        dates = {name: form for name, form in self.dates.items() if name in names}
         return self._replace(
             numbers=tuple(name for name in self.numbers if name in names),
-            dates={name: form for name, form in self.dates.items() if name in names},
+            dates=dates,
             words=tuple(name for name in self.words if name in names),
             text=tuple(name for name in self.text if name in names),
         )
@@ -196,9 +197,9 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     parts.append(("y", y, "<f8"))
     for name, array, kind in parts:
         digest.update(f"|{name}{X.shape}|".encode())
-        for block in np.array_split(
-            np.asarray(array), max(1, array.size // 1_000_000)
-        ):  # no second copy of it all
+        # In blocks, so that no second copy of the array is made.
+        n_blocks = max(1, array.size // _BLOCK)
+        for block in np.array_split(np.asarray(array), n_blocks):
             # Adding zero turns -0.0, which some sources print, into 0.0.
             digest.update(np.ascontiguousarray(block + 0, dtype=kind).tobytes())
     for word in more:
@@ -207,7 +208,7 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
 
 
 def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
-    """Return a description of how rows differ from those of a fingerprint; empty if they do not.
+    """Return descriptions of the differences between rows and a fingerprint; empty if they match.
 
     Official parts are compared if both have them. A fingerprint with `part: train` is compared with
     the training part.
@@ -220,12 +221,19 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
         y = y[:n_train]
         n_train = None
     numbers = fingerprint_numbers(X, y, data.task, n_train)
-    pairs = {name: (values, getattr(expected, name)) for name, values in numbers.items()}
     return tuple(
         _MEANING[name]
-        for name, (one, other) in pairs.items()
-        if one and other and not (np.abs(np.subtract(one, other)) <= _SAME).all()
+        for name, values in numbers.items()
+        if not _are_same(values, getattr(expected, name))
     )
+
+
+def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
+    """Return True if numbers agree, or if one of the two fingerprints lacks them."""
+    if not values or not expected:
+        return True
+    distances = np.abs(np.subtract(values, expected))
+    return bool((distances <= _SAME).all())
 
 
 def _weights(y: NDArray[Any], task: str) -> Array:
@@ -244,22 +252,17 @@ def fingerprint_numbers(
     """Return the numbers of a fingerprint, by what they describe, from prepared rows and
     targets.
     """
-    if sp.issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        std = np.sqrt(np.maximum(squares - mean**2, 0.0))
-    else:
-        mean = X.mean(axis=0)
-        std = X.std(axis=0)
+    mean, std = _moments(X)
     varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
     total, energy, class_means = _projections(X, mean, std, varying, _weights(y, task))
     target = np.asarray(y, dtype=np.float64)
     if not varying.any() or target.std() == 0:  # which no data set has
-        return {"columns": (np.nan,) * 3}
-    logs = np.log(std[varying])
+        return {"columns": (np.nan, np.nan, np.nan)}
+    # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
+    ratios = np.arcsinh(mean[varying] / std[varying])
+    scales = np.log(std[varying])
     numbers = {
-        # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
-        "columns": (np.mean(np.arcsinh(mean[varying] / std[varying])), np.mean(logs), np.std(logs)),
+        "columns": (np.mean(ratios), np.mean(scales), np.std(scales)),
         "rows": (np.std(total), np.mean(_standardise(total) ** 3), np.std(energy)),
         "target": (
             np.arcsinh(target.mean() / target.std()),
@@ -271,9 +274,20 @@ def fingerprint_numbers(
         "parts": (),
     }
     if n_train is not None:
-        part = (np.arange(len(target)) < n_train).astype(np.float64)
+        is_training = np.arange(len(target)) < n_train
+        part = is_training.astype(np.float64)
         numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
     return {name: tuple(map(float, values)) for name, values in numbers.items()}
+
+
+def _moments(X: Any) -> tuple[Array, Array]:
+    """Return the mean and the standard deviation of each column of dense or sparse rows."""
+    if not sp.issparse(X):
+        return X.mean(axis=0), X.std(axis=0)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    std = np.sqrt(np.maximum(squares - mean**2, 0.0))
+    return mean, std
 
 
 def _projections(
@@ -282,25 +296,44 @@ def _projections(
     """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape
     (d, k).
     """
-    n = X.shape[0]
-    d = int(varying.sum())
+    n_rows = X.shape[0]
+    n_varying = int(varying.sum())
     factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
-    if sp.issparse(X):
-        Z = sp.csr_matrix(X @ sp.diags(factors))
-        shift = mean * factors
-        total = np.asarray(Z.sum(axis=1)).ravel() - shift.sum()
-        energy = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() - 2.0 * (Z @ shift) + shift @ shift
-        products = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
-    else:
-        total = np.empty(n)
-        energy = np.empty(n)
-        products = np.zeros((X.shape[1], weights.shape[1]))
-        for rows in np.array_split(np.arange(n), max(1, X.size // _BLOCK)):
-            block = (X[rows] - mean) * factors
-            total[rows] = block.sum(axis=1)
-            energy[rows] = np.einsum("ij,ij->i", block, block)
-            products += block.T @ weights[rows]
-    return total / d, energy / d, products[varying] / n
+    project = _project_sparse if sp.issparse(X) else _project_dense
+    total, energy, products = project(X, mean, factors, weights)
+    return total / n_varying, energy / n_varying, products[varying] / n_rows
+
+
+def _project_sparse(
+    X: Any, mean: Array, factors: Array, weights: Array
+) -> tuple[Array, Array, Array]:
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W.
+
+    Z itself would be dense: the rows are scaled alone, and the mean is subtracted from the results.
+    """
+    scaled = sp.csr_matrix(X @ sp.diags(factors))
+    shift = mean * factors
+    total = np.asarray(scaled.sum(axis=1)).ravel() - shift.sum()
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+    energy = squares - 2.0 * (scaled @ shift) + shift @ shift
+    products = scaled.T @ weights - np.outer(shift, weights.sum(axis=0))
+    return total, energy, products
+
+
+def _project_dense(
+    X: Array, mean: Array, factors: Array, weights: Array
+) -> tuple[Array, Array, Array]:
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W."""
+    n_rows, n_columns = X.shape
+    total = np.empty(n_rows)
+    energy = np.empty(n_rows)
+    products = np.zeros((n_columns, weights.shape[1]))
+    for rows in np.array_split(np.arange(n_rows), max(1, X.size // _BLOCK)):
+        block = (X[rows] - mean) * factors
+        total[rows] = block.sum(axis=1)
+        energy[rows] = np.einsum("ij,ij->i", block, block)
+        products += block.T @ weights[rows]
+    return total, energy, products
 
 
 def _standardise(values: NDArray[Any]) -> Array:

@@ -161,7 +161,8 @@ def _first_fraction(table: Table) -> _Example | None:
         return None
     for index, name in enumerate(table.names):
         values = table.X[:, index]
-        fractions = values[np.isfinite(values) & (values != np.round(values))]
+        is_fraction = np.isfinite(values) & (values != np.round(values))
+        fractions = values[is_fraction]
         if len(fractions):
             return _Example(column=name, word=str(fractions[0]))
     return None
@@ -175,10 +176,14 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example
     """
     for name, words in columns.items():
         marked = [word for word in words if mark in word and _is_ambiguous(word)]
-        if not marked:
-            continue
-        rest = [word for word in words if mark not in word and looks_numeric(word)]
-        is_grouped = not any(_UNGROUPED.match(word) for word in rest)
-        if not is_grouped or not (rest or any(word.count(mark) > 1 for word in words)):
+        if marked and not _are_evident_thousands(words, mark):
             return _Example(column=name, word=marked[0])
     return None
+
+
+def _are_evident_thousands(words: list[str], mark: str) -> bool:
+    """Return True if a mark can only separate thousands in the numbers of a column."""
+    unmarked = [word for word in words if mark not in word and looks_numeric(word)]
+    if any(_UNGROUPED.match(word) for word in unmarked):
+        return False
+    return bool(unmarked) or any(word.count(mark) > 1 for word in words)

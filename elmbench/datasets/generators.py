@@ -43,7 +43,9 @@ def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64
     y = stream.integers(3, size=rows)
     u = stream.random(rows)[:, None]
     first, second = np.array(MIXED)[y].T
-    return u * waves[first] + (1.0 - u) * waves[second] + stream.standard_normal((rows, 21)), y
+    mixture = u * waves[first] + (1.0 - u) * waves[second]
+    noise = stream.standard_normal((rows, 21))
+    return mixture + noise, y
 
 
 def draw_sparse_rows(
@@ -58,12 +60,13 @@ def draw_sparse_rows(
     n_entries = round(density * features)
     indices = np.empty((rows, n_entries), dtype=np.int64)
     for row in range(rows):
-        indices[row] = np.sort(stream.choice(features, n_entries, replace=False, shuffle=False))
+        drawn = stream.choice(features, n_entries, replace=False, shuffle=False)
+        indices[row] = np.sort(drawn)
     values = 1.0 - stream.random(rows * n_entries)
-    X = sp.csr_matrix(
-        (values, indices.ravel(), np.arange(rows + 1) * n_entries), shape=(rows, features)
-    )
-    return X, stream.permutation(np.where(np.arange(rows) % 2, 1, -1))
+    starts = np.arange(rows + 1) * n_entries
+    X = sp.csr_matrix((values, indices.ravel(), starts), shape=(rows, features))
+    is_positive = np.arange(rows) % 2 == 1
+    return X, stream.permutation(np.where(is_positive, 1, -1))
 
 
 def integrate(history: Array, n_samples: int) -> Array:
@@ -112,14 +115,14 @@ def mackey_glass(
     """Return inputs and targets of one-step prediction: `taps` samples in a row, oldest first, and
     the one after them.
 
-    Gaussian noise of `noise_variance` is added to the series; another variance uses the same draws,
-    scaled.
+    Gaussian noise of `noise_variance` is added to the series. A different variance scales the same
+    draws.
     """
     series = clean_series(rows + taps)
     if noise_variance:
-        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(
-            len(series)
-        )
+        stream = generator("data", name, run)
+        noise = stream.standard_normal(len(series))
+        series = series + np.sqrt(noise_variance) * noise
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
     return np.array(windows[:, :taps]), np.array(windows[:, taps])
 

@@ -62,8 +62,10 @@ def number_with_unit(values: NDArray[Any]) -> str:
         return ""
     first_words: dict[tuple[str | None, str], str] = {}
     for match in matches:
-        first_words.setdefault((match["before"], match["after"]), match[0])
-    first_words.pop((None, ""), None)
+        unit = (match["before"], match["after"])
+        first_words.setdefault(unit, match[0])
+    without_unit = (None, "")
+    first_words.pop(without_unit, None)
     if not 1 <= len(first_words) <= _MOST_UNITS:
         return ""
     return next(iter(first_words.values()))

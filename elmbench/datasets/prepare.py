@@ -4,9 +4,9 @@ its target.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,10 +72,11 @@ def _one_hot(table: Table) -> Table:
             blocks[name] = table.X[:, index]
             continue
         words = label_words(table.column(name))
+        missing = is_missing(words)
         for category in sorted(set(words) - {None}, key=category_order):
             indicator = unused_name(f"{name}={category}", taken)
             taken.add(indicator)
-            blocks[indicator] = np.where(is_missing(words), np.nan, words == category)
+            blocks[indicator] = np.where(missing, np.nan, words == category)
     X = np.column_stack([*blocks.values()])
     return replace(table, X=X, names=tuple(blocks), nominal=dates)
 
@@ -100,9 +101,13 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     positions = {category: float(index) for index, category in enumerate(step.order, start=1)}
     strange = sorted(set(words) - {None} - set(positions))
     if strange:
-        problem = f"{table.origin}: the column {name!r} holds {strange[0]!r}"
-        raise ElmbenchError(problem, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
-    return table.with_numbers({name: [positions.get(word, np.nan) for word in words]})
+        raise ElmbenchError(
+            f"{table.origin}: the column {name!r} holds {strange[0]!r}",
+            expected="one of " + ", ".join(step.order),
+            next_step=_CORRECT,
+        )
+    numbers = [positions.get(word, np.nan) for word in words]
+    return table.with_numbers({name: numbers})
 
 
 def _fill_missing(table: Table) -> Table:
@@ -118,30 +123,38 @@ def _fill_missing(table: Table) -> Table:
 
 
 def _drop_constant_columns(table: Table) -> Table:
-    if sp.issparse(table.X):
-        constant = (table.X.max(axis=0) - table.X.min(axis=0)).toarray().ravel() == 0
-    else:
-        constant = (table.X[:1] == table.X).all(axis=0)
+    is_constant = _is_constant(table.X)
     for name, words in table.nominal.items():
-        constant[table.index[name]] = len(set(words)) == 1
-    return table.drop_columns(np.array(table.names)[constant])
+        is_constant[table.index[name]] = len(set(words)) == 1
+    return table.drop_columns(np.array(table.names)[is_constant])
+
+
+def _is_constant(X: Any) -> NDArray[np.bool_]:
+    """Return True for each column whose values are equal."""
+    if not sp.issparse(X):
+        return np.asarray((X[:1] == X).all(axis=0))
+    ranges = X.max(axis=0) - X.min(axis=0)
+    return np.asarray(ranges.toarray().ravel() == 0)
 
 
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
-    if step.height * step.width != table.X.shape[1]:
-        expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
+    n_pixels = step.height * step.width
+    if n_pixels != table.X.shape[1]:
         raise ElmbenchError(
             f"{table.origin}: {table.X.shape[1]} pixels a row",
-            expected=expected,
+            expected=f"images of {step.height} x {step.width} = {n_pixels} pixels",
             next_step=_CORRECT,
         )
     images = _dense(table).reshape(-1, step.height, step.width)
     row_weights = _area_weights(step.height, step.to_height)
     column_weights = _area_weights(step.width, step.to_width)
     resized = np.einsum("ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True)
-    n_pixels = step.to_height * step.to_width
-    names = tuple(f"x{index}" for index in range(n_pixels))
-    return replace(table, X=resized.reshape(-1, n_pixels), names=names)
+    n_new_pixels = step.to_height * step.to_width
+    return replace(
+        table,
+        X=resized.reshape(-1, n_new_pixels),
+        names=tuple(f"x{index}" for index in range(n_new_pixels)),
+    )
 
 
 def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
@@ -189,28 +202,59 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     if spec.task == "regression":
         return table
     words = label_words(table.target)
-    spellings = spec.shape.labels
-    if not spellings:
+    if not spec.shape.labels:
         return replace(table, target=words)
     present = set(words)
-    by_size = _labels_by_size(words, spec)
-    mappings = [(labels, ""), ({label: label for label in spellings}, "")]
-    mappings += [
-        (source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources
-    ]
-    mappings += [(by_size, "labels recognised by the sizes of the classes: ")]
-    for mapping, note in mappings:
-        named = set(mapping) - {"*"}  # "*" stands for any word if the named labels occur
-        if mapping and (named <= present if "*" in mapping else present <= named):
-            target = np.array([mapping.get(word, mapping.get("*")) for word in words], dtype=object)
-            table = replace(table, target=target, two_classes=mapping is by_size)
-            pairs = ", ".join(
-                f"{'another' if word == '*' else word} is {label}"
-                for word, label in mapping.items()
-            )
-            return table.add_remark(f"{note}{pairs}") if note else table
+    for candidate in _label_mappings(words, spec, labels):
+        if _covers(candidate.labels, present):
+            return _relabel(table, words, candidate)
     problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
-    raise ElmbenchError(problem, expected=", ".join(spellings), next_step=_REPLACE)
+    raise ElmbenchError(problem, expected=", ".join(spec.shape.labels), next_step=_REPLACE)
+
+
+class _LabelMapping(NamedTuple):
+    """A mapping from the words of a target to the labels of the public file."""
+
+    #: The label of each word; "*" stands for any other word.
+    labels: Mapping[str, str]
+    #: The beginning of the remark on an assumed mapping; empty if no remark is needed.
+    remark: str = ""
+    #: True if the mapping is derived from the sizes of the classes.
+    is_by_size: bool = False
+
+
+def _label_mappings(
+    words: NDArray[np.object_], spec: DatasetSpec, labels: Mapping[str, str]
+) -> Iterator[_LabelMapping]:
+    """Yield the mappings that a file may follow, the likeliest first."""
+    yield _LabelMapping(labels)
+    yield _LabelMapping({label: label for label in spec.shape.labels})
+    for source in spec.sources:
+        remark = f"labels read as {source.title} spells them: "
+        yield _LabelMapping(source.labels, remark=remark)
+    yield _LabelMapping(
+        _labels_by_size(words, spec),
+        remark="labels recognised by the sizes of the classes: ",
+        is_by_size=True,
+    )
+
+
+def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
+    """Return True if a mapping has a label for all words; with "*", if all its words occur."""
+    named = set(labels) - {"*"}
+    if "*" in labels:
+        return named <= words
+    return bool(labels) and words <= named
+
+
+def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
+    labels = mapping.labels
+    target = np.array([labels.get(word, labels.get("*")) for word in words], dtype=object)
+    table = replace(table, target=target, two_classes=mapping.is_by_size)
+    if not mapping.remark:
+        return table
+    pairs = [f"{'another' if word == '*' else word} is {label}" for word, label in labels.items()]
+    return table.add_remark(mapping.remark + ", ".join(pairs))
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
@@ -224,7 +268,10 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
     if n_positive == n_negative or set(words_by_size) != {n_positive, n_negative}:
         return {}
     negative = next(label for label in spec.shape.labels if label not in spec.positive)
-    return {words_by_size[n_negative]: negative, words_by_size[n_positive]: spec.positive[0]}
+    return {
+        words_by_size[n_negative]: negative,
+        words_by_size[n_positive]: spec.positive[0],
+    }
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
@@ -255,41 +302,40 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
     counts = Counter(label_words(table.target))
     if isinstance(shape.classes, int):
         yield f"{len(counts)} classes", f"{shape.classes} classes"
-    elif not table.two_classes:  # which was recognised by these very counts
-        for label, count in shape.classes.items():
-            if count is not None:
-                yield f"{counts[label]} rows of class {label}", f"{count} rows of class {label}"
+        return
+    if table.two_classes:  # which was recognised by these very counts
+        return
+    for label, count in shape.classes.items():
+        if count is not None:
+            yield f"{counts[label]} rows of class {label}", f"{count} rows of class {label}"
 
 
 def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
-        example = next(
-            (f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)),
-            "words",
+        examples = (f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word))
+        raise ElmbenchError(
+            f"{table.origin}: the column {name!r} holds {next(examples, 'words')}",
+            expected="numbers, since no preparation of this column is declared",
+            next_step="correct the file, or declare one-hot or ordinal in datasets.yaml",
         )
-        problem = f"{table.origin}: the column {name!r} holds {example}"
-        expected = "numbers, since no preparation of this column is declared"
-        next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
-        raise ElmbenchError(problem, expected=expected, next_step=next_step)
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     strange = ~np.isfinite(values)
     if not strange.any():
         return
     index = np.argwhere(strange)[0]
     kind = "a missing value" if np.isnan(values[tuple(index)]) else "an infinite value"
-    spot = (
-        f"row {index[0] + 1}, column {table.names[index[1]]!r}"
-        if len(index) == 2
-        else "the sparse rows"
-    )
-    problem = (
+    where = "the sparse rows"
+    if len(index) == 2:
+        row, column = index
+        where = f"row {row + 1}, column {table.names[column]!r}"
+    raise ElmbenchError(
         f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first "
-        f"in {spot})"
+        f"in {where})",
+        expected="finite numbers",
+        next_step="correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml",
     )
-    next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
-    raise ElmbenchError(problem, expected="finite numbers", next_step=next_step)
 
 
 def _is_word(value: Any) -> bool:
@@ -299,24 +345,27 @@ def _is_word(value: Any) -> bool:
 def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
-        y = to_numbers(table.target)
-        if y is not None and np.isfinite(y).all():
-            return y, None
-        if y is None:
-            problem = (
-                f"the target holds {next(value for value in table.target if _is_word(value))!r}"
-            )
-        else:
-            problem = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
-        raise ElmbenchError(
-            f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE
-        )
+        return _finite_target(table), None
     order = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
     if spec.positive:
         rest = [label for label in order if label not in spec.positive]
-        classes = rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive)
-        return np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(
-            np.int8
-        ), classes
+        negative = rest[0] if len(rest) == 1 else "rest"
+        is_positive = np.isin(table.target.astype(str), spec.positive)
+        signs = np.where(is_positive, 1, -1).astype(np.int8)
+        return signs, (negative, "+".join(spec.positive))
     index = {label: position for position, label in enumerate(order)}
     return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
+
+
+def _finite_target(table: Table) -> NDArray[np.float64]:
+    """Return the target of a regression; raise ElmbenchError unless it is finite numbers."""
+    y = to_numbers(table.target)
+    if y is None:
+        word = next(value for value in table.target if _is_word(value))
+        problem = f"the target holds {word!r}"
+    elif not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y))) + 1
+        problem = f"the target is not finite in row {row}"
+    else:
+        return y
+    raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,13 +96,20 @@ class Table:
         nominal: dict[str, NDArray[np.object_]] = {}
         for index, (name, values) in enumerate(columns.items()):
             are_words = words is not None and (name in words or are_codes(values))
-            numbers = None if values.dtype == bool or are_words else to_numbers(values)
+            is_nominal = are_words or values.dtype == bool
+            numbers = None if is_nominal else to_numbers(values)
             if numbers is None:
                 nominal[name] = spelled(values, category_word)
             else:
                 X[:, index] = numbers
         return cls(
-            X, tuple(columns), y, origin, nominal, target_name=target, words=frozenset(words or ())
+            X=X,
+            names=tuple(columns),
+            target=y,
+            origin=origin,
+            nominal=nominal,
+            target_name=target,
+            words=frozenset(words or ()),
         )
 
     @cached_property
@@ -129,21 +136,33 @@ class Table:
         """
         import scipy.sparse as sp
 
-        path = folder / f"{stem}.{'npz' if sp.issparse(self.X) else 'parquet'}"
+        if sp.issparse(self.X):
+            path = folder / f"{stem}.npz"
+            write = self._write_sparse
+        else:
+            path = folder / f"{stem}.parquet"
+            write = self._write_dense
         with replace_file(path) as partial, open(partial, "wb") as stream:
-            if not sp.issparse(self.X):
-                feature = unused_name("target_", self.names)  # the name of a feature `target`
-                frame = self.frame().rename(columns={"target": feature}).assign(target=self.target)
-                words = self.words & self.nominal.keys()
-                kinds = {feature if name == "target" else name: "category" for name in words}
-                frame.astype(kinds).to_parquet(stream, index=False)
-            else:
-                arrays = {
-                    name: getattr(self.X, name) for name in ("data", "indices", "indptr", "shape")
-                }
-                target = self.target.astype(str) if self.target.dtype == object else self.target
-                np.savez_compressed(stream, **arrays, target=target)
+            write(stream)
         return path
+
+    def _write_dense(self, stream: IO[bytes]) -> None:
+        feature = unused_name("target_", self.names)  # the name of a feature `target`
+        frame = self.frame().rename(columns={"target": feature}).assign(target=self.target)
+        words = self.words & self.nominal.keys()
+        kinds = {feature if name == "target" else name: "category" for name in words}
+        frame.astype(kinds).to_parquet(stream, index=False)
+
+    def _write_sparse(self, stream: IO[bytes]) -> None:
+        target = self.target.astype(str) if self.target.dtype == object else self.target
+        np.savez_compressed(
+            stream,
+            data=self.X.data,
+            indices=self.X.indices,
+            indptr=self.X.indptr,
+            shape=self.X.shape,
+            target=target,
+        )
 
     def add_remark(self, *notes: str) -> Table:
         """Return the same table with further notes."""
@@ -176,12 +195,15 @@ class Table:
         rows.
         """
         numbers = np.arange(len(self.target))[chosen]
+        n_train = None
+        if self.n_train is not None:
+            n_train = int((numbers < self.n_train).sum())
         return replace(
             self,
             X=self.X[numbers],
             target=self.target[numbers],
             nominal={name: words[numbers] for name, words in self.nominal.items()},
-            n_train=None if self.n_train is None else int((numbers < self.n_train).sum()),
+            n_train=n_train,
             positions=numbers if self.positions is None else self.positions[numbers],
         )
 
@@ -206,10 +228,12 @@ class Table:
     def columns(self, names: Sequence[str]) -> Table:
         """Return the table of these columns, in this order."""
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
-        nominal = {name: self.nominal[name] for name in names if name in self.nominal}
-        dates = {name: self.dates[name] for name in names if name in self.dates}
         return replace(
-            self, X=self.X[:, positions], names=tuple(names), nominal=nominal, dates=dates
+            self,
+            X=self.X[:, positions],
+            names=tuple(names),
+            nominal={name: self.nominal[name] for name in names if name in self.nominal},
+            dates={name: self.dates[name] for name in names if name in self.dates},
         )
 
     def drop_columns(self, dropped: Collection[str]) -> Table:
@@ -253,28 +277,28 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
 
 def check_names(names: Sequence[str], path: Path) -> None:
     """Raise ElmbenchError if two columns have the same name."""
-    if len(set(names)) < len(names):
-        name = next(name for position, name in enumerate(names) if name in names[:position])
-        first, second = [
-            position for position, other in enumerate(names, start=1) if other == name
-        ][:2]
-        problem = f"{path}: the column {name!r} appears twice (columns {first} and {second})"
-        next_step = f"rename or remove one of the two in {path.name}"
-        raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
+    first_columns: dict[str, int] = {}
+    for column, name in enumerate(names, start=1):
+        first = first_columns.setdefault(name, column)
+        if first != column:
+            raise ElmbenchError(
+                f"{path}: the column {name!r} appears twice (columns {first} and {column})",
+                expected="column names that differ",
+                next_step=f"rename or remove one of the two in {path.name}",
+            )
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
     """Return a name, with a number if it is taken."""
-    return next(
-        candidate
-        for candidate in chain([name], (f"{name}-{i}" for i in count(2)))
-        if candidate not in names
-    )
+    numbered = (f"{name}-{number}" for number in count(2))
+    candidates = chain([name], numbered)
+    return next(candidate for candidate in candidates if candidate not in names)
 
 
 def few(names: Sequence[str], most: int) -> str:
     """Return the first names, and dots if there are more."""
-    return ", ".join(names[:most]) + ", ..." * (len(names) > most)
+    listing = ", ".join(names[:most])
+    return f"{listing}, ..." if len(names) > most else listing
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -325,11 +349,10 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     import pandas as pd
 
     codes, words = pd.factorize(values)  # -1 for a missing value
-    return (
-        np.append(words.astype(np.float64), np.nan)[codes]
-        if all(map(is_number, map(str, words)))
-        else None
-    )
+    if not all(map(is_number, map(str, words))):
+        return None
+    numbers = np.append(words.astype(np.float64), np.nan)
+    return numbers[codes]
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
@@ -365,7 +388,10 @@ def to_frame(X: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    X = X.to_pandas() if hasattr(X, "to_pandas") else X.toarray() if hasattr(X, "toarray") else X
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    elif hasattr(X, "toarray"):
+        X = X.toarray()
     if isinstance(X, pd.DataFrame):
         return X.set_axis([str(name) for name in X.columns], axis=1)
     if getattr(X, "ndim", 2) > 2:
@@ -377,6 +403,5 @@ def to_frame(X: Any) -> pd.DataFrame:
         next_step = "read a file first: pandas.read_csv(FILE)"
         raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
     frame = pd.DataFrame(X)
-    return frame.set_axis(
-        [f"x{name}" if isinstance(name, int) else str(name) for name in frame], axis=1
-    )
+    names = [f"x{name}" if isinstance(name, int) else str(name) for name in frame]
+    return frame.set_axis(names, axis=1)

@@ -60,16 +60,13 @@ def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -
     features: dict[str, list[float]] = {}
     target = table.target
     for name, values in columns.items():
-        parsed = {word: parse_number(word, decimal or ".") for word in set(values)}
-        odd = [row for row, word in enumerate(values) if parsed[word] is None]
         is_feature = name in table.nominal
-        may_be_labels = not is_feature and len(parsed) <= _MOST_LABELS
-        if odd and not may_be_labels:
-            raise _not_all_numbers(table, name, odd, decimal)
-        numbers = {word: number for word, number in parsed.items() if number is not None}
+        numbers = _numbers_of_words(table, name, values, decimal)
+        if numbers is None:
+            continue
         if is_feature:
             features[name] = [numbers[word] for word in values]
-        elif not odd:
+        else:
             target = _plain_targets(values, numbers, decimal)
     remarks = [*_remarks_on_marks(texts.values(), decimal)]
     if is_assumed:
@@ -78,15 +75,41 @@ def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -
     return table.add_remark(*remarks)
 
 
+def _numbers_of_words(
+    table: Table, name: str, values: NDArray[Any], decimal: str
+) -> dict[str | None, float] | None:
+    """Return the number of each word of a column; None for a target whose words may be labels.
+
+    Raises ElmbenchError if other words are no numbers.
+    """
+    parsed = {word: parse_number(word, decimal or ".") for word in set(values)}
+    numbers = {word: number for word, number in parsed.items() if number is not None}
+    odd = [row for row, word in enumerate(values) if word not in numbers]
+    if not odd:
+        return numbers
+    may_be_labels = name not in table.nominal and len(parsed) <= _MOST_LABELS
+    if may_be_labels:
+        return None
+    raise _not_all_numbers(table, name, odd, decimal)
+
+
 def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
     """Return the columns of words, the target included, that are mostly numbers."""
-    columns = {}
-    for name, values in [*table.nominal.items(), (table.target_name, table.target)]:
-        sample = sample_words(values) if values.dtype == object and name not in table.words else []
-        n_numbers = sum(map(looks_numeric, sample))
-        if sample and n_numbers >= MOSTLY * len(sample):
-            columns[name] = values
-    return columns
+    candidates = [*table.nominal.items(), (table.target_name, table.target)]
+    return {
+        name: values
+        for name, values in candidates
+        if name not in table.words and _are_mostly_numbers(values)
+    }
+
+
+def _are_mostly_numbers(values: NDArray[Any]) -> bool:
+    """Return True if most words in a sample of a column are numbers."""
+    if values.dtype != object:
+        return False
+    sample = sample_words(values)
+    n_numbers = sum(map(looks_numeric, sample))
+    return bool(sample) and n_numbers >= MOSTLY * len(sample)
 
 
 def _plain_targets(
@@ -97,8 +120,10 @@ def _plain_targets(
     for word, number in numbers.items():
         if word is None or math.isnan(number):
             words[word] = None
+        elif _is_plain(word, decimal):
+            words[word] = word
         else:
-            words[word] = word if _is_plain(word, decimal) else repr(number)
+            words[word] = repr(number)
     return np.array([words[word] for word in values], dtype=object)
 
 
@@ -115,13 +140,14 @@ def _is_plain(word: str, decimal: str) -> bool:
 
 def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[str]:
     """Yield a remark on the decimal mark and on the separator of thousands, if they are special."""
-    other = "." if decimal == "," else ","
     titles = {".": "point", ",": "comma"}
-    text = f"numbers have a decimal {titles[decimal or '.']}"
-    if any(other in word and looks_numeric(word) for words in columns for word in words):
-        yield f"{text}, and a {titles[other]} separates thousands"
+    other = "." if decimal == "," else ","
+    remark = f"numbers have a decimal {titles[decimal or '.']}"
+    words = (word for column in columns for word in column)
+    if any(other in word and looks_numeric(word) for word in words):
+        yield f"{remark}, and a {titles[other]} separates thousands"
     elif decimal == ",":
-        yield text
+        yield remark
 
 
 def as_read(

@@ -163,8 +163,11 @@ def _has_fractions(frame: pd.DataFrame, name: str) -> bool:
     `name`: the name in its first cell. A column without a name has none of another column either.
     """
     for _, cells in frame.items():
-        if str(cells.iloc[0]).strip() == name:
-            values = [cell for cell in cells.iloc[1:] if cell is not None and cell != ""]
-            are_numbers = all(isinstance(value, int | float) for value in values)
-            return are_numbers and any(value != round(value) for value in values if value == value)
+        if str(cells.iloc[0]).strip() != name:
+            continue
+        values = [cell for cell in cells.iloc[1:] if cell is not None and cell != ""]
+        if not all(isinstance(value, int | float) for value in values):
+            return False
+        numbers = [value for value in values if value == value]  # without NaN
+        return any(value != round(value) for value in numbers)
     return False

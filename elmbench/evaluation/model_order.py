@@ -47,14 +47,7 @@ class ModelOrder:
     def key(self, model: str) -> tuple[float, ...]:
         """Return the sort key of a model: less is better, and equal within round-off is equal."""
         means = self.means[model]
-        signs = [1 if name in _ADVANTAGES or less_is_better(name) else -1 for name in self.criteria]
-        values = [
-            sign * means.get(name, math.nan)
-            for name, sign in zip(self.criteria, signs, strict=True)
-        ]
-        return tuple(
-            math.inf if math.isnan(value) else float(without_round_off(value)) for value in values
-        )
+        return tuple(_loss(name, means.get(name, math.nan)) for name in self.criteria)
 
     @property
     def models(self) -> list[str]:
@@ -78,35 +71,41 @@ class ModelOrder:
 
     def advantages_of_best(self) -> str:
         """Return why the best model is before those tied with it; empty if no model is."""
-        models = self.models
-        rivals = next((group[1:] for group in self.ties if group[0] == models[0]), [])
+        best = self.models[0] if self.means else ""
+        rivals = next((group[1:] for group in self.ties if group[0] == best), [])
         if not rivals:
             return ""
         by_advantage: dict[str, list[str]] = {}
         for rival in rivals:
-            by_advantage.setdefault(self._advantage(models[0], rival), []).append(rival)
-        over = [
-            advantage + (f" than {', '.join(group)}" if len(by_advantage) > 1 else "")
-            for advantage, group in by_advantage.items()
-        ]
-        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {'; '.join(over)}"
+            by_advantage.setdefault(self._advantage(best, rival), []).append(rival)
+        advantages = list(by_advantage)
+        if len(by_advantage) > 1:
+            advantages = [
+                f"{advantage} than {', '.join(group)}" for advantage, group in by_advantage.items()
+            ]
+        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {'; '.join(advantages)}"
 
     def _advantage(self, model: str, rival: str) -> str:
         """Return the first criterion by which a model is before another one, in words."""
-        pairs = zip(self.criteria, self.key(model), self.key(rival), strict=True)
-        decisive = next((name for name, ours, theirs in pairs if ours != theirs), None)
-        if decisive is None:
-            return "the earlier name"
-        return _ADVANTAGES.get(decisive, f"better {decisive}")
+        for name, ours, theirs in zip(self.criteria, self.key(model), self.key(rival), strict=True):
+            if ours != theirs:
+                return _ADVANTAGES.get(name, f"better {name}")
+        return "the earlier name"
 
 
-def ranking(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
+def _loss(criterion: str, mean: float) -> float:
+    """Return a mean such that less is better: infinite if it is NaN, and without round-off."""
+    is_loss = criterion in _ADVANTAGES or less_is_better(criterion)
+    value = mean if is_loss else -1 * mean
+    return math.inf if math.isnan(value) else float(without_round_off(value))
+
+
+def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
     """Return the order of the ranked models of a data set."""
     lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
-    means = {
-        str(model): dict(zip(group["metric"], group["mean"].astype(float), strict=True))
-        for model, group in lines.groupby("model", sort=False)
-    }
+    means: dict[str, dict[str, float]] = {}
+    for model, group in lines.groupby("model", sort=False):
+        means[str(model)] = dict(zip(group["metric"], group["mean"].astype(float), strict=True))
     return order_of_means(means, dataset, resolved)
 
 

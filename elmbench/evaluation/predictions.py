@@ -105,8 +105,6 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """
     if not hasattr(estimator, method):
         return None
-    k = len(labels)
-    proba = method == "predict_proba"
     outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if outputs.shape[:1] != X.shape[:1]:
         raise ValueError(
@@ -114,17 +112,23 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
         )
     outputs = outputs.reshape(len(outputs), -1)
     classes = np.asarray(getattr(estimator, "classes_", labels))
-    if not proba and outputs.shape[1] == 1:
-        if k == 2:
+    are_probabilities = method == "predict_proba"
+    is_binary = len(labels) == 2
+    if not are_probabilities and outputs.shape[1] == 1:
+        if is_binary:
             return outputs[:, 0]
-        outputs = outputs if len(classes) == 1 else np.hstack([-outputs, outputs])
+        if len(classes) > 1:
+            outputs = np.hstack([-outputs, outputs])
     if outputs.shape[1] != len(classes):
         return None
-    if len(classes) < k:
-        columns = np.full((len(outputs), k), 0.0 if proba else outputs.min() - 1)
-        columns[:, np.searchsorted(labels, classes)] = outputs
-        outputs = columns
-    return outputs if proba or k > 2 else outputs[:, 1] - outputs[:, 0]
+    if len(classes) < len(labels):
+        absent = 0.0 if are_probabilities else outputs.min() - 1
+        trained = outputs
+        outputs = np.full((len(trained), len(labels)), absent)
+        outputs[:, np.searchsorted(labels, classes)] = trained
+    if is_binary and not are_probabilities:
+        return outputs[:, 1] - outputs[:, 0]
+    return outputs
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
@@ -135,9 +139,12 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
         return estimator.predict(X)
     methods = metric.methods(len(labels))
     for method in methods:
-        if (outputs := class_outputs(estimator, method, X, labels)) is not None:
-            two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
-            return outputs[:, 1] if two else outputs
+        outputs = class_outputs(estimator, method, X, labels)
+        if outputs is None:
+            continue
+        if method == "predict_proba" and metric.takes == "scores" and len(labels) == 2:
+            return outputs[:, 1]
+        return outputs
     raise ValueError(
         f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not "
         "have"

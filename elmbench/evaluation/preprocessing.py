@@ -173,8 +173,13 @@ def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
 
 def scaler_of(scale: Scale | TargetScale) -> Any:
     """Return scikit-learn's transformer for a scaling."""
-    others = {"standard": StandardScaler, "max-abs": MaxAbsScaler, "unit-rows": Normalizer}
-    return others[scale.kind]() if scale.kind in others else MinMaxScaler(scale.range)
+    if scale.kind == "standard":
+        return StandardScaler()
+    if scale.kind == "max-abs":
+        return MaxAbsScaler()
+    if scale.kind == "unit-rows":
+        return Normalizer()
+    return MinMaxScaler(scale.range)
 
 
 def take_rows(X: Any, rows: Indices | slice) -> Any:
@@ -202,12 +207,12 @@ def prepared_inputs(
 
 
 def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
-    """Return, for each input that `preprocessing` makes of these rows, the position of its
-    column.
+    """Return the position of the column behind each input that `preprocessing` makes of these
+    rows.
     """
-    encoded = [*columns.dates, *columns.words, *columns.text]
-    widths = [encoder(columns.only([name])).fit_transform(X[[name]]).shape[1] for name in encoded]
     names = [*columns.numbers]
-    for name, width in zip(encoded, widths, strict=True):
-        names += [name] * width
+    for name in (*columns.dates, *columns.words, *columns.text):
+        inputs = encoder(columns.only([name])).fit_transform(X[[name]])
+        n_inputs = inputs.shape[1]
+        names += [name] * n_inputs
     return np.array([X.columns.get_loc(name) for name in names], dtype=np.intp)

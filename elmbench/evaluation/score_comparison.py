@@ -50,13 +50,14 @@ def p_values(
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
     best = best or without_round_off(scores.mean().sort_index()).idxmax()
-    better = Region(low=0.0)
-    # The test is two-sided.
     rivals = scores.columns.drop([best])
-    tests = (
-        corrected_t_test(scores[best] - scores[name], test_share, better, n=n) for name in rivals
-    )
-    p = dict(zip(rivals, holm([2 * test.confirming for test in tests]), strict=True)) | {best: 1.0}
+    two_sided = []
+    for rival in rivals:
+        differences = scores[best] - scores[rival]
+        test = corrected_t_test(differences, test_share, Region(low=0.0), n=n)
+        two_sided.append(2 * test.confirming)
+    p: dict[Any, float] = dict(zip(rivals, holm(two_sided), strict=True))
+    p[best] = 1.0
     return pd.Series({str(name): p[name] for name in scores}, dtype=float)
 
 
@@ -71,15 +72,19 @@ def needed_runs(
     `test_share`.
     """
     p = p_values(scores, test_share, best=best)
-    best = best or str(p.idxmax() if len(p) else "")
-    counts: dict[str, int | None] = {
-        str(model): None for model in p.index if model != best and p[model] >= LEVEL
-    }
-    for runs in range(len(scores) // folds + 1, max_runs + 1) if counts else ():
+    if not len(p):
+        return {}
+    best = best or str(p.idxmax())
+    close = [str(model) for model in p.index if model != best and p[model] >= LEVEL]
+    counts: dict[str, int | None] = dict.fromkeys(close)
+    if not close:
+        return counts
+    first_runs = len(scores) // folds + 1
+    for runs in range(first_runs, max_runs + 1):
         p = p_values(scores, test_share, runs * folds, best=best)
-        counts |= {
-            model: runs for model, count in counts.items() if count is None and p[model] < LEVEL
-        }
+        for model in close:
+            if counts[model] is None and p[model] < LEVEL:
+                counts[model] = runs
     return counts
 
 

@@ -79,7 +79,7 @@ def _pack(values: NDArray[Any], kind: str) -> str:
 
 
 def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[Any]:
-    """Return the array of a text; raise ElmbenchError if the text is not such.
+    """Return the array of a text; raise ElmbenchError if the text does not hold one.
 
     `kinds`: the types that it may have. `n_values`: the number of values; None if it is not known.
     No more is unpacked.
@@ -87,16 +87,20 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
     kind, _, data = text.partition(":")
     if kind not in kinds:
         raise unusable_predictions(f"a part has the type {kind:.20}, not {' or '.join(kinds)}")
-    n_bytes = _MOST_BYTES if n_values is None else n_values * np.dtype(kind).itemsize
+    n_bytes = _MOST_BYTES
+    if n_values is not None:
+        n_bytes = n_values * np.dtype(kind).itemsize
     unpacker = zlib.decompressobj()
     try:
         content = unpacker.decompress(base64.b64decode(data), n_bytes + 1)
         values = np.frombuffer(content[:n_bytes], dtype=kind)
     except (ValueError, zlib.error) as error:
         raise unusable_predictions(f"a part cannot be read: {error}") from error
-    if len(content) > n_bytes or not unpacker.eof or n_values not in (None, len(values)):
+    is_too_long = len(content) > n_bytes
+    is_complete = unpacker.eof and n_values in (None, len(values))
+    if is_too_long or not is_complete:
+        number = "more" if is_too_long else len(values)
         expected = "that many" if n_values is None else n_values
-        number = "more" if len(content) > n_bytes else len(values)
         raise unusable_predictions(f"a part has {number} values, expected {expected}")
     return values
 
@@ -235,18 +239,22 @@ def metric_columns(
     at once.
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
-    counted = [metric for metric in metrics if metric.takes == "counts"]
-    by_classes: dict[int, list[tuple[int, Array]]] = {}
-    for i, cell in enumerate(stored):
-        if cell is not None and cell.n_classes and counted:
-            by_classes.setdefault(cell.n_classes, []).append((i, cell.counts))
-        for metric in metrics:
-            columns[metric.name].append(
-                None if cell is None or metric.takes == "counts" else cell.value(metric)
-            )
-    for cells in by_classes.values():
-        rows, counts = zip(*cells, strict=True)
-        for metric in counted:
-            for i, value in zip(rows, metric.function(np.array(counts)).tolist(), strict=True):
-                columns[metric.name][i] = value
+    of_counts = [metric for metric in metrics if metric.takes == "counts"]
+    others = [metric for metric in metrics if metric.takes != "counts"]
+    counted_rows: dict[int, list[int]] = {}
+    counts: dict[int, list[Array]] = {}
+    for row, cell in enumerate(stored):
+        for metric in of_counts:
+            columns[metric.name].append(None)
+        for metric in others:
+            columns[metric.name].append(None if cell is None else cell.value(metric))
+        if of_counts and cell is not None and cell.n_classes:
+            counted_rows.setdefault(cell.n_classes, []).append(row)
+            counts.setdefault(cell.n_classes, []).append(cell.counts)
+    for n_classes, rows in counted_rows.items():
+        stacked = np.array(counts[n_classes])
+        for metric in of_counts:
+            values = metric.function(stacked).tolist()
+            for row, value in zip(rows, values, strict=True):
+                columns[metric.name][row] = value
     return columns

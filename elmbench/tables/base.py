@@ -171,9 +171,8 @@ class TableKind(ABC):
         missing.
         """
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-            if (group["status"] == "ok").all() and self.is_complete(
-                str(dataset), group["run"].tolist()
-            ):
+            all_ok = (group["status"] == "ok").all()
+            if all_ok and self.is_complete(str(dataset), group["run"].tolist()):
                 yield str(dataset), str(model), group
 
     def last_place(self, published: PublishedValue) -> float:

@@ -92,29 +92,29 @@ class ComparisonTable(TableKind):
         """
         import pandas as pd
 
-        parts = []
-        for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
-            scores = self._scores(group, self.experiment.metric_of(str(dataset)))
-            scores = rivals_of(scores, self.experiment)
-            best = next(iter(self._order_in_cells(group, scores).models), "")
-            p = p_values(
-                scores, share_of_test_rows(str(dataset), self.experiment, group), best=best
-            )
-            ranks = without_round_off(-scores.mean()).rank()
-            parts.append(
-                group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)})
-            )
+        groups = cells.groupby(["dataset", "select"], sort=False)
+        parts = [self._ranked(group, str(dataset)) for (dataset, _), group in groups]
         table = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
         default = table[table["reading"] == ""]
-        by_data = (
-            default.groupby(["select", "model", "dataset"], sort=False)[RANK].first().unstack()
-        )
+        by_model = default.groupby(["select", "model", "dataset"], sort=False)
+        ranks = by_model[RANK].first().unstack()
         # The average rank of each model that is ranked on every one of several data sets.
-        means = by_data.dropna().mean(axis=1).rename(RANK).reset_index()
-        if len(by_data.columns) < 2 or not len(means):
+        means = ranks.dropna().mean(axis=1).rename(RANK).reset_index()
+        if len(ranks.columns) < 2 or not len(means):
             return table.reset_index(drop=True)
         over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
         return pd.concat([table, over_all], ignore_index=True)
+
+    def _ranked(self, cells: DataFrame, dataset: str) -> DataFrame:
+        """Return the cells of one data set with the rank and the p-value of their model."""
+        scores = self._scores(cells, self.experiment.metric_of(dataset))
+        scores = rivals_of(scores, self.experiment)
+        best = next(iter(self._order_in_cells(cells, scores).models), "")
+        test_share = share_of_test_rows(dataset, self.experiment, cells)
+        p = p_values(scores, test_share, best=best)
+        ranks = without_round_off(-scores.mean()).rank()
+        model = cells["model"]
+        return cells.assign(**{RANK: model.map(ranks), P: model.map(p)})
 
     def _scores(self, cells: DataFrame, metric: str) -> DataFrame:
         """Return the score of each test part (more is better), a column for each model that has
@@ -133,42 +133,55 @@ class ComparisonTable(TableKind):
         return -table if less_is_better(metric) else table
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        protocol = self.spec.protocol
-        metrics_by_data = [
-            protocol.metrics_for(self.experiment.dataset(name).task) for name in datasets
-        ]
-        # The first metric of each task comes first; metrics of another task are empty.
+        """Return the columns of metrics, ranks, costs and hyperparameters.
+
+        The first metric of each task comes first. On a data set, metrics of a different task are
+        empty.
+        """
+        tasks = [self.experiment.dataset(name).task for name in datasets]
+        metrics_by_data = [self.spec.protocol.metrics_for(task) for task in tasks]
         first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
-        further = dict.fromkeys(
-            name for metrics in metrics_by_data for name in metrics[1:] if name not in first
+        further = dict.fromkeys(name for metrics in metrics_by_data for name in metrics[1:])
+        return (
+            DATASET,
+            MODEL,
+            *map(_metric_column, first),
+            *(_brief_column(name) for name in further if name not in first),
+            Column(RANK, RANK, numeric=True),
+            Column(P, "p", numeric=True, whole=True),
+            *(Column(name, heading, numeric=True) for name, heading in _COSTS.items()),
+            Column("chosen", "chosen"),
+            Column("predict_seconds", "test s", numeric=True, optional=True),
         )
-        main = [_metric_column(metric) for metric in first]
-        rest = [_brief_column(metric) for metric in further]
-        rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
-        times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
-        test = Column("predict_seconds", "test s", numeric=True, optional=True)
-        chosen = Column("chosen", "chosen")
-        return (DATASET, MODEL, *main, *rest, *rank, *times, chosen, test)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come
         last.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            by_model = groupby(group, key=lambda entry: entry.model)
-            models = {model: tuple(part) for model, part in by_model}
-            means = {model: _means_of(part) for model, part in models.items()}
-            order = order_of_means(means, dataset, self.experiment)
-            weak_models = self._weak_models(dataset, means)
-            title = "all data sets" if dataset == ALL else self.experiment.dataset(dataset).title
-            dummy_rank = None if dataset == ALL else _dummy_rank(means, weak_models)
-            ranks = _average_ranks(means) if dataset == ALL else _shared_ranks(means)
-            for model in self._display_order(means, order, dummy_rank):
-                names = {"dataset": title, "model": model}
-                if model in weak_models:
-                    names["model"] += MARK
-                line = names | _texts(models[model], means[model], _p_of(model, means, order))
-                yield line | ({RANK: ranks[model]} if model in ranks else {})
+            yield from self._lines_of_dataset(dataset, list(group))
+
+    def _lines_of_dataset(self, dataset: str, entries: Sequence[Entry]) -> Iterator[Line]:
+        by_model = groupby(entries, key=lambda entry: entry.model)
+        models = {model: tuple(part) for model, part in by_model}
+        means = {model: _means_of(part) for model, part in models.items()}
+        order = order_of_means(means, dataset, self.experiment)
+        weak_models = self._weak_models(dataset, means)
+        if dataset == ALL:
+            title = "all data sets"
+            dummy_rank = None
+            ranks = _average_ranks(means)
+        else:
+            title = self.experiment.dataset(dataset).title
+            dummy_rank = _dummy_rank(means, weak_models)
+            ranks = _shared_ranks(means)
+        for model in self._display_order(means, order, dummy_rank):
+            line = _texts(models[model], means[model], _p_of(model, means, order))
+            line["dataset"] = title
+            line["model"] = f"{model}{MARK}" if model in weak_models else model
+            if model in ranks:
+                line[RANK] = ranks[model]
+            yield line
 
     def _weak_models(self, dataset: str, means: Mapping[str, Mapping[str, float]]) -> list[str]:
         """Return the models that are no better than the dummy on a data set."""
@@ -185,11 +198,15 @@ class ComparisonTable(TableKind):
         dummy_rank: float | None,
     ) -> list[str]:
         """Return the models by rank; `dummy_rank` replaces the dummy's own."""
-        ranks = {model: mean.get(RANK, math.inf) for model, mean in means.items()}
-        if dummy_rank is not None:
-            ranks |= dict.fromkeys(set(self._dummies) & set(means), dummy_rank)
-        positions = {model: i for i, model in enumerate(order.models)}
-        return sorted(means, key=lambda model: (ranks[model], positions.get(model, 0), model))
+        positions = {model: position for position, model in enumerate(order.models)}
+
+        def sort_key(model: str) -> tuple[float, int, str]:
+            rank = means[model].get(RANK, math.inf)
+            if dummy_rank is not None and model in self._dummies:
+                rank = dummy_rank
+            return rank, positions.get(model, 0), model
+
+        return sorted(means, key=sort_key)
 
     @property
     def _dummies(self) -> Sequence[str]:
@@ -252,8 +269,9 @@ class ComparisonTable(TableKind):
         """Yield the models whose metric is undefined for some test parts."""
         is_rival = ~cells["model"].isin(self._dummies)
         ok = cells[(cells["status"] == "ok") & is_rival]
-        missing = ok[metric].isna().groupby(ok["model"], sort=False).mean()
-        models = list(map(str, missing.index[(missing > 0) & (missing < 1)]))
+        missing_shares = ok[metric].isna().groupby(ok["model"], sort=False).mean()
+        is_undefined = (missing_shares > 0) & (missing_shares < 1)
+        models = [str(model) for model in missing_shares.index[is_undefined]]
         if models:
             why = f"{metric} is not defined for a test part, such as one that lacks a class"
             yield Note(
@@ -322,9 +340,10 @@ class ComparisonTable(TableKind):
         metrics = metrics_of(dataset, self.experiment)
         measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
         ended_ok = cells[cells["status"] == "ok"]
-        by_model = ended_ok.groupby("model")[measures]
-        means: Any = by_model.mean().astype(float).to_dict("index")
-        return ModelOrder(metrics, {model: means[model] for model in map(str, scores)})
+        averages = ended_ok.groupby("model")[measures].mean()
+        means: Any = averages.astype(float).to_dict("index")
+        ranked = [str(model) for model in scores]
+        return ModelOrder(metrics, {model: means[model] for model in ranked})
 
     def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
         """Return the models whose mean is no better than the dummy's; less is better for an error
@@ -332,10 +351,14 @@ class ComparisonTable(TableKind):
         """
         sign = -1 if less_is_better(metric) else 1
         scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
-        dummy_scores = [scores.pop(name) for name in self._dummies if name in scores]
-        if not dummy_scores:
+        dummy = next((name for name in self._dummies if name in scores), None)
+        if dummy is None:
             return []
-        return [name for name, score in scores.items() if score <= dummy_scores[0]]
+        return [
+            name
+            for name, score in scores.items()
+            if name not in self._dummies and score <= scores[dummy]
+        ]
 
 
 def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:

@@ -57,11 +57,10 @@ class CurvesTable(TableKind):
             )
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the work of each column that varies the table's hyperparameter, under the table's
-        first selection.
+        """Plan the measurement of each curve on every outer fold, under the first selection.
 
-        Raises ElmbenchError if the user gives a grid: the table finds the points of an added model
-        in the registry.
+        Raises ElmbenchError if the user gives a grid, since the registry defines the points of an
+        added model.
         """
         if planner.request.grids:
             raise ElmbenchError(
@@ -74,9 +73,8 @@ class CurvesTable(TableKind):
         outer = list(product(range(planner.runs), range(folds)))
         select = self.spec.protocol.selections[0]
         for column in planner.columns:
-            is_shown = column in self.spec.models or (
-                self.takes_models and len(planner.grid(column)) == 1
-            )
+            varies_one = self.takes_models and len(planner.grid(column)) == 1
+            is_shown = column in self.spec.models or varies_one
             if is_shown and planner.does_task(column):
                 planner.add_works(column, outer, partial(self.work, planner, column), select)
 
@@ -92,21 +90,29 @@ class CurvesTable(TableKind):
 
     def points(self, column: str, task: str) -> list[Measure]:
         """Return the measures of a column, one for each value of its hyperparameter."""
-        if model := self.spec.models.get(column):
-            values: Mapping[str, Any] = self.spec.grid_of(model)
-        else:
-            # The name is that of a results file: no module is imported by its address.
-            values = registry()[column].grid if column in registry() else {}
         metric = self.metric(task)
-        return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
+        return [
+            Measure.at(metric, name, value)
+            for name, values in self._grid_of(column).items()
+            for value in values
+        ]
+
+    def _grid_of(self, column: str) -> Mapping[str, Any]:
+        """Return the grid of a column of the table or of an added model."""
+        model = self.spec.models.get(column)
+        if model is not None:
+            return self.spec.grid_of(model)
+        # The name is that of a results file: no module is imported by its address.
+        models = registry()
+        return models[column].grid if column in models else {}
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
         tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
         columns = (*self.spec.models, *extra)
-        points = (
-            point for task in tasks for column in columns for point in self.points(column, task)
-        )
-        return list(dict.fromkeys(points))
+        points: dict[Measure, None] = {}
+        for task, column in product(tasks, columns):
+            points |= dict.fromkeys(self.points(column, task))
+        return list(points)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         return self.points(model, self.experiment.dataset(dataset).task)
@@ -145,34 +151,46 @@ class CurvesTable(TableKind):
         RKELM paper.
         """
         figure, axes = new_figure(8, 4.8)
-        keys = [name for name in ("dataset", "model") if len(set(points[name])) > 1] or ["dataset"]
+        varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]
+        keys = varied or ["dataset"]
         curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
         # The legend lists the lines in the order of their right ends, from the top.
         curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
         labels = [", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves]
-        for i, ((label, style), curve) in enumerate(
-            zip(line_styles(labels).items(), curves, strict=True)
-        ):
-            marks = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
+        styles = line_styles(labels)
+        for number, (label, curve) in enumerate(zip(styles, curves, strict=True)):
+            first_mark = number % 5 * len(curve) // 40
+            distance = max(1, len(curve) // 8)
             axes.plot(
-                curve["value"], curve["mean"], label=label, markersize=4, markevery=marks, **style
+                curve["value"],
+                curve["mean"],
+                label=label,
+                markersize=4,
+                markevery=(first_mark, distance),
+                **styles[label],
             )
         metric = points["metric"].iloc[0]
         parameter = points["parameter"].iloc[0]
         axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
-        values = points["value"]
-        if exponents_of(list(set(values))) is not None:
-            axes.set_xscale("log", base=2)
-            axes.set_xlim(values.min(), values.max())
-            if parameter == "C":
-                _add_ridges(axes)
-        else:
-            axes.set_xlim(0, values.max())
+        _scale_axis(axes, points["value"], is_C=parameter == "C")
         title = title_of(self.experiment)
-        axes.set_title(title if "dataset" in keys else f"{title}: {points['dataset'].iloc[0]}")
+        if "dataset" not in keys:
+            title = f"{title}: {points['dataset'].iloc[0]}"
+        axes.set_title(title)
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", fontsize="small")
         return figure
+
+
+def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
+    """Set a logarithmic axis for powers of two, with the ridges above it for C."""
+    if exponents_of(list(set(values))) is None:
+        axes.set_xlim(0, values.max())
+        return
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(values.min(), values.max())
+    if is_C:
+        _add_ridges(axes)
 
 
 def number_of(measure: Measure) -> float:

@@ -139,7 +139,12 @@ def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, 
     std = points["std"].astype(float).fillna(0)
     axes.plot(points[x], mean, markersize=4, **style)
     axes.fill_between(
-        points[x], mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0
+        points[x],
+        mean - std,
+        mean + std,
+        color=style["color"],
+        alpha=0.15,
+        linewidth=0,
     )
 
 

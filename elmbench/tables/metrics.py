@@ -65,8 +65,9 @@ class MetricsTable(TableKind):
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of each metric, then optimism, times and ratios, which a narrow table
-        leaves out.
+        """Return the columns of each metric, optimism, times and their ratios.
+
+        A narrow table leaves the ratios out.
         """
         ratios = (replace(column, optional=True) for column in RATIOS)
         return (

@@ -11,13 +11,14 @@ def quantity(
     `places`: decimals to show; three significant figures for None. `ok`: the number of cells that
     the mean is over, if others did not end ok.
     """
-    is_noise = std is not None and std < 1e-12 * abs(mean)  # of equal numbers, by round-off
-    numbers = [value for value in (mean, 0.0 if is_noise else std) if value is not None]
+    numbers = [mean]
+    if std is not None:
+        is_noise = std < 1e-12 * abs(mean)  # of equal numbers, by round-off
+        numbers.append(0.0 if is_noise else std)
     if places is None:
         return " ± ".join(map(three_figures, numbers))
-    return " ± ".join(format_fixed(value, places) for value in numbers) + (
-        "" if ok is None else f" ({ok} ok)"
-    )
+    text = " ± ".join(format_fixed(number, places) for number in numbers)
+    return text if ok is None else f"{text} ({ok} ok)"
 
 
 def ending(status: str) -> str:
@@ -50,4 +51,8 @@ def three_figures(value: float) -> str:
     """Return seconds or a hyperparameter with at most three significant figures, large ones as
     whole numbers.
     """
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.2g}"
+    if value >= 100:
+        return f"{value:.0f}"
+    if value >= 0.01:
+        return f"{value:.3g}"
+    return f"{value:.2g}"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from made_cells import Toy, frame, notes_of, rows_of, summary_of, table_from
 
-from elmbench.evaluation.model_order import ModelOrder, ranking
+from elmbench.evaluation.model_order import ModelOrder, rank_models
 
 METRICS = ("accuracy", "mcc")
 #: Models with the same accuracy, in their order.
@@ -103,7 +103,7 @@ def test_a_table_shows_every_tied_model_in_one_order(toy: Toy) -> None:
             line | {"select": "published"}
             for line in lines_of({name: models[name] for name in names})
         ]
-        order = ranking(summary_of(resolved, lines), "wdbc", resolved)
+        order = rank_models(summary_of(resolved, lines), "wdbc", resolved)
         assert order.models == ["K-ELM", "ELM", "OS-ELM"]
         assert order.advantages_of_best() == "tied with ELM on accuracy; smaller size"
         table = table_from(frame(resolved, lines), resolved)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from elmbench.evaluation.model_order import ranking
+from elmbench.evaluation.model_order import rank_models
 from elmbench.judging.rank_statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
@@ -62,7 +62,7 @@ def comparison_charts(
     spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison."""
-    ranked = ranking(results.summary, spec.name, results.resolved).models
+    ranked = rank_models(results.summary, spec.name, results.resolved).models
     rows, losses = (
         part[part["dataset"] == spec.name] if len(part) else part
         for part in (predictions, importance)
