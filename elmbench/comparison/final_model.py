@@ -71,7 +71,7 @@ class ComparisonResults(Results):
         (spec,) = self.resolved.datasets.values()
         lines = self.summary[self.summary["dataset"] == spec.name]
         means = lines.pivot_table("mean", "model", "metric", sort=False)
-        order = ranking(self.summary, spec.name, self.resolved).models
+        order = rank_models(self.summary, spec.name, self.resolved).models
         return means.loc[[*order, *(name for name in means.index if name not in order)]]
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.model_order import ranking
+from elmbench.evaluation.model_order import rank_models
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.report.results import Results
@@ -27,7 +27,7 @@ def plot(results: Results, predictions: pd.DataFrame, kind: Kind, model: str, ax
     `model`: the model of the picture of predictions; the best one if empty.
     """
     (spec,) = results.resolved.datasets.values()
-    order = ranking(results.summary, spec.name, results.resolved).models
+    order = rank_models(results.summary, spec.name, results.resolved).models
     if axes is None:
         from matplotlib import pyplot
 
