@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.number_text import may_have_thousands
+from elmbench.datasets.number_text import looks_numeric, may_have_thousands, parse_number
 from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.text_files import ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members
@@ -123,19 +123,49 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
 
 def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> Table:
     """Return the table with the words of columns of numbers in cells of text, as a point in them
-    may separate thousands.
+    may separate thousands, and a comma may be their decimal mark.
 
-    Cells of numbers among them get the decimal mark of the layout.
+    Cells of numbers in these columns get the decimal mark of the cells of text.
     """
     first_row = len(frame) - len(table.target)
+    cells_by_name = {
+        str(cells.iloc[0]).strip() if first_row else f"x{position}": cells.iloc[first_row:].tolist()
+        for position, (_, cells) in enumerate(frame.items())
+    }
+    decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
     columns: dict[str, NDArray[np.object_]] = {}
-    for position, (_, cells) in enumerate(frame.items()):
-        name = str(cells.iloc[0]).strip() if first_row else f"x{position}"
-        values = cells.iloc[first_row:]
-        texts = [value for value in values if isinstance(value, str)]
-        if name in table.index and name not in table.nominal and may_have_thousands(texts):
-            columns[name] = np.array([_spelling(v, layout.decimal) for v in values], dtype=object)
-    return table.with_words(columns)
+    for name, values in cells_by_name.items():
+        is_nominal = name in table.nominal or name == table.target_name
+        has_words = _mixes_commas_with_numbers if is_nominal else _has_thousands
+        if has_words(values) and name not in table.words:
+            columns[name] = np.array([_spelling(v, decimal) for v in values], dtype=object)
+    target = columns.pop(table.target_name, table.target)
+    features = {name: words for name, words in columns.items() if name in table.index}
+    return replace(table.with_words(features), target=target)
+
+
+def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
+    """Return a comma if only a decimal comma can read some text of the cells, else a point."""
+    texts = {value for values in columns for value in values if isinstance(value, str)}
+    with_comma = [text for text in texts if "," in text]
+    if any(
+        parse_number(text, ",") is not None and parse_number(text, ".") is None
+        for text in with_comma
+    ):
+        return ","
+    return "."
+
+
+def _has_thousands(values: Sequence[Any]) -> bool:
+    """Return True if all points in the texts of a column may separate thousands."""
+    return may_have_thousands(value for value in values if isinstance(value, str))
+
+
+def _mixes_commas_with_numbers(values: Sequence[Any]) -> bool:
+    """Return True if a column has cells of numbers, and cells of text with a number's comma."""
+    has_numbers = any(isinstance(value, int | float) for value in values)
+    texts = (value for value in values if isinstance(value, str))
+    return has_numbers and any("," in text and looks_numeric(text) for text in texts)
 
 
 def _spelling(value: Any, decimal: str) -> str | None:
@@ -144,7 +174,7 @@ def _spelling(value: Any, decimal: str) -> str | None:
         return None
     if isinstance(value, str):
         return value
-    return str(value).replace(".", decimal or ".")
+    return str(value).replace(".", decimal)
 
 
 def _value_of(cell: Any) -> Any:

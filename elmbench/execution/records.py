@@ -9,13 +9,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from elmbench.errors import ElmbenchError
 from elmbench.metrics import REGISTRY
+from elmbench.tasks import FIT_KIND
 
 #: The largest number of cells in a request.
 _MOST_CELLS = 1_000_000
 #: The number of classes that data with fewer rows may have: a part of the rows lacks some of them.
 _MOST_ABSENT_CLASSES = 1_000
-#: The kind of work that stores predictions; see `Fit`.
-_FIT = "cell"
 #: By how much a measure may leave its range, as its rounding errors do.
 _ROUNDING = 1e-9
 
@@ -174,7 +173,7 @@ def content_of(line: bytes) -> Any:
         if isinstance(record, _Request):
             _check_cells(record.cells)
         if isinstance(record, _Work):
-            if record.unit.kind == _FIT and record.result.status == "ok":
+            if record.unit.kind == FIT_KIND and record.result.status == "ok":
                 _check_fit(content["unit"], record.result)
             if record.result.predictions is not None:
                 _check_predictions(content["result"])

@@ -13,8 +13,13 @@ def solves_in_features(kernel: Kernel, X: Rows) -> bool:
     """Return True if a model with this kernel and these training rows has fewer features than
     rows, and is a linear function of them.
     """
-    n_rows, n_features = X.shape
-    return kernel.name == "linear" and 0 < n_features < n_rows
+    return needs_features_only(kernel.name, X.shape)
+
+
+def needs_features_only(kernel: object, shape: tuple[int, ...]) -> bool:
+    """Return True if `solves_in_features` holds for the name of a kernel and the shape of rows."""
+    n_rows, n_features = shape
+    return isinstance(kernel, str) and kernel == "linear" and 0 < n_features < n_rows
 
 
 class FeatureSystem:

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from elmbench.specs.datasets import DatasetSpec
     from elmbench.tasks.base import Work
 
+#: The kind of work that stores predictions.
+FIT_KIND = "cell"
 #: The address of the class of each kind of work, and of the choice by each divergence.
 _BUILT_IN: dict[str, Any] = {
-    "cell": "elmbench.tasks.fit:Fit",
+    FIT_KIND: "elmbench.tasks.fit:Fit",
     "importance": "elmbench.tasks.importance:Importance",
     "kernel-weights": "elmbench.tasks.kernel_weights:KernelWeights",
     "search": "elmbench.tasks.search:Search",

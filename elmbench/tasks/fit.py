@@ -27,6 +27,7 @@ from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
+from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,
     Context,
@@ -55,7 +56,7 @@ class Fit(FoldWork):
     the test rows, and the label is the likeliest one. This is part of the fit's time.
     """
 
-    kind = "cell"
+    kind = FIT_KIND
 
     carry_over: str = "none"
     chosen: str | None = None

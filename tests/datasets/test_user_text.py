@@ -376,6 +376,18 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.Monke
     assert "pip install" in str(caught.value.next_step)
 
 
+def test_cells_of_numbers_beside_texts_with_a_decimal_comma(tmp_path: Path) -> None:
+    values = (np.random.default_rng(0).normal(size=(N, 2)).round(3) + 0.0001).round(4)
+    for column in (0, 1):
+        cells = pd.DataFrame(values, columns=["a", "y"], dtype=object)
+        cells.iloc[::3, column] = [f"{value}".replace(".", ",") for value in values[::3, column]]
+        path = tmp_path / f"{column}.xlsx"
+        cells.to_excel(path, index=False)
+        data = load_from_spec(describe(UserData(str(path), "y")))
+        np.testing.assert_array_equal(data.X[:, 0], values[:, 0])
+        np.testing.assert_array_equal(data.y, values[:, 1])
+
+
 def test_lines_above_the_header_of_a_workbook_are_told(tmp_path: Path) -> None:
     with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
         FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")

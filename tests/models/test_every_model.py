@@ -423,7 +423,14 @@ def test_unknown_labels_in_a_later_call(name):
 
 
 #: Family, parameters, rows, columns, classes.
-FITS = [("KELM", {}, 1500, 6, 4), ("LSSVM", {}, 1500, 5, 2)]
+FITS = [
+    ("KELM", {}, 1500, 6, 4),
+    ("LSSVM", {}, 1500, 5, 2),
+    ("KELM", {"kernel": "linear"}, 200_000, 3, 8),
+    ("LSSVM", {"kernel": "linear"}, 3000, 900, 3),
+    ("LSSVM", {"kernel": "linear"}, 500, 499, 2),
+    ("LSSVM", {"kernel": "linear"}, 500, 600, 2),
+]
 
 
 @pytest.mark.exhaustive
@@ -465,6 +472,15 @@ def test_memory_estimates_grow_and_know_the_defaults(name):
     ):
         assert sizes == sorted(sizes)
         assert sizes[-1] > sizes[0] > 0
+
+
+@pytest.mark.parametrize("name", ["KELMClassifier", "LSSVMRegressor"])
+def test_a_linear_kernel_of_few_features_needs_no_kernel_matrix(name):
+    estimate = getattr(models, name).memory_estimate
+    n_bytes = 8 * 10**6 * 20
+    assert n_bytes < estimate(10**6, 20, kernel="linear") < 10 * n_bytes
+    assert estimate(10**6, 20, kernel="cosine") > 8 * 10**12
+    assert estimate(1000, 10**6, kernel="linear") == estimate(1000, 10**6)
 
 
 @pytest.mark.parametrize(

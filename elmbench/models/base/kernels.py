@@ -12,7 +12,11 @@ from elmbench.models.base.family import check_condition, estimator, numeric_gamm
 from elmbench.models.base.kernel_paths import kernel_path
 from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.feature_system import FeatureSystem, solves_in_features
+from elmbench.numerics.feature_system import (
+    FeatureSystem,
+    needs_features_only,
+    solves_in_features,
+)
 from elmbench.numerics.kernel_system import KernelSystem
 from elmbench.numerics.kernels import BLOCK_BYTES
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel, takes_sparse_rows
@@ -112,9 +116,15 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any
     ) -> int:
-        """Return the bytes of one kernel matrix, two copies of the rows and the targets."""
-        row_length = n_samples + 2 * n_features + cls._columns * n_outputs
-        return 8 * n_samples * row_length + 5 * BLOCK_BYTES
+        """Return the bytes of a fit: one kernel matrix, two copies of the rows and the targets; or
+        the singular value decomposition of the rows, if the features solve the system.
+        """
+        n_targets = n_samples * n_outputs
+        if needs_features_only(params.get("kernel"), (n_samples, n_features)):
+            n_values = 5 * n_features * (n_samples + n_features) + (cls._columns + 2) * n_targets
+        else:
+            n_values = n_samples * (n_samples + 2 * n_features) + cls._columns * n_targets
+        return 8 * n_values + 5 * BLOCK_BYTES
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
