@@ -94,7 +94,7 @@ def compare_command(
     dry_run: DryRun = False,
     retry: Retry = False,
 ) -> None:
-    """Compare models on your own data by nested search. Stored results are not computed again."""
+    """Compare models on your own data by nested search. Stored results are reused."""
     from elmbench.execution.executors import Settings
     from elmbench.execution.executors.local import LocalExecutor
     from elmbench.execution.store import Store

@@ -37,6 +37,7 @@ from elmbench.report.results import Results
 from elmbench.results.predictions_file import predictions_frame
 from elmbench.runs.prepare import PreparedRun
 from elmbench.specs.protocol import Split
+from elmbench.tables.result_table import ResultTable
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.scoring import best, grid_scores
@@ -64,6 +65,11 @@ class ComparisonResults(Results):
     targets: Any = ()
 
     @cached_property
+    def table(self) -> ResultTable:
+        with messages_for_python():
+            return super().table
+
+    @cached_property
     def leaderboard(self) -> pd.DataFrame:
         """The means of each model, the best first: the metrics, the rank, the p-value of the
         difference from the best model, and the costs.
@@ -71,8 +77,9 @@ class ComparisonResults(Results):
         (spec,) = self.resolved.datasets.values()
         lines = self.summary[self.summary["dataset"] == spec.name]
         means = lines.pivot_table("mean", "model", "metric", sort=False)
-        order = rank_models(self.summary, spec.name, self.resolved).models
-        return means.loc[[*order, *(name for name in means.index if name not in order)]]
+        ranked = rank_models(self.summary, spec.name, self.resolved).models
+        others = means.index.difference(ranked, sort=False)
+        return means.loc[[*ranked, *others]]
 
     @cached_property
     def predictions(self) -> pd.DataFrame:

@@ -171,6 +171,8 @@ def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
     question = "accuracy hardly tells the models apart"
     assert words.index(question) < words.index("best first")
     assert "metric='balanced_accuracy' ranks by the mean recall of the classes" in words
+    (note,) = [note.text for note in results.table.notes if note.kind == "question"]
+    assert note.endswith("metric='balanced_accuracy' ranks by the mean recall of the classes")
     clear = compared(gaps(), "y", ["ridge"], grids={"ridge": {"C": [1.0]}})
     assert question not in " ".join(clear.text.split())
 
