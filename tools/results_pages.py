@@ -36,6 +36,7 @@ from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
+from tools.table_picture import PICTURE, picture_of
 
 TOP = Path(__file__).parents[1]
 PAGES = [
@@ -48,6 +49,13 @@ PAGES = [
 #: Tables with fewer compared values are not distorted.
 FEWEST_VALUES = 5
 _RESULTS = TOP / "results"
+#: The verdicts on tables, as words after their number.
+_TABLE_WORDS = {
+    "holds": "hold",
+    "holds in part": "in part",
+    "does not hold": "do not",
+    "undecided": "undecided",
+}
 _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
 
 
@@ -79,6 +87,30 @@ def answers(folder: str = "results") -> str:
         f"- [{paper.upper()}]({folder}/{paper}.md): {first}"
         for paper, (first, *_) in sentences.items()
     )
+
+
+def grid(folder: str = "results") -> str:
+    """Return a line for each paper: its tables by verdict, its values, its order and its page."""
+    rows = [["paper", "tables", "values within the margin", "pairs in the printed order", "page"]]
+    for paper in _all_gathered():
+        verdicts = [verdict for _, verdict in paper.main_verdicts]
+        key = paper.paper.key
+        page = f"[{key.upper()}]({folder}/{key}.md)"
+        if not verdicts:
+            rows.append([paper.paper.title, "no printed value at hand", "–", "–", page])
+            continue
+        states = Counter(verdict.state for verdict in verdicts)
+        tables = ", ".join(
+            f"{STATE_SIGNS.get(state, '◐')} {states[state]} {words}"
+            for state, words in _TABLE_WORDS.items()
+            if states[state]
+        )
+        within = sum(verdict.values.within for verdict in verdicts)
+        same = sum(verdict.order.same for verdict in verdicts)
+        decided = same + sum(verdict.order.opposite for verdict in verdicts)
+        values = _of(within, sum(verdict.values.n for verdict in verdicts))
+        rows.append([paper.paper.title, tables, values, _of(same, decided), page])
+    return pipe_rows(rows)
 
 
 def findings(paper: str) -> str:
@@ -279,7 +311,7 @@ def prints(paper: str) -> str:
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
     answer, answers, findings, verdicts, table, signs, claims, main, own_runs,
-    distorted_prints, measures, kernels, prints
+    distorted_prints, measures, kernels, prints, grid
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}
 
@@ -297,7 +329,19 @@ def render(text: str) -> str:
     return _BLOCK.sub(fill, text)
 
 
+def render_picture() -> str:
+    """Return the picture of a printed table beside our rerun."""
+    (results,) = (
+        results
+        for results in _gathered("kos-elm").results
+        if (results.resolved.file.id, results.resolved.profile) == ("kos-elm/table4", "fast")
+    )
+    return picture_of(results, "mcc")
+
+
 if __name__ == "__main__":
+    write_atomically(PICTURE, render_picture())
+    print(PICTURE.relative_to(TOP))
     for path in PAGES:
         write_atomically(path, render(path.read_text("utf-8")))
         print(path.relative_to(TOP))

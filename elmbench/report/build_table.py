@@ -117,14 +117,17 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
             ran += f" of {planned}"
         return f"Profile paper: the protocol as printed, {ran}."
     settings = resolved.settings
+    printed_runs = resolved.file.spec.protocol.outer.runs
+    if largest < printed_runs:
+        number = str(largest) if smallest == largest else f"{smallest} to {largest}"
+        ran = f"fewer runs than the paper: {number} of {printed_runs}"
     departures = {
         f"{', '.join(settings.stand_ins)} in place of the paper's data": settings.stand_ins,
         f"at most {settings.rows} rows of a data set": settings.rows,
         f"{settings.folds} folds": settings.folds,
         "thinned grids": (settings.thin_grids or 1) > 1,
     }
-    ran = "; ".join([ran, *(text for text, departs in departures.items() if departs)])
-    return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
+    return f"Profile {resolved.profile}: {'; '.join([ran, *filter(departures.get, departures)])}."
 
 
 class _Sections:

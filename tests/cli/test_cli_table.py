@@ -22,9 +22,8 @@ def test_text(elmbench: Callable, real: Path) -> None:
     assert lines[start + 2].startswith("WDBC  ")
     assert lines[start + 3].split() == ["paper", "0.93±0.012", "?", "0.95±0.011*", "?"]
     assert lines[-2].startswith("2 published values: 2 ? too few runs.")
-    assert (
-        "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol."
-        in " ".join(result.out.split())
+    assert "Profile ci: fewer runs than the paper: 1 of 20; thinned grids." in " ".join(
+        result.out.split()
     )
 
 

@@ -199,7 +199,7 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
         ("paper", {}, 2, "Profile paper: the protocol as printed, 2 runs."),
         ("paper", {}, 1, "Profile paper: the protocol as printed, 1 run of 2."),
         ("paper", {}, 3, "Profile paper: the protocol as printed, 2 to 3 runs."),
-        ("ci", None, 1, "1 run; thinned grids"),
+        ("ci", None, 1, "fewer runs than the paper: 1 of 2; thinned grids"),
         ("ci", {"runs": 1}, 2, "2 runs"),
         ("ci", {"rows": 400, "folds": 5}, 2, "2 runs; at most 400 rows of a data set; 5 folds"),
         (
@@ -216,11 +216,7 @@ def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed
     changes = {} if settings is None else {"profiles": {"ci": settings}}
     lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
     lines += [line | {"model": "OS-ELM"} for line in lines if line["run"] < 2]
-    says = (
-        says
-        if profile == "paper"
-        else f"Profile ci: {says}; not a reproduction of the printed protocol."
-    )
+    says = says if profile == "paper" else f"Profile ci: {says}."
     assert table_of(toy(profile=profile, **changes), lines).subtitle.endswith(says)
 
 

@@ -11,7 +11,8 @@ from made_cells import committed
 
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from tools.results_pages import PAGES, render
+from tools.results_pages import PAGES, render, render_picture
+from tools.table_picture import PICTURE
 
 ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in PAGES]
@@ -41,6 +42,10 @@ def read_ok_cells(name: str) -> pd.DataFrame:
 )
 def test_tables_are_those_of_the_committed_results(name: str) -> None:
     assert render(read_page(name)) == read_page(name), "next: make pages"
+
+
+def test_the_picture_is_that_of_the_committed_results() -> None:
+    assert render_picture() == PICTURE.read_text("utf-8"), "next: make pages"
 
 
 def test_figures_of_the_readme_stand_on_the_pages() -> None:
