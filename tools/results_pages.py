@@ -99,7 +99,7 @@ def grid(folder: str = "results") -> str:
         if not verdicts:
             rows.append([paper.paper.title, "no printed value at hand", "–", "–", page])
             continue
-        states = Counter(verdict.state for verdict in verdicts)
+        states = Counter[str](verdict.state for verdict in verdicts)
         tables = ", ".join(
             f"{STATE_SIGNS.get(state, '◐')} {states[state]} {words}"
             for state, words in _TABLE_WORDS.items()
