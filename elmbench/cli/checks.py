@@ -131,14 +131,17 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     each paper.
     """
     tables = [table for paper in papers for table in paper.tables]
+    # Nothing random is rare, and a line has little room.
+    has_exact = any(table.counts[0]["exact"] for table in tables)
+    shown = [verdict for verdict in VERDICTS if has_exact or verdict != "exact"]
     counts = [
-        [table.file.id, *(table.counts[0][name] for name in VERDICTS)]
+        [table.file.id, *(table.counts[0][name] for name in shown)]
         for table in tables
         if table.counts[0]
     ]
     parts: list[RenderableType] = list(_measures(tables))
     if counts:
-        headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in VERDICTS)
+        headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in shown)
         parts += blocks(("experiment", *headings), counts, state.width)
         if len(counts) > 1:
             parts.append(

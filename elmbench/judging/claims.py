@@ -89,6 +89,11 @@ class _Results:
             is_other_data(self._cells.columns(key)) for key in groups
         )
 
+    def is_fixed(self, dataset: str, *columns: str) -> bool:
+        """Return True if nothing is random in any of some columns."""
+        groups = [(dataset, column, self._select, "") for column in columns]
+        return all(map(self._cells.is_fixed, groups))
+
     def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
         """Return the values of a column by run and fold, and the least half width of an interval of
         their mean.
@@ -114,9 +119,18 @@ class _Pair(NamedTuple):
     second: pd.Series[float]
     least_half_width: float
 
+    def first_run(self) -> _Pair:
+        """Return the values of the first run: identical runs are one."""
+        return self._replace(first=_first_run(self.first), second=_first_run(self.second))
+
     @property
     def means(self) -> tuple[float, float]:
         return float(self.first.mean()), float(self.second.mean())
+
+
+def _first_run(values: pd.Series[float]) -> pd.Series[float]:
+    runs = values.index.get_level_values(0)
+    return values[runs == runs.min()]
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
@@ -190,10 +204,12 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     (first, floor) = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
     columns = other_columns(claim, dataset, results.resolved)
-    pairs = [
-        _Pair(dataset, column, first, results.values(dataset, column, measure)[0], floor)
-        for column in columns
-    ]
+    pairs = []
+    for column in columns:
+        second, _ = results.values(dataset, column, measure)
+        pair = _Pair(dataset, column, first, second, floor)
+        is_fixed = results.is_fixed(dataset, claim.model, column)
+        pairs.append(pair.first_run() if is_fixed else pair)
     return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
 
 

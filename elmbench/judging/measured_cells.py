@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from elmbench.judging.determinism import is_deterministic
 from elmbench.judging.value_verdicts import (
     FEWEST_RUNS,
     Draws,
     Printed,
     draws_of,
     draws_of_means,
+    fixed_draws_of,
     run_means,
 )
 from elmbench.judging.verdict_words import COMPLETE
@@ -124,11 +126,20 @@ class MeasuredCells:
             self._compared[key] = self._compare(group, measure)
         return self._compared[key]
 
+    def is_fixed(self, group: Key) -> bool:
+        """Return True if nothing is random in a group of cells."""
+        dataset, model, select, _ = group
+        return is_deterministic(dataset, model, select, self.columns(group), self.resolved)
+
     def _compare(self, group: Key, measure: Measure) -> ComparedValue:
         dataset, model, _, _ = group
         columns = self.columns(group)
         values = self.values(group, measure)
         has_value = ~np.isnan(values)
+        # Identical runs are one.
+        is_fixed = self.is_fixed(group)
+        n_runs = 1 if is_fixed else None
+        draws = (fixed_draws_of if is_fixed else draws_of)(values, columns, measure)
         published = self.resolved.published[dataset, model, measure.column]
         spec = self.resolved.spec.models.get(model)
         return ComparedValue(
@@ -136,9 +147,9 @@ class MeasuredCells:
             dataset=dataset,
             model=model,
             measure=measure,
-            runs=np.unique(columns["run"][has_value]),
-            means=run_means(values, columns["run"]),
-            draws=draws_of(values, columns, measure),
+            runs=np.unique(columns["run"][has_value])[:n_runs],
+            means=run_means(values, columns["run"])[:n_runs],
+            draws=draws,
             printed=self._printed(dataset, published),
             unit=self._paper.unit_of(measure.metric),
             is_proposed=spec is not None and spec.model in self._paper.proposed,

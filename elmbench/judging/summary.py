@@ -22,8 +22,10 @@ from elmbench.specs.published import PublishedValue
 
 #: Columns of `summary.csv` that identify a published value.
 PUBLISHED_KEY = ["dataset", "model", "metric"]
+#: The column that `summary.csv` has only if a value in which nothing is random is off.
+ROWS_OFF = "rows_off"
 #: Columns of `summary.csv` that are whole numbers or empty.
-_WHOLE = ["runs", "runs_to_tell"]
+_WHOLE = ["runs", "runs_to_tell", ROWS_OFF]
 #: Columns of `optimism.csv`.
 OPTIMISM = [
     "dataset",
@@ -70,14 +72,16 @@ class SummaryLine:
     high: float | None = None
     #: The number of runs that an interval needs, or that would separate the models.
     runs_to_tell: int | None = None
+    #: The test rows by which a value is off in which nothing is random.
+    rows_off: int | None = None
 
     def record(self) -> dict[str, Any]:
         """Return the columns that have a value."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-#: Columns of `summary.csv`.
-COLUMNS = [field.name for field in fields(SummaryLine)]
+#: Columns that each `summary.csv` has.
+COLUMNS = [field.name for field in fields(SummaryLine) if field.name != ROWS_OFF]
 
 
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
@@ -91,8 +95,9 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
         lines += _group_lines(group, ending, measured)
     lines += _published_lines(measured)
     records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
-    summary = pd.DataFrame(records, columns=COLUMNS)
-    return summary.astype(dict.fromkeys(_WHOLE, "Int64"))
+    summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
+    summary = summary.astype(dict.fromkeys(_WHOLE, "Int64"))
+    return summary if summary[ROWS_OFF].notna().any() else summary.drop(columns=ROWS_OFF)
 
 
 def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
@@ -140,6 +145,7 @@ def _group_lines(group: Key, ending: str, measured: MeasuredCells) -> Iterator[S
             low=judgement.low,
             high=judgement.high,
             runs_to_tell=judgement.runs_to_tell,
+            rows_off=judgement.rows_off,
         )
 
 

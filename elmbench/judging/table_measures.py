@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.value_verdicts import LEVEL
+from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL
 from elmbench.metrics import Unit
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile
@@ -50,7 +50,7 @@ class Row:
     #: The largest distance that does not matter, in the unit of the metric.
     margins: Array
     means: Array
-    #: The number of our runs.
+    #: The number of our runs; as many as any model has, if nothing is random.
     n_runs: NDArray[np.int64]
     #: The residuals of our runs, of shape (runs, k); 0 for a run that a model lacks. The squares of
     #: a column sum to the variance of a run.
@@ -127,7 +127,7 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
     dataset = values[0].dataset
     mean_of = values[0].printed.mean_of
     means = np.array([value.draws.mean for value in values])
-    n_runs = np.array([len(value.runs) for value in values])
+    n_runs = _numbers_of_runs(values)
     published = np.array([value.printed.value for value in values])
     rounding = np.array([value.printed.rounding for value in values])
     residuals = _residuals(values)
@@ -150,6 +150,15 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         print_errors=rng.standard_normal((SIMULATIONS, len(values))) * np.sqrt(variances),
         separated=_separated(means, residuals, n_runs),
     )
+
+
+def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
+    """Return the number of runs of each model.
+
+    A run in which nothing is random stands for any number of runs.
+    """
+    most = max(FEWEST_RUNS, *(len(value.runs) for value in values))
+    return np.array([most if value.draws.is_fixed else len(value.runs) for value in values])
 
 
 def _residuals(values: Sequence[ComparedValue]) -> Array:

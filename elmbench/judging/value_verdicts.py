@@ -25,6 +25,8 @@ FEWEST_RUNS = 3
 MOST_RUNS = 10_000
 #: The least relative half width of a real number, for round-off between machines.
 ROUND_OFF = 1e-6
+#: The metrics to which each test row of a fold adds the same.
+_OF_EQUAL_ROWS = ("accuracy",)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Draws:
     runs: int
     #: The weight of one test row in a run mean, or round-off.
     least_half_width: float
+    #: True if nothing is random, so that one run is all that there is.
+    is_fixed: bool = False
+    #: The weight of each test row in a fixed mean; None if rows differ in weight.
+    row_weight: float | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
         """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same
@@ -91,10 +97,15 @@ class Judgement(NamedTuple):
     runs_to_tell: int | None = None
     #: The number of our runs behind the verdict.
     runs: int | None = None
+    #: The fewest test rows whose change would give the published value; None unless nothing is
+    #: random and each row has the same weight.
+    rows_off: int | None = None
 
 
 def judge(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published value that is comparable with our runs."""
+    if draws.is_fixed:
+        return _judge_fixed(draws, printed)
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
     # Decimal numbers at an end of the interval are inside even if their binary approximations are
@@ -104,11 +115,32 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     low = max(draws.mean - half_width, printed.least)
     high = min(draws.mean + half_width, printed.greatest)
     if distance > half_width:
-        is_close = distance <= (printed.margin + printed.rounding) * (1 + 1e-9)
-        return Judgement("close" if is_close else "differs", low=low, high=high)
+        return Judgement(_verdict_outside(distance, printed), low=low, high=high)
     if high - low <= printed.widest * (1 + 1e-8):
         return Judgement("reproduced", low=low, high=high)
     return Judgement("consistent", low=low, high=high, runs_to_tell=runs_to_tell(draws, printed))
+
+
+def _verdict_outside(distance: float, printed: Printed) -> str:
+    """Return the verdict on a published value that is not ours."""
+    is_close = distance <= (printed.margin + printed.rounding) * (1 + 1e-9)
+    return "close" if is_close else "differs"
+
+
+def _judge_fixed(draws: Draws, printed: Printed) -> Judgement:
+    """Return the verdict on a published value in which nothing is random."""
+    half_width = (draws.least_half_width + printed.rounding) * (1 + 1e-9)
+    distance = abs(printed.value - draws.mean)
+    is_exact = distance <= half_width
+    rows_off = None
+    if not is_exact and draws.row_weight is not None:
+        rows_off = math.ceil((distance - half_width) / draws.row_weight)
+    return Judgement(
+        "exact" if is_exact else _verdict_outside(distance, printed),
+        low=max(draws.mean - half_width, printed.least),
+        high=min(draws.mean + half_width, printed.greatest),
+        rows_off=rows_off,
+    )
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
@@ -154,6 +186,31 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     elif measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
         least_half_width = float(1 / test_rows)
     return draws_of_means(means, least_half_width)
+
+
+def fixed_draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
+    """Return the mean of the first run of a group of cells in which nothing is random."""
+    mean = float(run_means(values, cells["run"])[0])
+    is_first = cells["run"] == np.min(cells["run"])
+    row_weight = None
+    if counts_rows(measure.metric):
+        row_weight = 1 / int(np.sum(is_first))
+    elif measure.metric in _OF_EQUAL_ROWS and "n_test" in cells:
+        row_weight = _weight_of_row(cells["n_test"][is_first])
+    return Draws(
+        mean=mean,
+        deviation=0.0,
+        runs=1,
+        least_half_width=ROUND_OFF * abs(mean),
+        is_fixed=True,
+        row_weight=row_weight,
+    )
+
+
+def _weight_of_row(n_test: NDArray[Any]) -> float | None:
+    """Return the weight of a test row in the mean of folds; None if the folds differ in size."""
+    is_of_equal_folds = len(set(n_test.tolist())) == 1
+    return float(1 / np.sum(n_test)) if is_of_equal_folds else None
 
 
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:

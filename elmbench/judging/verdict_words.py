@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 
-#: Verdicts on a published value that is compared with the interval of enough runs.
-JUDGED = ("reproduced", "consistent", "close", "differs")
+#: Verdicts on a published value that our runs can decide.
+JUDGED = ("exact", "reproduced", "consistent", "close", "differs")
 #: Verdicts on a published value that is compared with our runs.
 COMPARED = (*JUDGED, "too few runs")
 #: All verdicts on a published value (docs/verdicts.md).
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
 #: The sign of each verdict, so that a reader does not depend on colours.
-SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
+SIGNS = dict(zip(VERDICTS, ("=", "✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
 #: The ending of a group of cells without missing or failed cells.
 COMPLETE = "ok"
 #: The ending of a group of cells without a model in the suite.
 NOT_MEASURED = "not measured"
+
+
+def verdict_of(text: str) -> str:
+    """Return the verdict of a text, such as `close` for `close, 2 test rows off`."""
+    return text.partition(",")[0]
 
 
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:

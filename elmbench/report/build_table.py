@@ -15,7 +15,7 @@ import pandas as pd
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.measured_cells import GROUP
-from elmbench.judging.summary import PUBLISHED_KEY
+from elmbench.judging.summary import PUBLISHED_KEY, ROWS_OFF
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
@@ -181,6 +181,7 @@ class _Sections:
                 shown=self._shown(line, self._kind.places(measure, published)),
                 published=published,
                 verdict=line["verdict"],
+                rows_off=_whole(line.get(ROWS_OFF)),
                 optimism=optimism.get((dataset, model)),
                 chosen=params.get((dataset, model), ""),
                 best=best,
@@ -251,6 +252,11 @@ class _Sections:
         has_search_limit = bool(self._experiment.spec.search_limit)
         is_of_search = "fit_limit" not in limits and has_search_limit
         return f"search > {seconds:g} s" if is_of_search else f"> {seconds:g} s"
+
+
+def _whole(number: Any) -> int | None:
+    """Return a number of a frame as an int; None for a missing one."""
+    return None if number is None or pd.isna(number) else int(number)
 
 
 def _best_of_rows(

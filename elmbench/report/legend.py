@@ -1,6 +1,6 @@
 """The sentences that explain the columns of a table."""
 
-from elmbench.judging.verdict_words import COMPARED
+from elmbench.judging.verdict_words import COMPARED, verdict_of
 from elmbench.tables.result_table import ResultTable
 
 #: The sentence that explains a column.
@@ -9,6 +9,10 @@ _LEGEND = {
         "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the "
         "last printed digit, and no wider than the margin), consistent (in a wider one), close "
         "(outside, within the margin), differs, too few runs (fewer than three)."
+    ),
+    "exact": (
+        "Nothing is random in some values: exact is equal to the printed digit, else the number of "
+        "test rows is named that would have to change."
     ),
     "ratio": (
         "Fit times are of one machine; compare the ratios, over the first model on the same data "
@@ -30,8 +34,11 @@ def legend_of(table: ResultTable) -> list[str]:
         for section in table.sections
         for line in section.lines
         for name, text in line.items()
-        if text in COMPARED or not name.startswith("verdict")
+        if verdict_of(text) in COMPARED or not name.startswith("verdict")
     }
+    entries = [entry for section in table.sections for entry in section.entries]
+    if any(entry.verdict == "exact" or entry.rows_off is not None for entry in entries):
+        columns.add("exact")
     return [sentence for column, sentence in _LEGEND.items() if column in columns]
 
 

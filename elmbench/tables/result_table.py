@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elmbench.errors import amount
+
 if TYPE_CHECKING:
     from elmbench.specs.measures import Measure
     from elmbench.specs.papers import ChosenReading
@@ -68,6 +70,8 @@ class Entry:
     shown: str = ""
     published: PublishedValue | None = None
     verdict: str = ""
+    #: The test rows by which the published value is off in which nothing is random.
+    rows_off: int | None = None
     optimism: float | None = None
     chosen: str = ""
     best: bool = False
@@ -87,11 +91,20 @@ class Entry:
         mean = published.text if "^" in published.text else str(published.value)
         return mean if published.std is None else f"{mean} ± {published.std}"
 
+    @property
+    def verdict_text(self) -> str:
+        """The verdict with the test rows by which a value is off, such as `close, 2 test rows
+        off`.
+        """
+        if self.rows_off is None:
+            return self.verdict
+        return f"{self.verdict}, {amount(self.rows_off, 'test row')} off"
+
     def texts(self, suffix: str = "") -> dict[str, str]:
         """Return our value, the published one and the verdict, by column, as far as there are
         any.
         """
-        texts = {"value": self.shown, "published": self.printed, "verdict": self.verdict}
+        texts = {"value": self.shown, "published": self.printed, "verdict": self.verdict_text}
         return {name + suffix: text for name, text in texts.items() if text}
 
 

@@ -13,7 +13,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 
-from elmbench.judging.verdict_words import SIGNS
+from elmbench.judging.verdict_words import SIGNS, verdict_of
 from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import QUESTION, Column, Entry, Line, Note, ResultTable, Section
 from elmbench.terminal import escape
@@ -28,6 +28,7 @@ GAP = 2
 _NAME = 20
 #: The colours of verdicts and endings.
 _COLOURS = {
+    "exact": "green",
     "reproduced": "green",
     "consistent": "green",
     "close": "yellow",
@@ -231,7 +232,7 @@ def _section_rows(
         if line["dataset"] != previous:
             previous = line["dataset"]
             yield [Text(previous, style="bold"), *(Text("") for _ in columns)]
-        coloured = (Text(text, style=_COLOURS.get(text, "")) for text in texts)
+        coloured = (Text(text, style=_COLOURS.get(verdict_of(text), "")) for text in texts)
         yield [Text("  " + line[first.name]), *coloured]
 
 

@@ -1,0 +1,70 @@
+"""The values in which nothing is random: neither the data, nor the split, nor the model
+(docs/verdicts.md, "Nothing random").
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.registry import find_model, has_method, parameter_names
+from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.profiles import Resolved
+
+#: Kinds of outer split that are the same in every run.
+_FIXED_SPLITS = ("official", "in-order", "predefined-kfold", "ordered-kfold")
+
+
+def is_deterministic(
+    dataset: str, model: str, select: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved
+) -> bool:
+    """Return True if each run of a column on a data set gives the same value.
+
+    `cells`: the columns of `cells.csv` of one reading. A seeded model counts as random even if its
+    present parameters do not use the seed.
+    """
+    column = resolved.spec.models.get(model)
+    if column is None or column.carry_over != "none":
+        return False
+    if resolved.dataset(dataset).redraw or resolved.settings.rows:
+        return False
+    return (
+        _is_fixed_split(dataset, cells, resolved)
+        and _is_fixed_model(dataset, column, resolved)
+        and _is_fixed_choice(dataset, column, select, resolved)
+    )
+
+
+def _is_fixed_split(dataset: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved) -> bool:
+    """Return True if every run has the same training and test parts."""
+    split = resolved.spec.protocol.outer.split(dataset, resolved.dataset(dataset).task)
+    if split.kind in _FIXED_SPLITS:
+        return True
+    # Each row is a fold: leave-one-out.
+    is_of_folds = split.kind.endswith("kfold") and "n_test" in cells
+    return is_of_folds and len(cells["n_test"]) > 0 and bool(np.all(cells["n_test"] == 1))
+
+
+def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bool:
+    """Return True if a model has no seed, and learns its rows in a fixed order if it learns them
+    one by one.
+    """
+    factory = find_model(column.model).factory(resolved.dataset(dataset).task)
+    names = parameter_names(factory)
+    if names is None or "random_state" in names:
+        return False
+    return resolved.spec.protocol.order == "stored" or not has_method(factory, "partial_fit")
+
+
+def _is_fixed_choice(dataset: str, column: ModelColumn, select: str, resolved: Resolved) -> bool:
+    """Return True if every run has the same hyperparameters: they are not searched, or chosen for
+    all runs at once.
+    """
+    if select == "published":
+        return True
+    if resolved.settings.tune_rows or column.like is not None:
+        return False
+    if select == "oracle":
+        return True
+    return not resolved.spec.grid_of(column.adapt(dataset))

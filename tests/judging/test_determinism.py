@@ -1,0 +1,130 @@
+"""Values in which nothing is random: one run is enough, and the verdict counts test rows."""
+
+from typing import Any
+
+import pytest
+from made_cells import Toy, cell, entry, frame, row, table_of
+
+from elmbench.judging.claims import check_claims
+from elmbench.judging.determinism import is_deterministic
+from elmbench.judging.measured_cells import MeasuredCells
+from elmbench.judging.summary import summarise
+from elmbench.judging.table_measures import rows_of as rows_of_values
+from elmbench.judging.table_verdicts import TableVerdict, judge_measures
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+
+#: Leave-one-out on twenty rows.
+ROWS = 20
+PROTOCOL: dict[str, Any] = {
+    "outer": {"kind": "kfold", "folds": ROWS, "runs": 3},
+    "metrics": ["accuracy"],
+    "select": "oracle",
+}
+
+
+def leave_one_out(model: str, right: int, runs: int) -> list[dict[str, Any]]:
+    """Cells of leave-one-out with so many rows predicted right in each run."""
+    return [
+        cell(model, run=run, fold=fold, accuracy=float(fold < right), n_test=1, select="oracle")
+        for run in range(runs)
+        for fold in range(ROWS)
+    ]
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize(
+    ("right", "verdict", "rows_off"),
+    [(18, "exact", None), (17, "differs", 1), (16, "differs", 2)],
+)
+def test_leave_one_out_is_exact_or_off_by_rows_after_any_number_of_runs(
+    toy: Toy, runs: int, right: int, verdict: str, rows_off: int | None
+) -> None:
+    resolved = toy("WDBC,K-ELM,accuracy,0.900,,\n", protocol=PROTOCOL)
+    line = entry(resolved, leave_one_out("K-ELM", right, runs), "accuracy", model="K-ELM")
+    assert (line["verdict"], line.get("rows_off")) == (verdict, rows_off)
+    assert line["runs"] == runs
+
+
+def test_the_table_names_the_rows(toy: Toy) -> None:
+    resolved = toy("WDBC,K-ELM,accuracy,0.900,,\n", protocol=PROTOCOL)
+    table = table_of(resolved, leave_one_out("K-ELM", 16, 1))
+    assert row(table.sections[0], "K-ELM")["verdict"] == "differs, 2 test rows off"
+    table = table_of(resolved, leave_one_out("K-ELM", 17, 1))
+    assert row(table.sections[0], "K-ELM")["verdict"] == "differs, 1 test row off"
+
+
+def test_a_seeded_model_needs_runs(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,accuracy,0.900,,\n", protocol=PROTOCOL)
+    line = entry(resolved, leave_one_out("ELM", 18, 1), "accuracy", model="ELM")
+    assert line["verdict"] == "too few runs"
+
+
+@pytest.mark.parametrize(
+    ("change", "cells", "model", "select", "expected"),
+    [
+        ({}, 1, "K-ELM", "oracle", True),
+        ({}, 1, "K-ELM", "published", True),
+        # The inner folds are drawn anew in each run.
+        ({}, 1, "K-ELM", "nested", False),
+        # The nodes are random.
+        ({}, 1, "ELM", "oracle", False),
+        # Folds of two rows are random.
+        ({}, 2, "K-ELM", "oracle", False),
+        ({"outer": {"kind": "official"}}, 100, "K-ELM", "oracle", True),
+        # The order of the rows is random, and the model learns them one by one.
+        ({"outer": {"kind": "official"}}, 100, "FB-KOS-ELM", "oracle", False),
+    ],
+)
+def test_what_is_random(
+    toy: Toy, change: dict[str, Any], cells: int, model: str, select: str, expected: bool
+) -> None:
+    resolved = toy(protocol=PROTOCOL | change)
+    lines = [cell(model, fold=fold, n_test=cells, select=select) for fold in range(3)]
+    measured = MeasuredCells(frame(resolved, lines), resolved)
+    columns = measured.columns(("wdbc", model, select, ""))
+    assert is_deterministic("wdbc", model, select, columns, resolved) is expected
+
+
+def test_identical_runs_are_one_in_a_claim(toy: Toy) -> None:
+    claim = {"says": "it is so", "dataset": "wdbc", "metric": "accuracy", "model": "K-ELM"}
+    claim |= {"is": "above", "than": ["KERNEL"]}
+    outcomes = []
+    for runs in (1, 3):
+        resolved = toy(protocol=PROTOCOL, models=MODELS, claims=[claim])
+        lines = [*leave_one_out("K-ELM", 19, runs), *leave_one_out("KERNEL", 10, runs)]
+        measured = MeasuredCells(frame(resolved, lines), resolved)
+        (outcome,) = check_claims(summarise(measured), measured)
+        assert outcome.finding is not None
+        outcomes.append((outcome.verdict, outcome.p, outcome.finding.n))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][2] == ROWS
+
+
+MODELS = {"K-ELM": {"model": "k-elm"}, "KERNEL": {"model": "k-elm"}}
+PRINTED = "WDBC,K-ELM,accuracy,0.900,,\nWDBC,KERNEL,accuracy,0.500,,\n"
+
+
+def verdict_on(resolved: Resolved, rows: tuple[int, int], runs: int) -> TableVerdict:
+    lines = [
+        line
+        for model, right in zip(MODELS, rows, strict=True)
+        for line in leave_one_out(model, right, runs)
+    ]
+    measured = MeasuredCells(frame(resolved, lines), resolved)
+    compared = [
+        measured.compared_value(("wdbc", model, "oracle", ""), Measure("accuracy"))
+        for model in MODELS
+    ]
+    return judge_measures("accuracy", rows_of_values(compared))
+
+
+def test_a_table_is_judged_alike_after_one_run_and_three(toy: Toy) -> None:
+    resolved = toy(PRINTED, protocol=PROTOCOL, models=MODELS)
+    once = verdict_on(resolved, (18, 10), 1)
+    assert once.record() == verdict_on(resolved, (18, 10), 3).record()
+    assert once.values.median.estimate == 0
+    assert once.strict[0].p == 1
+    assert once.order.same == 1
+    # A row off cannot be a rerun of ours.
+    assert verdict_on(resolved, (17, 10), 1).strict[0].p < 0.001
