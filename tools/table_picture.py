@@ -12,6 +12,7 @@ from elmbench.tables.result_table import Entry
 PICTURE = Path(__file__).parents[1] / "docs/images/table.svg"
 #: The colours of verdicts, as on the site; signs and words say the same.
 _COLOURS = {
+    "exact": "#b7e4d3",
     "reproduced": "#b7e4d3",
     "consistent": "#dcf3ea",
     "close": "#fdf0bf",
