@@ -7,11 +7,14 @@ Every model is tested on all test rows, so that the results of different steps c
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+
+import pandas as pd
 
 from elmbench.comparison.request import (
     TUNE_ROWS,
@@ -27,6 +30,7 @@ from elmbench.runs.prepare import PreparedRun, RunOptions, needed_work
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.limits import parse_duration
 from elmbench.tasks.fit import Fit
+from elmbench.tasks.plan import Cell
 
 #: Each step has this many times the rows of the one before.
 _FACTOR = 4
@@ -106,10 +110,9 @@ class _Race:
 
     def run(self) -> None:
         """Compare all models on few rows, the promising ones on more, and then the others."""
-        contenders = self.models
+        contenders: Sequence[str] = self.models
         for n_rows in self.steps:
-            self._compare(contenders, n_rows)
-            contenders = self._promising(n_rows)
+            contenders = _promising(self._compare(contenders, n_rows))
         self._compare(self.models, self.steps[-1])
 
     @cached_property
@@ -151,31 +154,36 @@ class _Race:
             replace(self.comparison, left_out=dict.fromkeys(others, "later"), train_rows=train_rows)
         )
 
-    def _compare(self, models: Sequence[str], n_rows: int) -> None:
-        """Compare the models that can end in time, and note which have ended."""
-        chosen = self._that_can_end(models, n_rows)
-        run = self._plan_of(chosen, n_rows)
+    def _compare(self, models: Sequence[str], n_rows: int) -> list[str]:
+        """Compare the models that can end in time, note which have ended, and return these, the
+        best first.
+        """
+        run = self._plan_of(models, n_rows)
+        chosen = {DUMMY, *self._that_can_end(models, run, n_rows)}
         # At first, each model that ends has a result; later, models share the rows of a fold.
-        run.todo = _by_model(run) if n_rows == self.steps[0] else _by_fold(run)
+        order = _by_model(run) if n_rows == self.steps[0] else _by_fold(run)
+        run.todo = _todo_of_cells(run, [cell for cell in order if cell.model in chosen])
         if run.todo and time.monotonic() < self.options.until:
             self.carry_out(run)
-        self._note_ended(n_rows, chosen)
+        return self._note_ended(run, n_rows)
 
-    def _that_can_end(self, models: Sequence[str], n_rows: int) -> list[str]:
+    def _that_can_end(self, models: Sequence[str], run: PreparedRun, n_rows: int) -> list[str]:
         """Return the models that together can end in time, by what they took with fewer rows.
 
         A model whose results are stored, or that has learnt nothing yet, is always among them.
         """
         workers = self.options.settings.jobs
         left = _USABLE * workers * (self.options.until - time.monotonic())
-        costs = {model: self._expected_seconds(model, n_rows) for model in models}
-        stored = self._ended(self._plan_of(models, n_rows))
+        unfinished = {line["model"] for line in run.cost_by_entry() if line["to_run"]}
+        costs = {
+            model: self._expected_seconds(model, n_rows) if model in unfinished else 0.0
+            for model in models
+        }
         chosen = []
         for model in sorted(costs, key=lambda name: costs[name]):
-            cost = 0.0 if model in stored else costs[model]
-            if cost <= left or model not in self.seconds:
+            if costs[model] <= left or model not in self.seconds:
                 chosen.append(model)
-                left -= cost
+                left -= costs[model]
         return chosen
 
     def _expected_seconds(self, model: str, n_rows: int) -> float:
@@ -197,60 +205,52 @@ class _Race:
             growth **= 2
         return growth * self.seconds[model]
 
-    def _ended(self, run: PreparedRun) -> set[str]:
-        """Return the models of a plan whose cells have all ended."""
-        unfinished = {line["model"] for line in run.cost_by_entry() if line["to_run"]}
-        ((_, plan),) = run.tables
-        return {cell.model for cell in plan.cells} - unfinished
-
-    def _note_ended(self, n_rows: int, models: Iterable[str]) -> None:
-        """Note the rows and the seconds of the models whose cells have all ended."""
-        run = self._plan_of(models, n_rows)
-        ((resolved, plan),) = run.tables
-        frame = cells_frame(plan.cells, run.store, [], resolved)
-        is_ok = frame["status"] == "ok"
-        for model in self._ended(run):
-            is_of_model = frame["model"] == model
-            # A model that fails with more rows keeps its result with fewer.
-            if model in self.learnt and not is_ok[is_of_model].all():
-                continue
-            self.learnt[model] = n_rows
-            times = frame.loc[is_of_model, ["fit_seconds", "predict_seconds"]]
-            self.seconds[model] = float(times.astype(float).sum().sum())
-
-    def _promising(self, n_rows: int) -> list[str]:
-        """Return the better models of those that have learnt some number of rows."""
-        models = [model for model, rows in self.learnt.items() if rows == n_rows and model != DUMMY]
-        ranks = self._mean_ranks(self._plan_of(models, n_rows))
-        best = sorted(ranks, key=lambda model: (ranks[model], model))
-        return best[: max(_LEAST_PROMISING, math.ceil(_PROMISING * len(best)))]
-
-    def _mean_ranks(self, run: PreparedRun) -> Mapping[str, float]:
-        """Return the mean rank of each model of a plan over the data sets."""
+    def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
+        """Note the rows and the seconds of the models of a plan whose cells have all ended; return
+        these without the dummy, the best first.
+        """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
-        names = list(dict.fromkeys(metrics.values()))
-        frame = cells_frame(plan.cells, run.store, names, resolved)
-        frame = frame[(frame["status"] == "ok") & (frame["model"] != DUMMY)]
-        ranks: dict[str, list[float]] = {}
-        for dataset, cells in frame.groupby("dataset"):
-            metric = metrics[str(dataset)]
-            means = cells.groupby("model")[metric].mean().astype(float)
-            for model, rank in means.rank(ascending=less_is_better(metric)).items():
-                ranks.setdefault(str(model), []).append(float(rank))
-        return {model: sum(values) / len(values) for model, values in ranks.items()}
+        frame = cells_frame(plan.cells, run.store, [*dict.fromkeys(metrics.values())], resolved)
+        n_planned = Counter(cell.model for cell in plan.cells)
+        ended = {
+            str(model): cells
+            for model, cells in frame.groupby("model")
+            if len(cells) == n_planned[str(model)]
+        }
+        for model, cells in ended.items():
+            # A model that fails with more rows keeps its result with fewer.
+            if model not in self.learnt or (cells["status"] == "ok").all():
+                self.learnt[model] = n_rows
+                times = cells[["fit_seconds", "predict_seconds"]].astype(float)
+                self.seconds[model] = float(times.sum().sum())
+        ranks = _mean_ranks(frame[frame["model"].isin(ended.keys() - {DUMMY})], metrics)
+        return sorted(ranks, key=lambda model: (ranks[model], model))
 
 
-def _by_model(run: PreparedRun) -> list[str]:
-    """Return the work to do, model by model: the cheapest model of each family, and then the
-    others.
-    """
+def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
+    """Return the mean rank of each model over the data sets, each by its metric."""
+    ranks: dict[str, list[float]] = {}
+    for dataset, group in cells[cells["status"] == "ok"].groupby("dataset"):
+        metric = metrics[str(dataset)]
+        means = group.groupby("model")[metric].mean().astype(float)
+        for model, rank in means.rank(ascending=less_is_better(metric)).items():
+            ranks.setdefault(str(model), []).append(float(rank))
+    return {model: sum(values) / len(values) for model, values in ranks.items()}
+
+
+def _promising(ranked: Sequence[str]) -> Sequence[str]:
+    """Return the better models of some, the best of which comes first."""
+    return ranked[: max(_LEAST_PROMISING, math.ceil(_PROMISING * len(ranked)))]
+
+
+def _by_model(run: PreparedRun) -> list[Cell]:
+    """Return the cells model by model: the cheapest model of each family, and then the others."""
     costs = _estimated_costs(run)
     first = _cheapest_of_families(costs)
     order = {model: position for position, model in enumerate(dict.fromkeys((*first, *costs)))}
     ((_, plan),) = run.tables
-    cells = sorted(plan.cells, key=lambda cell: order[cell.model])
-    return _todo_in_order(run, [cell.key for cell in cells])
+    return sorted(plan.cells, key=lambda cell: order[cell.model])
 
 
 def _estimated_costs(run: PreparedRun) -> dict[str, float]:
@@ -277,15 +277,14 @@ def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:
     return list(first.values())
 
 
-def _by_fold(run: PreparedRun) -> list[str]:
-    """Return the work to do, fold by fold, because the models share the prepared rows of a fold."""
+def _by_fold(run: PreparedRun) -> list[Cell]:
+    """Return the cells fold by fold, because the models share the prepared rows of a fold."""
     ((_, plan),) = run.tables
-    cells = sorted(plan.cells, key=lambda cell: (cell.dataset, cell.run, cell.fold))
-    return _todo_in_order(run, [cell.key for cell in cells])
+    return sorted(plan.cells, key=lambda cell: (cell.dataset, cell.run, cell.fold))
 
 
-def _todo_in_order(run: PreparedRun, keys: Iterable[str]) -> list[str]:
-    """Return the work to do in the order of these cells, each after the work that it needs."""
-    works = chain.from_iterable(needed_work(key, run.works) for key in keys)
+def _todo_of_cells(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
+    """Return the work to do for these cells, in their order."""
+    works = chain.from_iterable(needed_work(cell.key, run.works) for cell in cells)
     todo = set(run.todo)
     return [key for key in dict.fromkeys(work.key for work in works) if key in todo]

@@ -315,9 +315,10 @@ def write_results(
     _write_cells(folder, cells)
     write_atomically(folder / ENVIRONMENT, json.dumps(record, indent=1) + "\n")
     if resolved.profile == COMPARE:
-        from elmbench.results.predictions_file import predictions_frame  # which reads data
+        # It reads data.
+        from elmbench.results.predictions_file import predictions_frame, write_predictions
 
-        write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
+        write_predictions(predictions_frame(planned, store, resolved), folder)
     _write_table(results, results.commands, outputs)
     return results
 

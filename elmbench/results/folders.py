@@ -20,6 +20,7 @@ TABLE_FILES = (
     "optimism.csv",
     "claims.csv",
     "predictions.csv",
+    "predictions.parquet",
     "importance.csv",
     ENVIRONMENT,
     "table.md",

@@ -1,6 +1,7 @@
 """`predictions.csv`: the predictions of each model of a comparison for its test rows."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,30 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_rows, load_rows
 from elmbench.evaluation.stored_predictions import unusable_predictions
 from elmbench.execution.store import Store
-from elmbench.results.cells import stored_predictions_of
+from elmbench.files import replace_file
+from elmbench.results.cells import stored_predictions_of, write_frame
 from elmbench.specs.profiles import Resolved
 from elmbench.tasks import work_from
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import Cell
+
+#: Above this number of lines, the predictions of a comparison are a Parquet file: as CSV, they
+#: would take longer than many a model, and gigabytes.
+MOST_CSV_LINES = 1_000_000
+
+
+def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
+    """Write `predictions.csv` or, with many lines, `predictions.parquet`, atomically."""
+    is_long = len(predictions) > MOST_CSV_LINES
+    text_file = folder / "predictions.csv"
+    binary_file = folder / "predictions.parquet"
+    if is_long:
+        with replace_file(binary_file) as partial, open(partial, "wb") as stream:
+            predictions.to_parquet(stream, index=False)
+    else:
+        write_frame(predictions, text_file)
+    outdated = text_file if is_long else binary_file
+    outdated.unlink(missing_ok=True)
 
 
 def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
@@ -13,6 +14,7 @@ from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.request import SVM_STEPS, ComparisonRequest, prepare_comparison
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.evaluation.folds import fold_data, fold_rows, load_rows
+from elmbench.results import predictions_file
 from elmbench.runs.execute import compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.tasks.fit import Fit
@@ -197,3 +199,21 @@ def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
     # The search is that of all rows, so that later steps need no new one.
     searches = [work for work in final.works.values() if isinstance(work, Search)]
     assert {search.outer_fold.train_rows for search in searches} == {None}
+
+
+def test_many_predictions_are_a_parquet_file(
+    comparison: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = RunOptions()
+    (results,) = execute(prepare_comparison(comparison, options, tmp_path / "results"))
+    text = pd.read_csv(results.folder / "predictions.csv")
+    monkeypatch.setattr(predictions_file, "MOST_CSV_LINES", len(text) - 1)
+    (results,) = execute(prepare_comparison(comparison, options, tmp_path / "results"))
+    binary = pd.read_parquet(results.folder / "predictions.parquet")
+    assert not (results.folder / "predictions.csv").exists()
+    assert binary.columns.tolist() == text.columns.tolist()
+    assert binary["row"].tolist() == text["row"].tolist()
+    assert binary["predicted"].astype(str).tolist() == text["predicted"].astype(str).tolist()
+    monkeypatch.setattr(predictions_file, "MOST_CSV_LINES", len(text))
+    execute(prepare_comparison(comparison, options, tmp_path / "results"))
+    assert not (results.folder / "predictions.parquet").exists()
