@@ -142,19 +142,16 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
     columns = {name: _codes(column) for name, column in values.items()}
     numbers = to_numbers(table.target) if task == "regression" else None
     target = _codes(label_words(table.target) if numbers is None else numbers)
-    n_rows = len(target)
+    last_row = len(target) - 1
     constant = [name for name, codes in columns.items() if codes.max() == 0]
     copies = _copies(values, {*constant})
-    whole = [
-        name
-        for name, codes in columns.items()
-        if codes.max() == n_rows - 1 and _is_whole(values[name])
-    ]
-    originals = few([repr(name) for name in dict.fromkeys(copies.values())], _SHOWN)
+    distinct = [name for name, codes in columns.items() if codes.max() == last_row]
+    identifiers = [name for name in distinct if _is_whole(values[name])]
+    originals = [repr(name) for name in dict.fromkeys(copies.values())]
     yield from _drop("constant", constant)
-    yield from _drop(f"the same as {originals}", list(copies))
-    yield from _drop("a different whole number in each row, such as an ID", whole)
-    explained = {*constant, *whole, *dates, *copies}
+    yield from _drop(f"the same as {few(originals, _SHOWN)}", list(copies))
+    yield from _drop("a different whole number in each row, such as an ID", identifiers)
+    explained = {*constant, *identifiers, *dates, *copies}
     for name, codes in columns.items():
         if name not in explained:
             yield from _about_target(
@@ -166,11 +163,17 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
                 is_nominal=name in table.nominal,
                 grouped=grouped,
             )
-    n_repeated = _n_repeated([*columns.values(), target])
+    yield from _about_repeated_rows([*columns.values(), target])
+
+
+def _about_repeated_rows(columns: list[NDArray[np.int64]]) -> Iterator[str]:
+    """Yield a warning if rows with the same codes in all columns are repeated."""
+    n_rows = len(columns[0])
+    n_repeated = _n_repeated(columns)
     if n_repeated:
         verb = "repeats" if n_repeated == 1 else "repeat"
-        rows = f"{n_repeated} of {n_rows} rows {verb} another row"
-        yield f"{rows}, and may be in training and test: remove duplicates"
+        problem = f"{n_repeated} of {n_rows} rows {verb} another row"
+        yield f"{problem}, and may be in training and test: remove duplicates"
 
 
 def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str, str]:

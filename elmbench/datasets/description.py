@@ -82,13 +82,14 @@ def describe(request: UserData) -> DatasetSpec:
         *_row_settings(full, columns, ends, request),
         *_feature_settings(full, table, dates, left_out),
     ]
+    is_grouped = request.groups is not None
     is_guessed = not request.task and file.target == ""
     warnings = [
         *_row_warnings(full, columns, request),
-        *warnings_of(raw, task, request.groups is not None, {*dates, *raw.text}, is_guessed),
+        *warnings_of(
+            raw, task, grouped=is_grouped, dates={*dates, *raw.text}, is_guessed=is_guessed
+        ),
     ]
-    n_rows, n_columns = table.X.shape
-    n_train = table.n_train
     described_source = source.model_copy(
         update={
             "target": table.target_name or file.target,
@@ -105,12 +106,7 @@ def describe(request: UserData) -> DatasetSpec:
         title=title,
         task=task,
         positive=positive,
-        shape=Shape(
-            instances=n_rows,
-            features=n_columns,
-            classes=classes or None,
-            split=None if n_train is None else (n_train, n_rows - n_train),
-        ),
+        shape=_shape_of(table, classes),
         sparse=stays_sparse(table),
         by_fold=bool(table.nominal or missing_columns(table)),
         sources=(described_source,),
@@ -122,6 +118,15 @@ def describe(request: UserData) -> DatasetSpec:
             *(f"warning: {text}" for text in warnings),
         ),
     )
+
+
+def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:
+    """Return the counts of rows, features and labels, and the sizes of the given parts."""
+    n_rows, n_columns = table.X.shape
+    split = None
+    if table.n_train is not None:
+        split = (table.n_train, n_rows - table.n_train)
+    return Shape(instances=n_rows, features=n_columns, classes=classes or None, split=split)
 
 
 def _source_of(request: UserData, file: LocalFile) -> FileSource:
@@ -189,10 +194,12 @@ def _task_of(table: Table) -> Task:
     values = to_numbers(table.target)
     if values is None:
         return "classification"
-    is_whole = np.isfinite(values) & (values == np.round(values))
+    are_whole = np.isfinite(values) & (values == np.round(values))
+    if not are_whole.all():
+        return "regression"
     n_labels = len(set(label_words(table.target)))
     most_labels = min(MOST_CLASSES, len(values) // 3)
-    return "classification" if is_whole.all() and n_labels <= most_labels else "regression"
+    return "classification" if n_labels <= most_labels else "regression"
 
 
 def _classes_of(table: Table, task: Task) -> dict[str, int | None]:

@@ -77,9 +77,11 @@ def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if not sp.issparse(table.X):
         rows, columns = np.nonzero(table.missing())
         return rows, columns
-    X = table.X.tocoo()
-    is_nan = np.isnan(X.data)
-    return X.row[is_nan].astype(np.intp), X.col[is_nan].astype(np.intp)
+    entries = table.X.tocoo()
+    is_missing = np.isnan(entries.data)
+    rows = entries.row[is_missing]
+    columns = entries.col[is_missing]
+    return rows.astype(np.intp), columns.astype(np.intp)
 
 
 def _few_rows(rows: DescribedRows) -> Fault | None:

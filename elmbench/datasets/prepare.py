@@ -248,13 +248,16 @@ def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
 
 
 def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
+    """Return the table with labels by a mapping, and a remark if the mapping is assumed."""
     labels = mapping.labels
-    target = np.array([labels.get(word, labels.get("*")) for word in words], dtype=object)
+    other = labels.get("*")
+    target = np.array([labels.get(word, other) for word in words], dtype=object)
     table = replace(table, target=target, two_classes=mapping.is_by_size)
     if not mapping.remark:
         return table
-    pairs = [f"{'another' if word == '*' else word} is {label}" for word, label in labels.items()]
-    return table.add_remark(mapping.remark + ", ".join(pairs))
+    named = {"another" if word == "*" else word: label for word, label in labels.items()}
+    pairs = ", ".join(f"{word} is {label}" for word, label in named.items())
+    return table.add_remark(mapping.remark + pairs)
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
@@ -346,15 +349,15 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _finite_target(table), None
-    order = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
-    if spec.positive:
-        rest = [label for label in order if label not in spec.positive]
-        negative = rest[0] if len(rest) == 1 else "rest"
-        is_positive = np.isin(table.target.astype(str), spec.positive)
-        signs = np.where(is_positive, 1, -1).astype(np.int8)
-        return signs, (negative, "+".join(spec.positive))
-    index = {label: position for position, label in enumerate(order)}
-    return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
+    labels = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
+    if not spec.positive:
+        codes = {label: code for code, label in enumerate(labels)}
+        return np.array([codes[label] for label in table.target], dtype=np.int64), tuple(labels)
+    rest = [label for label in labels if label not in spec.positive]
+    negative = rest[0] if len(rest) == 1 else "rest"
+    is_positive = np.isin(table.target.astype(str), spec.positive)
+    signs = np.where(is_positive, 1, -1).astype(np.int8)
+    return signs, (negative, "+".join(spec.positive))
 
 
 def _finite_target(table: Table) -> NDArray[np.float64]:

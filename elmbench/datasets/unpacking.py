@@ -8,7 +8,8 @@ from typing import IO
 from elmbench.errors import ElmbenchError
 
 #: A file may unpack to this number of bytes, or to this multiple of its size.
-MOST_BYTES, MOST_RATIO = 2**30, 20
+MOST_BYTES = 2**30
+MOST_RATIO = 20
 #: A line of a compressed text may unpack to this number of bytes.
 MOST_LINE_BYTES = 2**26
 _BLOCK = 2**20

@@ -70,37 +70,58 @@ class LocalFile(NamedTuple):
 def local_file(location: str, target: str | int = "") -> LocalFile:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`; fetch it if it is not cached."""
     kind, _, name = location.partition(":")
-    if kind not in ("openml", "sklearn") or not name:
-        # A link keeps its own name, as that of the file behind it may lack an ending.
-        path = Path(os.path.expanduser(location))
-        path = Path(os.path.realpath(path.parent), path.name)
-        if location in OF_SKLEARN and not path.exists():
-            raise ElmbenchError(
-                f"{path} does not exist",
-                expected="a file of rows",
-                next_step=f"sklearn:{location} is the data set of scikit-learn",
-            )
-        return LocalFile(path, path.name, target)
-    if kind == "openml" and not _OPENML_ID.fullmatch(name):
-        problem = f"{location!r} is not an OpenML data set"
+    if kind == "openml" and name:
+        return _openml_file(name, location, str(target))
+    if kind == "sklearn" and name:
+        return _sklearn_file(name, location, target)
+    # A link keeps its own name, as that of the file behind it may lack an ending.
+    path = Path(os.path.expanduser(location))
+    path = Path(os.path.realpath(path.parent), path.name)
+    if location in OF_SKLEARN and not path.exists():
         raise ElmbenchError(
-            problem, expected="openml: and a number", next_step="look it up on openml.org"
+            f"{path} does not exist",
+            expected="a file of rows",
+            next_step=f"sklearn:{location} is the data set of scikit-learn",
         )
+    return LocalFile(path, path.name, target)
+
+
+def _openml_file(name: str, location: str, target: str) -> LocalFile:
+    """Return the file of an OpenML data set, whose column `target` is the named target."""
+    if not _OPENML_ID.fullmatch(name):
+        raise ElmbenchError(
+            f"{location!r} is not an OpenML data set",
+            expected="openml: and a number",
+            next_step="look it up on openml.org",
+        )
+    named = slug(target) if target else ""
+    stem = "-".join(part for part in ("openml", slug(name), named) if part)
     folder = cache_folder() / "own"
-    release = version("scikit-learn") if kind == "sklearn" else ""
-    # The file of OpenML's data has the named target as `target`, that of scikit-learn's has every
-    # column.
-    named, column = (str(target), "target") if kind == "openml" else ("", target or "target")
-    stem = "-".join(filter(None, (kind, slug(name), slug(named) if named else "", release)))
-    for cached in (folder / f"{stem}.parquet", folder / f"{stem}.npz"):
-        if cached.is_file():
-            return LocalFile(cached, location, column)
-    if kind == "sklearn":
-        return LocalFile(_write_bunch(name, folder, stem), location, column)
-    source = OpenMLSource(kind="openml", id=int(name), target=named or None)
-    with fetch_job(0) as job:
-        table = source.fetch(replace(job, layout=FileOptions()))["all"]
-    return LocalFile(table.write(folder, stem), location, column)
+    path = _cached_file(folder, stem)
+    if path is None:
+        source = OpenMLSource(kind="openml", id=int(name), target=target or None)
+        with fetch_job(0) as job:
+            table = source.fetch(replace(job, layout=FileOptions()))["all"]
+        path = table.write(folder, stem)
+    return LocalFile(path, location, "target")
+
+
+def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
+    """Return the file of a data set of scikit-learn, which has every column."""
+    release = version("scikit-learn")
+    stem = "-".join(part for part in ("sklearn", slug(name), release) if part)
+    folder = cache_folder() / "own"
+    path = _cached_file(folder, stem) or _write_bunch(name, folder, stem)
+    return LocalFile(path, location, target or "target")
+
+
+def _cached_file(folder: Path, stem: str) -> Path | None:
+    """Return the file of rows with this stem in a folder; None if there is none."""
+    for ending in ("parquet", "npz"):
+        path = folder / f"{stem}.{ending}"
+        if path.is_file():
+            return path
+    return None
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:
@@ -113,10 +134,10 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
         names = [*OF_SKLEARN]
         raise unknown_name("scikit-learn data set", name, names, "elmbench compare sklearn:wine")
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
-    labels = (
-        np.asarray(bunch.target_names)[bunch.target] if "target_names" in bunch else bunch.target
-    )
-    return write_arrays(bunch.data, labels, folder, stem, {})
+    labels = bunch.target
+    if "target_names" in bunch:
+        labels = np.asarray(bunch.target_names)[bunch.target]
+    return write_arrays(bunch.data, labels, folder, stem, extra={})
 
 
 def write_arrays(

@@ -32,8 +32,12 @@ _ADVANTAGES = {SIZE: "smaller size", FIT_TIME: "shorter fit time"}
 class ModelOrder:
     """The models on one data set, the best first.
 
-    `metrics`: those of the table for the data set; the first one ranks. `means`: the mean of each
-    measure, by model and then by the measure's name; a model lacks those that it does not have.
+    Attributes
+    ----------
+    metrics : tuple of str
+        The metrics of the table for the data set; the first one ranks.
+    means : mapping of str to mapping of str to float
+        The mean of each measure, by model and then by measure. A model may lack some measures.
     """
 
     metrics: tuple[str, ...]

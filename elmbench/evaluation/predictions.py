@@ -154,10 +154,21 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
 class FoldScores:
     """Scores of all candidates on one fold, computed from many predictions at once.
 
-    `y` (ndarray of shape (n,)): targets of the test rows. `labels`: every label; None for
-    regression. `scores` (ndarray of shape (n_candidates,)): more is better; -inf for values that
-    are not finite, NaN for candidates without predictions. `true` (ndarray of shape (n,)): class
-    numbers of the test rows, or their targets.
+    Parameters
+    ----------
+    metric : Metric
+    y : ndarray of shape (n,)
+        Targets of the test rows.
+    labels : list of int or None
+        Every label; None for regression.
+    n_candidates : int
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_candidates,)
+        More is better; -inf for values that are not finite, NaN for candidates without predictions.
+    true : ndarray of shape (n,)
+        Class numbers of the test rows, or their targets.
     """
 
     def __init__(

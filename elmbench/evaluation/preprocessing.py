@@ -5,6 +5,7 @@ fold or, for a model that is saved, to all rows.
 from __future__ import annotations
 
 import warnings
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -214,5 +215,5 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
     for name in (*columns.dates, *columns.words, *columns.text):
         inputs = encoder(columns.only([name])).fit_transform(X[[name]])
         n_inputs = inputs.shape[1]
-        names += [name] * n_inputs
+        names.extend(repeat(name, n_inputs))
     return np.array([X.columns.get_loc(name) for name in names], dtype=np.intp)

@@ -37,13 +37,20 @@ MOST_RUNS = 100
 def p_values(
     scores: DataFrame, test_share: float | None, n: int = 0, *, best: str = ""
 ) -> Series[float]:
-    """Return the p-value of the difference of each model from the best one, by Holm's correction; 1
-    for the best.
+    """Test each model against the best one; return the p-values after Holm's correction.
 
-    `scores`: a line for each fold, a column for each model; more is better. `test_share` and `n`
-    are those of `corrected_t_test`. `best`: the best model; by default that of the best mean, the
-    first by name if there are several. The result is empty if there are fewer than two folds or no
+    The best model has the p-value 1. The result is empty if there are fewer than two folds or no
     `test_share`.
+
+    Parameters
+    ----------
+    scores : data frame
+        A line for each fold, a column for each model; more is better.
+    test_share, n
+        As in `corrected_t_test`.
+    best : str
+        The best model; by default the model with the best mean, the first by name if there are
+        several.
     """
     import pandas as pd
 
@@ -64,8 +71,9 @@ def p_values(
 def needed_runs(
     scores: DataFrame, test_share: float | None, folds: int, max_runs: int, *, best: str = ""
 ) -> dict[str, int | None]:
-    """Return the runs that would separate models from the best one, for those that the folds do not
-    separate. `best` is that of `p_values`.
+    """Return the numbers of runs that would separate close models from the best one.
+
+    A model is close if the folds do not separate it. `best` is as in `p_values`.
 
     The differences keep their means and deviations. None means that `max_runs` would not suffice:
     since training parts overlap, the variance of a mean difference never falls below s^2 x
@@ -112,7 +120,7 @@ def share_of_test_rows(
     """Return test rows over training rows of a split; None if the test rows are the same in every
     run.
 
-    `cells` of the data set tell how many rows are in none of the predefined test parts.
+    The `cells` of the data set show how many rows no predefined test part has.
     """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
@@ -136,5 +144,5 @@ def dummies(resolved: Resolved) -> list[str]:
 
 
 def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:
-    """Return the scores without those of the dummy model."""
+    """Return the scores of all models but the dummy."""
     return scores.drop(columns=dummies(resolved), errors="ignore")

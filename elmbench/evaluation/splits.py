@@ -176,16 +176,18 @@ def check_splittable(data: Dataset, split: Split) -> None:
     # Each class has a row in both parts.
     fewest = len(np.unique(data.y)) if kind == "stratified-holdout" else 1
     if kind in SIZED and (min(train, test) < fewest or train + test > n):
+        expected = "sizes that leave rows for both parts"
+        if fewest > 1:
+            expected += f", {fewest} at least"
         raise ElmbenchError(
             f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
-            expected="sizes that leave rows for both parts"
-            + (f", {fewest} at least" if fewest > 1 else ""),
+            expected=expected,
             next_step="correct protocol.outer.sizes of the experiment",
         )
     if kind == "predefined-kfold":
         n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
         if n_folds < 2 or n_folds != split.folds:
-            problem = f"{data.name} has {n_folds} fold{'s' * (n_folds != 1)} in its column of folds"
+            problem = f"{data.name} has {amount(n_folds, 'fold')} in its column of folds"
             expected = f"{max(2, split.folds)} folds"
             raise ElmbenchError(
                 problem, expected=expected, next_step="correct the column, or name another one"
@@ -257,13 +259,15 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
             "the rest": sum(sizes.values()) - n_positive,
         }
     rare = [
-        f"the class {label!r} has {n} row{'s' * (n != 1)}"
+        f"the class {label!r} has {amount(n, 'row')}"
         for label, n in sizes.items()
         if n < split.folds
     ]
     if not rare:
         return ""
-    rest = f" and {len(rare) - _SHOWN} more classes are as rare" * (len(rare) > _SHOWN)
+    rest = ""
+    if len(rare) > _SHOWN:
+        rest = f" and {len(rare) - _SHOWN} more classes are as rare"
     return (
         f"{', '.join(rare[:_SHOWN])}{rest}, fewer than the {split.folds} folds: some test parts "
         "have none of them"

@@ -213,10 +213,11 @@ class StoredPredictions:
         """
         if name not in self.content:
             return None
-        n_columns = 1 if self.n_classes == 2 else self.n_classes or 1
-        values = _unpack(self.content[name], _SCORES, len(self.true) * n_columns)
-        values = values.astype(np.float64)
-        return values if self.n_classes == 2 else values.reshape(-1, n_columns)
+        is_binary = self.n_classes == 2
+        n_columns = 1 if is_binary else self.n_classes or 1
+        n_values = len(self.true) * n_columns
+        values = _unpack(self.content[name], _SCORES, n_values).astype(np.float64)
+        return values if is_binary else values.reshape(-1, n_columns)
 
     def value(self, metric: Metric) -> float | None:
         """Return a metric; None if it is for another task, or the model lacks its inputs."""

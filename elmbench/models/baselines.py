@@ -199,8 +199,8 @@ def n_units(estimator: Any) -> int | None:
     for name, size_of in _SIZES.items():
         if hasattr(estimator, name):
             return int(size_of(getattr(estimator, name)))
-    members = [n_units(member) for member in np.ravel(getattr(estimator, "estimators_", []))]
-    sizes = [size for size in members if size is not None]
+    members = np.ravel(getattr(estimator, "estimators_", []))
+    sizes = [size for size in map(n_units, members) if size is not None]
     return sum(sizes) if sizes else None
 
 

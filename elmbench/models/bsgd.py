@@ -98,7 +98,11 @@ class BSGDClassifier(StochasticClassifier):
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
         return BudgetedState(
-            n_features, n_outputs, numeric_gamma(self), self.budget, self.maintenance == "merging"
+            n_features,
+            n_outputs,
+            gamma=numeric_gamma(self),
+            budget=self.budget,
+            merges=self.maintenance == "merging",
         )
 
     def _outputs(self, X: Rows) -> Array:

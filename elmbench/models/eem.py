@@ -122,29 +122,33 @@ class EntropyClassifier(RowWeightedClassifier):
 
     def _set_discriminants(self, result: list[Discriminant]) -> None:
         """Set the fitted attributes that follow from the discriminants of all outputs."""
-        self._log_priors = weights = self._log_weights(self.classes_)
+        log_weights = self._log_weights(self.classes_)
+        self._log_priors = log_weights
         self._discriminants = result
-        self.means_ = np.array([d.means for d in result])
-        self.variances_ = np.array([d.variances for d in result])
-        self.condition_ = max(max(d.condition, d.cancellation) for d in result)
-        points = [
-            crossing_points(d.means, d.variances, float(w))
-            for d, w in zip(result, weights, strict=True)
+        self.means_ = np.array([column.means for column in result])
+        self.variances_ = np.array([column.variances for column in result])
+        self.condition_ = max(max(column.condition, column.cancellation) for column in result)
+        thresholds = [
+            crossing_points(column.means, column.variances, log_weight)
+            for column, log_weight in zip(result, log_weights.tolist(), strict=True)
         ]
-        self.thresholds_ = points[0] if len(points) == 1 else points
+        self.thresholds_ = thresholds[0] if len(thresholds) == 1 else thresholds
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
         """Return, for each column, ln of the prior times the cost of its class, over their mean for
         the others.
         """
+        n_classes = len(classes)
         # Section 6: the weight of a class is its prior probability times its cost.
-        weights = _class_values("priors", self.priors, classes) * _class_values(
-            "costs", self.costs, classes
-        )
-        if len(classes) == 1:
+        priors = _class_values("priors", self.priors, classes)
+        costs = _class_values("costs", self.costs, classes)
+        if n_classes == 1:
             return np.zeros(1)
-        others = (weights.sum() - weights) / (len(classes) - 1)
-        return np.log(weights / others)[1 if len(classes) == 2 else 0 :]
+        weights = priors * costs
+        others = (weights.sum() - weights) / (n_classes - 1)
+        log_weights = np.log(weights / others)
+        # Two classes have one column, for the second one.
+        return log_weights[1:] if n_classes == 2 else log_weights
 
     def _outputs(self, X: Array) -> Array:
         return class_odds(self._projections(X), self._discriminants, self._log_priors)

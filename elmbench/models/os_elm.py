@@ -43,37 +43,51 @@ class _OSELM(HiddenNodesMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._start(X, T)
-        for part in (slice(self.initial_batch), slice(self.initial_batch, None)):
-            self._update(X[part], T[part], None if scale is None else scale[part])
+        first_block = slice(self.initial_batch)
+        later_rows = slice(self.initial_batch, None)
+        for rows in (first_block, later_rows):
+            self._update(X[rows], T[rows], None if scale is None else scale[rows])
 
     def _start(self, X: Rows, T: Array) -> None:
+        """Draw the hidden nodes, and set the state of a model without rows."""
         self._draw_nodes(X.shape[1])
         n_nodes = len(self.weights_)
         n_outputs = T.shape[1]
         self.beta_ = np.zeros((n_nodes, n_outputs))
         self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
+        self._forget_first_block(n_nodes, n_outputs)
+
+    def _forget_first_block(self, n_nodes: int, n_outputs: int) -> None:
         self._first_block = (np.zeros((0, n_nodes)), np.zeros((0, n_outputs)))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        if X.shape[0] == 0:
+        n_rows = X.shape[0]
+        if n_rows == 0:
             return
         T = scaled_rows(T, scale)
         if self.start != "ridge" and self.n_seen_ < self.initial_batch:
             self._extend_first_block(scaled_rows(self._hidden(X), scale), T)
         elif self.n_seen_ == 0:
-            # The first block, eqs. (5) and (6), with a ridge.
-            H = scaled_rows(self._hidden(X), scale)
-            self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
-            self.beta_ = self.P_ @ (H.T @ T)
+            self._learn_first_block(scaled_rows(self._hidden(X), scale), T)
         else:
-            step = update_symmetric if self.start == "ridge" else update_as_printed
-            for start in range(0, X.shape[0], self.batch_size):
-                block = slice(start, start + self.batch_size)
-                block_scale = None if scale is None else scale[block]
-                H = scaled_rows(self._hidden(X[block]), block_scale)
-                self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
-        self.n_seen_ += X.shape[0]
+            self._learn_later_rows(X, T, scale)
+        self.n_seen_ += n_rows
+
+    def _learn_first_block(self, H: Array, T: Array) -> None:
+        """Learn eqs. (5) and (6) with a ridge."""
+        ridge = 1.0 / float(self.C)
+        self.P_ = RidgeSystem(H.T @ H, ridge).inverse()
+        self.beta_ = self.P_ @ (H.T @ T)
+
+    def _learn_later_rows(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Learn eqs. (7) and (8), block by block."""
+        step = update_symmetric if self.start == "ridge" else update_as_printed
+        for start in range(0, X.shape[0], self.batch_size):
+            rows = slice(start, start + self.batch_size)
+            block_scale = None if scale is None else scale[rows]
+            H = scaled_rows(self._hidden(X[rows]), block_scale)
+            self.P_, self.beta_ = step(self.P_, self.beta_, H, T[rows])
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
         """Learn eqs. (5) and (6) with the pseudo-inverse from the first block and further rows.
@@ -87,10 +101,11 @@ class _OSELM(HiddenNodesMixin):
         self.P_ = pinvh(H.T @ H) if self.start == "toolbox" else pseudo_inverse_of_gram(H)
         self.beta_ = self.P_ @ (H.T @ T)
         if len(H) < self.initial_batch:
-            self._first_block = H, T
+            self._first_block = (H, T)
             return
-        self._first_block = np.zeros((0, H.shape[1])), np.zeros((0, T.shape[1]))
-        if EPS * np.vdot(H, H) * np.linalg.norm(self.P_) > 1:
+        self._forget_first_block(n_nodes=H.shape[1], n_outputs=T.shape[1])
+        round_off = EPS * np.vdot(H, H) * np.linalg.norm(self.P_)
+        if round_off > 1:
             warnings.warn(DEPENDENT.format(self.n_hidden), LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:

@@ -96,15 +96,18 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X, T)
-        n = X.shape[0]
-        edges = [0, *range(self.initial_batch, n, self.batch_size), n]
-        for start, stop in itertools.pairwise(edges):
+        n_rows = X.shape[0]
+        later_chunks = range(self.initial_batch, n_rows, self.batch_size)
+        for start, stop in itertools.pairwise([0, *later_chunks, n_rows]):
             self._learn(X[start:stop], T[start:stop])
         self._solve_nodes()
 
     def _start(self, X: Rows, T: Array) -> None:
-        ones = 0 if self.update_mean else 1
-        self._stream = StreamedDecomposition(X.shape[1] + ones, centred=bool(self.update_mean))
+        """Set the state of a model without rows."""
+        n_columns = X.shape[1]
+        if not self.update_mean:
+            n_columns += 1  # of ones
+        self._stream = StreamedDecomposition(n_columns, centred=bool(self.update_mean))
         self._coordinates: list[Array] = []
         self._targets: list[Array] = []
         self.n_seen_ = 0
@@ -114,8 +117,9 @@ class OSPVMClassifier(ProjectionClassifier):
         self._solve_nodes()
 
     def _learn(self, X: Rows, T: Array) -> None:
-        """Update the mean and the directions with a chunk, but not the hidden nodes (Algorithm 1,
-        lines 1 to 10).
+        """Update the mean and the directions with a chunk of rows (Algorithm 1, lines 1 to 10).
+
+        The hidden nodes are left to `_solve_nodes`.
         """
         X = X.toarray() if sp.issparse(X) else X
         if not self.update_mean:
@@ -126,11 +130,16 @@ class OSPVMClassifier(ProjectionClassifier):
         self._targets.append(T)
         self.n_seen_ += len(X)
         if self.mode == "truncate":
-            values, rotation = self._stream.decomposition()
-            self._choose_nodes(values)
-            k = self._nodes.n_directions
-            together = self._all_coordinates()
-            self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
+            self._truncate()
+
+    def _truncate(self) -> None:
+        """Drop the directions that `theta` does not choose, and the coordinates along them."""
+        values, rotation = self._stream.decomposition()
+        self._choose_nodes(values)
+        k = self._nodes.n_directions
+        coordinates = self._all_coordinates()
+        change = self._stream.truncate(values[:k], rotation[:k])
+        self._coordinates = [coordinates @ change]
 
     def _choose_nodes(self, values: Array) -> None:
         """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
@@ -139,16 +148,19 @@ class OSPVMClassifier(ProjectionClassifier):
         else:
             spectrum = uncentred_spectrum(values, self.n_seen_, self.n_features_in_ + 1)
         self._nodes = self._node_spectrum(spectrum)
-        self.singular_values_ = (spectrum if self.mode == "exact" else self._nodes).values
+        shown = spectrum if self.mode == "exact" else self._nodes
+        self.singular_values_ = shown.values
 
     def _all_coordinates(self) -> Array:
         """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later
         directions.
         """
-        size = len(self._stream.basis)
-        return np.vstack(
-            [np.pad(block, ((0, 0), (0, size - block.shape[1]))) for block in self._coordinates]
-        )
+        n_directions = len(self._stream.basis)
+        blocks = []
+        for block in self._coordinates:
+            n_missing = n_directions - block.shape[1]
+            blocks.append(np.pad(block, ((0, 0), (0, n_missing))))
+        return np.vstack(blocks)
 
     def _solve_nodes(self) -> None:
         """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines

@@ -86,14 +86,9 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
     """Group the candidates by their parameters of other steps; return nothing if a candidate has no
     path.
     """
-    prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
-    for i, params in enumerate(candidates):
-        of_model = [
-            name for name in params if name.startswith(prefix) and "__" not in name[len(prefix) :]
-        ]
-        inner = {name[len(prefix) :]: params[name] for name in of_model}
-        outer = {name: value for name, value in params.items() if name not in of_model}
+    for number, params in enumerate(candidates):
+        inner, outer = _split_params(estimator, params)
         # The values of a grid are the same objects in each candidate that has them.
         key = tuple((name, id(value)) for name, value in outer.items())
         if key not in grids:
@@ -105,16 +100,36 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
                 return []
             grids[key] = PathGrid(head, model, model.get_params(deep=False))
         grid = grids[key]
-        values = grid.params | inner
-        # A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
-        seeded = isinstance(values.get("random_state"), int | np.integer | None)
-        precomputed = any(
-            isinstance(value, str) and value == "precomputed" for value in values.values()
-        )
-        if len(values) > len(grid.params) or not seeded or precomputed:
+        is_known = inner.keys() <= grid.params.keys()
+        if not is_known or not _can_have_path(grid.params | inner):
             return []
-        grid.members.append((i, inner))
+        grid.members.append((number, inner))
     return list(grids.values())
+
+
+def _split_params(estimator: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters of the last step, without its prefix, and all others."""
+    prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
+    inner = {}
+    outer = {}
+    for name, value in params.items():
+        inner_name = name.removeprefix(prefix)
+        if name.startswith(prefix) and "__" not in inner_name:
+            inner[inner_name] = value
+        else:
+            outer[name] = value
+    return inner, outer
+
+
+def _can_have_path(params: dict[str, Any]) -> bool:
+    """Return False for a random state without a seed and for a precomputed kernel.
+
+    A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
+    """
+    if not isinstance(params.get("random_state"), int | np.integer | None):
+        return False
+    texts = [value for value in params.values() if isinstance(value, str)]
+    return "precomputed" not in texts
 
 
 def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:

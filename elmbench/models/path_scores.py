@@ -124,23 +124,29 @@ def _metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Ar
     """Return a metric of p candidates at once; None if its formula does not take these
     predictions.
     """
-    if metric.takes == "counts" and predicted.dtype.kind != "f":
-        classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-        has_positive_class = len(classes) == 2 and classes[1] == 1
-        if metric.name in ("precision", "recall", "f1") and not has_positive_class:
-            return None
-        true_codes = np.searchsorted(classes, labels)
-        predicted_codes = np.searchsorted(classes, predicted)
-        return np.asarray(
-            metric.function(confusion_counts(true_codes, predicted_codes, len(classes)))
-        )
-    if predicted.dtype.kind == "f" and np.isfinite(predicted).all():
-        classes = np.unique(labels)
-        if metric.takes == "values" and len(classes) > 1:
-            return np.asarray(metric.function(labels.astype(np.float64), predicted))
-        if metric.name == "roc_auc" and len(classes) == 2:
-            return roc_areas(labels == classes[1], predicted)
+    are_numbers = predicted.dtype.kind == "f"
+    if metric.takes == "counts" and not are_numbers:
+        return _count_metric_values(metric, labels, predicted)
+    if not are_numbers or not np.isfinite(predicted).all():
+        return None
+    classes = np.unique(labels)
+    if metric.takes == "values" and len(classes) > 1:
+        return np.asarray(metric.function(labels.astype(np.float64), predicted))
+    if metric.name == "roc_auc" and len(classes) == 2:
+        return roc_areas(labels == classes[1], predicted)
     return None
+
+
+def _count_metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Array | None:
+    """Return a metric of confusion counts of p candidates at once, or None as `_metric_values`."""
+    classes = np.unique(np.concatenate([labels, predicted.ravel()]))
+    has_positive_class = len(classes) == 2 and classes[1] == 1
+    if metric.name in ("precision", "recall", "f1") and not has_positive_class:
+        return None
+    true_codes = np.searchsorted(classes, labels)
+    predicted_codes = np.searchsorted(classes, predicted)
+    counts = confusion_counts(true_codes, predicted_codes, len(classes))
+    return np.asarray(metric.function(counts))
 
 
 def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:

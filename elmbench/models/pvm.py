@@ -44,10 +44,12 @@ def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     Dense rows are centred a block at a time; sparse ones stay sparse.
     """
     if sp.issparse(X):
-        return np.asarray(X @ weights.T) + (biases - weights @ mean)
+        shifted_biases = biases - weights @ mean
+        return np.asarray(X @ weights.T) + shifted_biases
     inputs = np.empty((len(X), len(weights)))
     for rows in row_blocks(*X.shape):
-        inputs[rows] = (X[rows] - mean) @ weights.T
+        centred = X[rows] - mean
+        inputs[rows] = centred @ weights.T
     inputs += biases
     return inputs
 
@@ -196,21 +198,20 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         activation.
         """
         X = grid.X
-        for j, (train, test) in enumerate(grid.folds):
+        activations = {model.activation for model in grid.models}
+        for fold, (train, test) in enumerate(grid.folds):
             T, decode = grid.encode(train)
             mean, spectrum, directions = centred_decomposition(X[train])
             sizes = [len(model._node_spectrum(spectrum).values) for model in grid.models]
-            nodes = spectrum.leading(max(sizes)).nodes(directions)
-            inputs, test_inputs = (project_rows(X[rows], mean, *nodes) for rows in (train, test))
-            for activation in {model.activation for model in grid.models}:
-                members = {
-                    i: sizes[i]
-                    for i, model in enumerate(grid.models)
-                    if model.activation == activation
-                }
-                probes = ACTIVATIONS[activation](test_inputs.copy())
-                for size, beta, _ in least_squares(
-                    inputs, activation, T, sorted(set(members.values()))
-                ):
-                    numbers = [i for i in members if members[i] == size]
-                    yield from grid.results([numbers], j, probes[:, :size] @ beta, decode)
+            weights, biases = spectrum.leading(max(sizes)).nodes(directions)
+            inputs = project_rows(X[train], mean, weights, biases)
+            test_inputs = project_rows(X[test], mean, weights, biases)
+            for activation in activations:
+                by_size: dict[int, list[int]] = {}
+                for number, model in enumerate(grid.models):
+                    if model.activation == activation:
+                        by_size.setdefault(sizes[number], []).append(number)
+                test_outputs = ACTIVATIONS[activation](test_inputs.copy())
+                for size, beta, _ in least_squares(inputs, activation, T, sorted(by_size)):
+                    outputs = test_outputs[:, :size] @ beta
+                    yield from grid.results([by_size[size]], fold, outputs, decode)

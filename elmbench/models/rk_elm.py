@@ -63,16 +63,16 @@ class CentresMixin(PathMixin):
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        self.centres_, factor = self._draw(
-            X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
-        )
-        gamma = numeric_gamma(self) * factor
-        self._kernel = self._make_kernel().with_gamma(gamma)
+        eligible = np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
+        self.centres_, factor = self._draw(X, eligible)
         self.n_units_ = self.centres_.shape[0]
+        gamma = numeric_gamma(self) * factor
         self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
+        self._kernel = self._make_kernel().with_gamma(gamma)
         blocks = kernel_blocks(self._kernel, X, self.centres_, [gamma])
         ((gram, moments),) = normal_equations(blocks, 1, self.n_units_, T, scale)
-        system = RidgeSystem(gram, 1.0 / float(self.C))
+        ridge = 1.0 / float(self.C)
+        system = RidgeSystem(gram, ridge)
         self.beta_ = system.solve(moments)
         # The condition of K is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
@@ -180,16 +180,18 @@ def _solve_networks(
     n_centres = len(equations[0][0])
     candidates: dict[tuple[int, int], dict[float, list[int]]] = {}
     for i, model in models.items():
-        key = (gammas.index(model.gamma), min(model._size, n_centres))
-        by_ridge = candidates.setdefault(key, {})
-        by_ridge.setdefault(1.0 / float(model.C), []).append(i)
+        g = gammas.index(model.gamma)
+        size = min(model._size, n_centres)
+        ridge = 1.0 / float(model.C)
+        by_ridge = candidates.setdefault((g, size), {})
+        by_ridge.setdefault(ridge, []).append(i)
 
     networks: list[list[_SolvedNetwork]] = [[] for _ in gammas]
     for (g, size), by_ridge in candidates.items():
         gram, moments = equations[g]
-        ridges = np.array([*by_ridge])
-        beta = ridge_solutions(gram[:size, :size], moments[:size], ridges, solvers)
-        networks[g].append(_SolvedNetwork(beta, groups=list(by_ridge.values())))
+        leading_gram = gram[:size, :size]
+        beta = ridge_solutions(leading_gram, moments[:size], np.array([*by_ridge]), solvers)
+        networks[g].append(_SolvedNetwork(beta=beta, groups=list(by_ridge.values())))
     return networks
 
 
@@ -212,11 +214,12 @@ class _RKELM(KernelMixin, CentresMixin):
                 f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead"
             )
         random_state = check_random_state(self.random_state)
-        landmarks = eligible[random_state.permutation(len(eligible))[: self.n_landmarks]]
-        gamma = (
-            1.0 / random_state.uniform(0.5, 1.5, len(landmarks)) if self.widths == "random" else 1.0
-        )
-        return self._make_kernel().select_rows(X, landmarks), gamma
+        order = random_state.permutation(len(eligible))
+        landmarks = eligible[order[: self.n_landmarks]]
+        factor: float | Array = 1.0
+        if self.widths == "random":
+            factor = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks))
+        return self._make_kernel().select_rows(X, landmarks), factor
 
     def _centres_key(self) -> tuple[Hashable, ...]:
         return *super()._centres_key(), self._make_kernel().with_gamma(1.0).key, self.widths

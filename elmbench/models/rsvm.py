@@ -37,7 +37,10 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
     plus = np.logaddexp(0.0, scaled) / smoothing
     slope = expit(scaled)
     curvature = smoothing * slope * expit(-scaled)
-    return plus**2 / 2, plus * slope, slope**2 + plus * curvature
+    losses = plus**2 / 2
+    first_derivatives = plus * slope
+    second_derivatives = slope**2 + plus * curvature
+    return losses, first_derivatives, second_derivatives
 
 
 class Minimum(NamedTuple):

@@ -155,11 +155,13 @@ def product_round_off(mass: Array, Z: Array, residuals: Array, round_off: float)
     bounds : ndarray of shape (n_test, p)
     """
     n = len(Z)
+    n_ridges = len(residuals)
+    by_ridge = np.abs(Z).reshape(n, n_ridges, -1)
+    largest = by_ridge.max(axis=(0, 2))
     worst = (round_off + n * EPS) * mass
     likely = round_off * np.minimum(mass, np.sqrt(mass))
-    by_ridge = np.abs(Z).reshape(n, len(residuals), -1)
-    largest = by_ridge.max(axis=(0, 2))
-    return np.where(residuals > 0, worst * largest, likely * largest)
+    is_iterated = residuals > 0
+    return np.where(is_iterated, worst * largest, likely * largest)
 
 
 def network_bounds(node_outputs: Array, beta: Array, n_ridges: int) -> Array:

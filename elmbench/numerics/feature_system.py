@@ -89,7 +89,8 @@ class FeatureSystem:
 
         Z is the sum of its part in the range of A and of the rest of B over the ridge.
         """
-        in_range = self._left @ (self._moments / (self._singular**2 + ridge)[:, np.newaxis])
+        eigenvalues = self._singular**2 + ridge
+        in_range = self._left @ (self._moments / eigenvalues[:, np.newaxis])
         rest = self._targets - self._left @ self._moments
         Z = in_range + rest / ridge
         if self._centred:

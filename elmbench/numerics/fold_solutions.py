@@ -70,17 +70,18 @@ class FoldView(NamedTuple):
         """
         gaps = np.flatnonzero(np.diff(self.positions) != 1)
         edges = [0, *gaps + 1, len(self.positions)]
-        if len(edges) > MOST_RUNS + 1:
+        n_runs = len(edges) - 1
+        if n_runs > MOST_RUNS:
             for column, position in enumerate(self.positions):
                 np.take(K[:, position], self.positions, out=out[:, column], mode="clip")
             return
-        starts = self.positions[edges[:-1]]
-        runs = [
-            (slice(a, b), slice(p, p + b - a))
-            for a, b, p in zip(edges, edges[1:], starts, strict=False)
-        ]
-        for (part, position), (peer, peer_position) in itertools.product(runs, runs):
-            out[part, peer] = K[position, peer_position]
+        # Each run of adjacent rows: its slice of `out` and its slice of K.
+        runs = []
+        for start, stop in itertools.pairwise(edges):
+            position = self.positions[start]
+            runs.append((slice(start, stop), slice(position, position + stop - start)))
+        for (rows, K_rows), (columns, K_columns) in itertools.product(runs, runs):
+            out[rows, columns] = K[K_rows, K_columns]
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of K between the test and the training rows with Z, of shape (n_train,
@@ -103,10 +104,8 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     k-fold cross-validation, the training part of the first and the last fold is contiguous, and
     that of the others has two parts.
     """
-    roles = np.zeros(
-        (len(folds), 1 + max(int(part.max(initial=-1)) for fold in folds for part in fold)),
-        dtype=np.int8,
-    )
+    last_row = max(int(part.max(initial=-1)) for part in itertools.chain(*folds))
+    roles = np.zeros((len(folds), last_row + 1), dtype=np.int8)
     for role, (train, test) in zip(roles, folds, strict=True):
         role[test] += 1
         role[train] += 2
@@ -118,8 +117,14 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     views = []
     for train, test in folds:
         positions = np.sort(position[train])
-        is_complete = is_trained[test].all() and (np.diff(positions) > 0).all()
-        views.append(FoldView(order[positions], positions, position[test] if is_complete else None))
+        are_distinct = (np.diff(positions) > 0).all()
+        is_complete = is_trained[test].all() and are_distinct
+        view = FoldView(
+            rows=order[positions],
+            positions=positions,
+            test=position[test] if is_complete else None,
+        )
+        views.append(view)
     return order, views
 
 
@@ -280,12 +285,14 @@ def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tup
 
     The ridge s is a weighted geometric mean, because larger ridges need fewer steps.
     """
+    n_ridges = len(ridges)
+    n_columns = len(spaces)
     shared_ridge = ridges[0] ** 0.6 * ridges[-1] ** 0.4
     inverse = _single_inverse(K, shared_ridge)
-    solutions = np.empty((len(ridges), len(spaces), len(K)))
-    errors = np.empty((len(ridges), len(spaces)))
+    solutions = np.empty((n_ridges, n_columns, len(K)))
+    errors = np.empty((n_ridges, n_columns))
     for column, space in enumerate(spaces):
-        shared = SharedSpace(space, max_steps=_MOST * len(ridges))
+        shared = SharedSpace(space, max_steps=_MOST * n_ridges)
         errors[:, column] = shared.solve(ridges, inverse)
         solutions[:, column] = shared.solutions(ridges).T
     return solutions, errors

@@ -94,13 +94,20 @@ def _subtract_centre(K: Array, T: Array, scale: Array | None) -> Centre:
     """Replace K by its differences K_ij - m_i - m_j + 2 c, see `KernelSystem`, and return the
     centre.
     """
-    scale = np.ones(len(K)) if scale is None else scale
-    shares = scale**2 / (scale @ scale)
+    n = len(K)
+    scale = np.ones(n) if scale is None else scale
+    weight = scale @ scale
+    shares = scale**2 / weight
     products = shares @ K
     constant = float(shares @ products)
+    # m_i - c, with the magnitude of c if it is negative.
     halves = products - (constant + abs(constant)) / 2
-    for columns in row_blocks(len(K), len(K)):
+    for columns in row_blocks(n, n):
         block = K[:, columns]
         block -= halves[:, np.newaxis]
         block -= halves[columns]
-    return Centre(direction=scale / np.sqrt(scale @ scale), products=products, targets=shares @ T)
+    return Centre(
+        direction=scale / np.sqrt(weight),
+        products=products,
+        targets=shares @ T,
+    )

@@ -45,12 +45,13 @@ def inner_products(X: Rows, centres: Rows) -> Array:
     """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse
     rows stay sparse.
     """
-    if sp.issparse(X):
-        if sp.issparse(centres):
-            return np.asarray((X @ centres.T).toarray(order="C"))
+    if not sp.issparse(X):
+        products = (centres @ X.T).T if sp.issparse(centres) else X @ centres.T
+        return np.ascontiguousarray(products)
+    if not sp.issparse(centres):
         return np.asarray(X @ np.ascontiguousarray(centres.T))
-    products = (centres @ X.T).T if sp.issparse(centres) else X @ centres.T
-    return np.ascontiguousarray(products)
+    products = X @ centres.T
+    return np.asarray(products.toarray(order="C"))
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:

@@ -43,19 +43,29 @@ def kernel_values(
     """
     values = np.empty((len(kernels), len(X), len(Y)))
     groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
-    for p, kernel in enumerate(kernels):
-        groups.setdefault((kernel.geometry, kernel.columns), []).append(p)
+    for number, kernel in enumerate(kernels):
+        groups.setdefault((kernel.geometry, kernel.columns), []).append(number)
     for (name, columns), members in groups.items():
-        selected = slice(None) if columns is None else slice(*columns)
-        part = X[:, selected]
-        geometry = GEOMETRIES[name](part, Y[:, selected]) if name else part[:, : len(Y)]
+        geometry = _geometry(name, X, Y, columns)
         if start is not None and name.endswith("distance"):
             # The round-off of a zero distance would show with a large gamma.
             np.fill_diagonal(geometry[:, start:], 0.0)
-        for p in members:
-            np.copyto(values[p], geometry)
-            kernels[p].evaluate(values[p])
+        for number in members:
+            np.copyto(values[number], geometry)
+            kernels[number].evaluate(values[number])
     return values
+
+
+def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) -> Array:
+    """Return the geometry between rows in some columns, such as their distances.
+
+    Precomputed kernels have no geometry: the columns of X are their values.
+    """
+    selected = slice(None) if columns is None else slice(*columns)
+    part = X[:, selected]
+    if not name:
+        return part[:, : len(Y)]
+    return GEOMETRIES[name](part, Y[:, selected])
 
 
 class KernelBlocks:
@@ -64,11 +74,13 @@ class KernelBlocks:
     def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
         self._X = X
         self._kernels = kernels
-        self.shape = len(kernels), len(X)
-        is_small = 4 * len(kernels) * len(X) * (len(X) + 1) <= HELD_BYTES
+        n_kernels = len(kernels)
+        n_rows = len(X)
+        self.shape = (n_kernels, n_rows)
+        triangle_bytes = 4 * n_rows * (n_rows + 1)
         self._cached: list[Array] = []
-        if is_small:
-            numbers = np.arange(len(kernels))
+        if n_kernels * triangle_bytes <= HELD_BYTES:
+            numbers = np.arange(n_kernels)
             self._cached = [self._values(rows, numbers) for rows in self._cuts()]
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
@@ -88,11 +100,13 @@ class KernelBlocks:
         """Return tr(A' K_p A) for the kernels numbered in `numbers`, and zero for others; A is of
         shape (n, k).
         """
-        forms = np.zeros(self.shape[0])
+        n_kernels, _ = self.shape
+        forms = np.zeros(n_kernels)
         for rows, present, values in self._blocks(numbers):
             products = A[rows] @ A[: rows.stop].T
             products[:, : rows.start] *= 2.0  # for the half that is not there
-            forms[present] += values.reshape(len(present), -1) @ products.ravel()
+            by_kernel = values.reshape(len(present), -1)
+            forms[present] += by_kernel @ products.ravel()
         return forms
 
     def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
@@ -149,12 +163,13 @@ class WeightSurface:
         (16). If all t_p are zero, all points are equally good and the weights stay.
         """
         power = 1.0 / (self.q + 1.0)
-        mask = weights > 0.0
-        result = np.zeros(len(weights))
+        is_used = weights > 0.0
+        ratios = np.maximum(forms[is_used], 0.0) / self.radii[is_used]
         # Weights are not squared before the root, because small ones would underflow.
-        ratios = np.maximum(forms[mask], 0.0) / self.radii[mask]
-        result[mask] = weights[mask] ** (2.0 * power) * ratios**power
-        return self._scale_to_norm(result) if result.any() else weights
+        roots = weights[is_used] ** (2.0 * power)
+        best = np.zeros(len(weights))
+        best[is_used] = roots * ratios**power
+        return self._scale_to_norm(best) if best.any() else weights
 
     def _scale_to_norm(self, weights: Array) -> Array:
         norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
@@ -200,31 +215,36 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
     for _ in range(len(a) + 100):
         far = int(gradient.argmin())
         excess = gradient - gradient[far]
-        gaps = diagonal + diagonal[far] - 2.0 * K[far]
-        floor = EPS * (diagonal + diagonal[far]) + tiny
-        steps = np.minimum(excess / (2.0 * np.maximum(gaps, floor)), a)
+        diagonal_sums = diagonal + diagonal[far]
+        gaps = diagonal_sums - 2.0 * K[far]
+        floor = EPS * diagonal_sums + tiny
+        curvatures = 2.0 * np.maximum(gaps, floor)
+        steps = np.minimum(excess / curvatures, a)
         gains = steps * (excess - steps * gaps)
         near = int(gains.argmax())
-        step = float(steps[near])
         if gains[near] <= 0.0:
             return
+        step = float(steps[near])
         a[far] += step
         a[near] = 0.0 if step == a[near] else a[near] - step
         gradient += 2.0 * step * (K[far] - K[near])
 
 
 def squared_radii(blocks: KernelBlocks) -> Array:
-    """Return the squared radius of the smallest ball around the rows in each kernel; ones if all
-    rows coincide.
+    """Return the squared radius of the smallest ball around all rows, for each kernel.
+
+    A radius within round-off is zero. If all radii are zero, each becomes one.
     """
-    m, n = blocks.shape
-    radii = np.empty(m)
-    K = np.empty((n, n))
-    for p in range(m):
-        blocks.weighted_sum(np.eye(m)[p], K)
+    n_kernels, n_rows = blocks.shape
+    radii = np.zeros(n_kernels)
+    K = np.empty((n_rows, n_rows))
+    for number, weights in enumerate(np.eye(n_kernels)):
+        blocks.weighted_sum(weights, K)
         radius, _ = smallest_ball(K)
-        radii[p] = radius if radius > n * EPS * K.diagonal().max() else 0.0
-    return radii if radii.any() else np.ones(m)
+        round_off = n_rows * EPS * K.diagonal().max()
+        if radius > round_off:
+            radii[number] = radius
+    return radii if radii.any() else np.ones(n_kernels)
 
 
 class WeightPath(NamedTuple):

@@ -261,9 +261,11 @@ class Kernel:
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
         if self.geometry:
-            return self.evaluate(GEOMETRIES[self.geometry](X, Y))
+            geometry = GEOMETRIES[self.geometry](X, Y)
+            return self.evaluate(geometry)
         params = self.named_params if isinstance(self.name, str) else dict(self.params or {})
-        return self._check_finite(pairwise_kernels(X, Y, metric=self.name, **params))
+        values = pairwise_kernels(X, Y, metric=self.name, **params)
+        return self._check_finite(values)
 
 
 BLOCK_BYTES = 16 * 2**20
@@ -283,16 +285,18 @@ def kernel_blocks(
     of a precomputed kernel are numbers.
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
+    last = len(kernels) - 1
     geometry_of = GEOMETRIES.get(kernel.geometry)
     for rows in centre_blocks(X, centres.shape[0]):
         if geometry_of is None:
-            yield from ((rows, i, each.matrix(X[rows], centres)) for i, each in enumerate(kernels))
+            for number, each in enumerate(kernels):
+                yield rows, number, each.matrix(X[rows], centres)
             continue
         geometry = geometry_of(X[rows], centres)
-        yield from (
-            (rows, i, each.evaluate(geometry.copy())) for i, each in enumerate(kernels[:-1])
-        )
-        yield rows, len(kernels) - 1, kernels[-1].evaluate(geometry)
+        for number, each in enumerate(kernels):
+            # The last kernel may overwrite the geometry.
+            values = geometry if number == last else geometry.copy()
+            yield rows, number, each.evaluate(values)
 
 
 def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:

@@ -68,13 +68,14 @@ def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
     positive definite. (Golub, Van Loan, Matrix Computations, 4th ed., 8.3; Bischof, Lang, Sun, A
     framework for symmetric band reduction, ACM TOMS 26(4), 2000.)
     """
-    band, rotate = _tridiagonal(A) if len(A) < BLOCKED_FROM else _block_band(A)
+    reduce = _tridiagonal if len(A) < BLOCKED_FROM else _block_band
+    band, rotate = reduce(A)
     rotated = rotate(B, True)
     n, k = rotated.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
-    for i, ridge in enumerate(ridges):
-        columns = slice(i * k, (i + 1) * k)
-        solutions[:, columns] = _band_solution(band, float(ridge), rotated)
+    for number, ridge in enumerate(ridges.tolist()):
+        first = number * k
+        solutions[:, first : first + k] = _band_solution(band, ridge, rotated)
     return rotate(solutions, False)
 
 
@@ -83,9 +84,10 @@ def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
 
     `band` holds the diagonals of T from the main one down, of shape (w, n).
     """
-    n = band.shape[1]
     if len(band) == 2:
-        *_, Z, info = dptsv(band[0] + ridge, band[1, : max(1, n - 1)], B)
+        n = band.shape[1]
+        main, below = band
+        *_, Z, info = dptsv(main + ridge, below[: max(1, n - 1)], B)
     else:
         shifted = band.copy(order="F")
         shifted[0] += ridge
@@ -193,25 +195,34 @@ def ridge_solutions(
     the k columns of the first ridge first.
     """
     n, k = B.shape
-    solutions = np.empty((n, len(ridges) * k), order="F")
-    shared = _choose_reduced(A, ridges, k) if definite else np.zeros(len(ridges), dtype=bool)
+    n_ridges = len(ridges)
+    shared = np.zeros(n_ridges, dtype=bool)
+    if definite:
+        shared = _choose_reduced(A, ridges, k)
+    solutions = np.empty((n, n_ridges * k), order="F")
     if shared.any():
         reduced = A if overwrite and shared.all() else np.array(A, order="F")
-        solutions[:, np.repeat(shared, k)] = reduced_solutions(reduced, B, ridges[shared])
+        columns = np.repeat(shared, k)
+        solutions[:, columns] = reduced_solutions(reduced, B, ridges[shared])
         solvers["reduction"] += int(shared.sum())
     if not shared.all():
-        separate = ridges[~shared]
-        factored = _factored_solutions(A, B, separate, solvers, definite=definite)
-        solutions[:, np.repeat(~shared, k)] = factored
+        separate = ~shared
+        columns = np.repeat(separate, k)
+        solutions[:, columns] = _factored_solutions(
+            A, B, ridges[separate], solvers, definite=definite
+        )
     return solutions
 
 
 def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_]:
     """Choose the ridges that share one orthogonal reduction: all that are large, or none."""
-    is_large: NDArray[np.bool_] = ridges > WITHIN_ROUND_OFF * EPS * A.trace()
+    n = len(A)
+    round_off = WITHIN_ROUND_OFF * EPS * A.trace()
+    is_large: NDArray[np.bool_] = ridges > round_off
     n_large = int(is_large.sum())
-    separately = n_large * factor_seconds(len(A), n_columns)
-    if separately > reduction_seconds(len(A), n_large, n_columns):
+    separately = n_large * factor_seconds(n, n_columns)
+    together = reduction_seconds(n, n_large, n_columns)
+    if separately > together:
         return is_large
     return np.zeros(len(ridges), dtype=bool)
 

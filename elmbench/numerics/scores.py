@@ -19,12 +19,15 @@ def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_clas
     """Count the pairs of class numbers, for `true` of shape (n,) and `predicted` of shape (...,
     n).
     """
-    rows = predicted.reshape(-1, len(true))
+    predictions = predicted.reshape(-1, len(true))
+    n_predictions = len(predictions)
     n_cells = n_classes**2
-    first_cells = n_cells * np.arange(len(rows))[:, np.newaxis]
-    cells = n_classes * true + rows + first_cells
-    counts = np.bincount(cells.ravel(), minlength=len(rows) * n_cells)
-    return counts.reshape(*predicted.shape[:-1], n_classes, n_classes).astype(np.float64)
+    # Number the cells of the matrices of all predictions one after another.
+    first_cells = n_cells * np.arange(n_predictions)
+    cells = n_classes * true + predictions + first_cells[:, np.newaxis]
+    counts = np.bincount(cells.ravel(), minlength=n_predictions * n_cells)
+    shape = (*predicted.shape[:-1], n_classes, n_classes)
+    return counts.reshape(shape).astype(np.float64)
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
@@ -53,10 +56,12 @@ def matthews_correlation(counts: Array) -> Array:
     predicted = counts.sum(axis=-2)
     n = counts.sum(axis=(-2, -1))
     n_correct = _correct_counts(counts).sum(axis=-1)
-    covariance = n_correct * n - (true * predicted).sum(axis=-1)
+    by_chance = (true * predicted).sum(axis=-1)
+    covariance = n_correct * n - by_chance
     predicted_variance = n**2 - (predicted**2).sum(axis=-1)
     true_variance = n**2 - (true**2).sum(axis=-1)
-    return _ratios(np.asarray(covariance), np.sqrt(predicted_variance * true_variance))
+    deviations = np.sqrt(predicted_variance * true_variance)
+    return _ratios(np.asarray(covariance), deviations)
 
 
 def precisions(counts: Array) -> Array:
@@ -168,13 +173,14 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     They are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1),
     1982).
     """
-    m = np.count_nonzero(positive)
-    n = np.count_nonzero(~positive)
-    if m == 0 or n == 0:
+    n_positive = np.count_nonzero(positive)
+    n_negative = np.count_nonzero(~positive)
+    if n_positive == 0 or n_negative == 0:
         return np.full(values.shape[:-1], np.nan)
     ranks = np.apply_along_axis(_average_ranks, -1, values)
     rank_sums = ranks[..., positive].sum(axis=-1)
-    return np.asarray((rank_sums - m * (m + 1) / 2) / (m * n))
+    least_sum = n_positive * (n_positive + 1) / 2
+    return np.asarray((rank_sums - least_sum) / (n_positive * n_negative))
 
 
 def _average_ranks(values: Array) -> Array:
@@ -210,10 +216,11 @@ def one_against_rest(
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
-        columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
-        scores = [float(function(true == k, column)) for k, column in columns.items()]
-        valid = [score for score in scores if not np.isnan(score)]
-        return float(np.mean(valid)) if valid else float("nan")
+        if values.ndim == 1:
+            return float(function(true == 1, values))
+        scores = [function(true == number, column) for number, column in enumerate(values.T)]
+        defined = [float(score) for score in scores if not np.isnan(score)]
+        return float(np.mean(defined)) if defined else float("nan")
 
     return mean
 

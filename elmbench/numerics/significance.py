@@ -248,13 +248,13 @@ def without_round_off(values: Any) -> Any:
 
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction for their number."""
-    order = np.argsort(p, kind="stable")
-    ascending = np.asarray(p, float)[order]
-    n_remaining = np.arange(len(p), 0, -1)
-    corrected = np.empty(len(p))
-    cumulative = np.maximum.accumulate(ascending * n_remaining)
+    values = np.asarray(p, float)
+    order = np.argsort(values, kind="stable")
+    n_remaining = np.arange(len(values), 0, -1)
+    cumulative = np.maximum.accumulate(values[order] * n_remaining)
+    corrected = np.empty(len(values))
     corrected[order] = np.minimum(1, cumulative)
-    return [float(value) for value in corrected]
+    return corrected.tolist()
 
 
 def sign_test(n_confirmed: int, n: int) -> SignificanceResult:

@@ -27,6 +27,14 @@ def libraries() -> ThreadpoolController:
 
 def threads_for(X: Any) -> AbstractContextManager[Any]:
     """Limit linear algebra to one thread inside the context if `X` has few rows."""
+    if _n_rows(X) > FEW_ROWS:
+        return nullcontext()
+    return libraries().limit(limits=1, user_api="blas")
+
+
+def _n_rows(X: Any) -> int:
+    """Return the number of rows of an array or a list; 0 if it has no length."""
     shape = getattr(X, "shape", ())
-    n_rows = shape[0] if shape else len(X) if hasattr(X, "__len__") else 0
-    return libraries().limit(limits=1, user_api="blas") if n_rows <= FEW_ROWS else nullcontext()
+    if shape:
+        return int(shape[0])
+    return len(X) if hasattr(X, "__len__") else 0

@@ -103,11 +103,16 @@ def _newton_cost(n: int, d: int, params: _Params) -> float:
 
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
     kernels = params.get("kernels")
-    m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
-    # Sparse weights converge in some hundred iterations, others in some ten. Each passes twice over
-    # half of every matrix, at the speed of memory, and factors once.
-    iterations = min(params.get("max_iter", 1000), 200 if params.get("q", 1) == 1 else 20)
-    return float(m * n**2 * (2 * d + 20) + (iterations + 1) * (20 * m * n**2 + n**3 / 3))
+    m = 10
+    if isinstance(kernels, Sequence) and not isinstance(kernels, str):
+        m = len(kernels)
+    # Sparse weights converge in some hundred iterations, others in some ten.
+    usual_iterations = 200 if params.get("q", 1) == 1 else 20
+    iterations = min(params.get("max_iter", 1000), usual_iterations)
+    # Each iteration passes twice over half of every matrix, at the speed of memory, and factors
+    # once.
+    iteration = 20 * m * n**2 + n**3 / 3
+    return float(m * n**2 * (2 * d + 20) + (iterations + 1) * iteration)
 
 
 def _online_cost(n: int, d: int, params: _Params) -> float:

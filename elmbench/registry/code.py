@@ -196,12 +196,14 @@ def _own_modules() -> Iterator[ModuleType]:
     """Yield the imported modules that are Python files of the user's own, but not the script."""
     for name, module in [*sys.modules.items()]:
         file = getattr(module, "__file__", None) or ""
-        if name == "__main__" or name.partition(".")[0] == _SUITE:
+        is_of_suite = name.partition(".")[0] == _SUITE
+        if name == "__main__" or is_of_suite or getattr(module, "__name__", None) != name:
             continue
-        if getattr(module, "__name__", None) == name and file.endswith(tuple(SOURCE_SUFFIXES)):
-            path = Path(os.path.realpath(file))
-            if not _is_standard(path) and not _is_installed(path):
-                yield module
+        if not file.endswith(tuple(SOURCE_SUFFIXES)):
+            continue
+        path = Path(os.path.realpath(file))
+        if not _is_standard(path) and not _is_installed(path):
+            yield module
 
 
 class _WithCode:

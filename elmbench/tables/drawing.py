@@ -115,18 +115,20 @@ def panels(
     `key`: the columns that group the points. `titles`: the titles of panels by data set; by
     default, its name.
     """
+    titles = titles or {}
     groups = [group for _, group in points.groupby(key, sort=False)]
-    columns = 2 if len(groups) == 4 else min(len(groups), 3)
-    rows = math.ceil(len(groups) / columns)
-    width = 6.4 if columns == 1 else 4.0 * columns
-    title_width = 76 if columns == 1 else 44
-    figure = drawing(width, height * rows + 0.7)
-    for i, group in enumerate(groups, 1):
-        axes = figure.add_subplot(rows, columns, i)
+    n_groups = len(groups)
+    n_columns = 2 if n_groups == 4 else min(n_groups, 3)
+    n_rows = math.ceil(n_groups / n_columns)
+    width = 6.4 if n_columns == 1 else 4.0 * n_columns
+    title_width = 76 if n_columns == 1 else 44
+    figure = drawing(width, height * n_rows + 0.7)
+    for number, group in enumerate(groups, start=1):
+        axes = figure.add_subplot(n_rows, n_columns, number)
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="small")
         dataset = str(group["dataset"].iloc[0])
-        title = (titles or {}).get(dataset, dataset)
+        title = titles.get(dataset, dataset)
         axes.set_title(fill(title, title_width), fontsize="medium")
     return figure, list(zip(figure.axes, groups, strict=True))
 

@@ -85,13 +85,11 @@ class MetricsTable(TableKind):
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
         protocol = self.spec.protocol
-        metrics_by_task = [
-            protocol.metrics_for(task)
-            for task in {self.experiment.dataset(name).task for name in datasets}
-        ]
+        tasks = {self.experiment.dataset(name).task for name in datasets}
+        metrics_by_task = [protocol.metrics_for(task) for task in tasks] or [[""]]
         columns = []
         # Data sets of several tasks share a column: its heading names the metric of each task.
-        for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task or [[""]]), strict=False):
+        for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task), strict=False):
             heading = " / ".join(metric for metric in protocol.metrics if metric in names)
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading

@@ -16,23 +16,21 @@ class SizeCurvesTable(MetricsTable):
     """
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the point of a column: its mean size, and its model if other columns have it
-        too.
-        """
-        columns = {name: column.model for name, column in self.spec.models.items()}
+        """Yield the point of a column: its mean size, and its model if several columns have it."""
+        models = {name: column.model for name, column in self.spec.models.items()}
         ok = cells[cells["status"] == "ok"]
         metric = self.experiment.metric_of(dataset)
         values = ok[metric].astype(float).dropna()
-        if len(values) and model in columns:
-            line = model if Counter(columns.values())[columns[model]] == 1 else columns[model]
-            size = ok["n_units"].astype(float).mean()
-            yield {
-                "model": line,
-                "column": model,
-                "size": size,
-                "metric": metric,
-                **drawing.mean_of(values),
-            }
+        if not len(values) or model not in models:
+            return
+        n_columns = Counter(models.values())[models[model]]
+        yield {
+            "model": model if n_columns == 1 else models[model],
+            "column": model,
+            "size": ok["n_units"].astype(float).mean(),
+            "metric": metric,
+            **drawing.mean_of(values),
+        }
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the metric over the size of the models, with bands of one deviation to both
@@ -45,10 +43,16 @@ class SizeCurvesTable(MetricsTable):
                 style = styles[str(model)]
                 if len(curve) > 1:
                     drawing.plot_with_band(axes, "size", curve, style)
-                    continue
-                mean = curve["mean"].iloc[0]
-                std = curve["std"].fillna(0).iloc[0]
-                axes.axhline(mean, **style | {"marker": ""})
-                axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)
-            axes.set(xlabel="rows kept", ylabel=drawing.words_for(group["metric"].iloc[0]))
+                else:
+                    _draw_level(axes, curve, style)
+            metric = group["metric"].iloc[0]
+            axes.set(xlabel="rows kept", ylabel=drawing.words_for(metric))
         return drawing.finish(figure, styles, drawing.title_of(self.experiment))
+
+
+def _draw_level(axes: Any, point: DataFrame, style: dict[str, Any]) -> None:
+    """Draw the only point of a model as a horizontal line with its band."""
+    mean = point["mean"].iloc[0]
+    std = point["std"].fillna(0).iloc[0]
+    axes.axhline(mean, **style | {"marker": ""})
+    axes.axhspan(mean - std, mean + std, color=style["color"], alpha=0.1, linewidth=0)

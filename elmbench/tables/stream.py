@@ -96,11 +96,12 @@ class StreamCurvesTable(CurvesTable):
         n_train, _ = part_sizes(split, spec.shape.instances)
         sizes = rows_after_chunks(n_train, self.options.chunk)
         metrics = [metric for metric in self._metrics() if metric in OF_CHUNKS[spec.task]]
-        return [
-            Measure(metric, "rows", size)
-            for metric in metrics
-            for size in sizes[metric == PREQUENTIAL :]
-        ]
+        measures = []
+        for metric in metrics:
+            # The first chunk has no earlier rows that predict it.
+            measured_sizes = sizes[1:] if metric == PREQUENTIAL else sizes
+            measures += [Measure(metric, "rows", size) for size in measured_sizes]
+        return measures
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return a column for each measure of each model, named after the model; with several
@@ -118,17 +119,12 @@ class StreamCurvesTable(CurvesTable):
         """Yield a line for each chunk; a data set without measurements has one line."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=lambda entry: number_of(entry.measure))
-            has_values = any(entry.mean is not None for entry in points)
-            for value, part in groupby(
-                points, key=lambda entry: number_of(entry.measure) if has_values else 0.0
-            ):
-                names = {
-                    "dataset": self.experiment.spelling(dataset),
-                    "rows": f"{value:g}" if has_values else "",
-                }
-                yield names | {
-                    f"value {e.model} {e.measure.metric}": e.shown for e in part if e.shown
-                }
+            title = self.experiment.spelling(dataset)
+            if not any(entry.mean is not None for entry in points):
+                yield {"dataset": title, "rows": "", **_texts(points)}
+                continue
+            for n_rows, part in groupby(points, key=lambda entry: number_of(entry.measure)):
+                yield {"dataset": title, "rows": f"{n_rows:g}", **_texts(part)}
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
@@ -150,3 +146,12 @@ class StreamCurvesTable(CurvesTable):
         if len(models) == 1:
             title += f": {models[0]}"
         return finish(figure, styles, title)
+
+
+def _texts(entries: Iterable[Entry]) -> dict[str, str]:
+    """Return the texts of a chunk, by the column of the model and the measure."""
+    return {
+        f"value {entry.model} {entry.measure.metric}": entry.shown
+        for entry in entries
+        if entry.shown
+    }

@@ -56,10 +56,13 @@ class OpenMLSource(NetworkSource):
         """
         is_sparse = description.format.lower() == "sparse_arff"
         parquet = str(description._parquet_url or "")
-        if parquet and not is_sparse and (job.has_fingerprint or parquet.startswith("https:")):
+        is_trusted = job.has_fingerprint or parquet.startswith("https:")
+        if parquet and not is_sparse and is_trusted:
             with contextlib.suppress(ElmbenchError):
                 return self._read(description, job.download(parquet), job, "parquet")
-        known_hash = f"md5:{description.md5_checksum.lower()}" if description.md5_checksum else None
+        known_hash = None
+        if description.md5_checksum:
+            known_hash = f"md5:{description.md5_checksum.lower()}"
         path = job.download(str(description.url), known_hash)
         return self._read(description, path, job, "sparse-arff" if is_sparse else "arff")
 

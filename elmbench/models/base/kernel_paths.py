@@ -1,6 +1,6 @@
 """Paths over the grids of models that solve a kernel system, such as K-ELM."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,18 +59,16 @@ def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
     """
     kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
     plain = {i: kernel for i, kernel in kernels.items() if kernel.is_plain(grid.X)}
-    max_rank = int(MAX_SHARE * grid.X.shape[0])
-    for gamma in sorted({kernel.gamma for kernel in plain.values()}):
-        L = kernel_factor(grid.X, gamma, max_rank)
-        if L is None:  # a larger gamma takes more columns
-            break
-        factored = {i: kernel for i, kernel in plain.items() if kernel.gamma == gamma}
-        yield from _factor_path(grid, L, factored, centred)
-        for i in factored:
-            del kernels[i]
-            del plain[i]
-    shared = {i: kernel for i, kernel in plain.items() if weight_key(grid.models[i]) is None}
-    separate = {i: kernel for i, kernel in kernels.items() if i not in shared}
+    factored = yield from _factored_kernels(grid, plain, centred)
+    shared = {}
+    separate = {}
+    for i, kernel in kernels.items():
+        if i in factored:
+            continue
+        if i in plain and weight_key(grid.models[i]) is None:
+            shared[i] = kernel
+        else:
+            separate[i] = kernel
     yield from _matrix_path(grid, separate, centred)
     yield from _shared_path(grid, shared, centred)
 
@@ -115,32 +113,53 @@ def _group_candidates(
         model = grid.models[i]
         scale = model._scale(grid.y[train])
         scale_key = b"" if scale is None else scale.tobytes()
-        group = groups.setdefault((kernel.key, scale_key), _KernelGroup(kernel, scale))
-        group.by_ridge.setdefault(1.0 / model.C, []).append(i)
+        key = (kernel.key, scale_key)
+        if key not in groups:
+            groups[key] = _KernelGroup(kernel=kernel, scale=scale)
+        ridge = 1.0 / model.C
+        groups[key].by_ridge.setdefault(ridge, []).append(i)
     return list(groups.values())
 
 
 # --- One factor for all folds
 
 
+def _factored_kernels(
+    grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
+) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
+    """Yield the outputs of the candidates with a factor of few columns; return their numbers."""
+    max_rank = int(MAX_SHARE * grid.X.shape[0])
+    factored: set[int] = set()
+    for gamma in sorted({kernel.gamma for kernel in kernels.values()}):
+        L = kernel_factor(grid.X, gamma, max_rank)
+        if L is None:  # a larger gamma takes more columns
+            break
+        same_matrix = {i: kernel for i, kernel in kernels.items() if kernel.gamma == gamma}
+        yield from _factor_path(grid, L, same_matrix, centred)
+        factored.update(same_matrix)
+    return factored
+
+
 def _factor_path(
     grid: CandidateGrid, L: Array, kernels: Mapping[int, Kernel], centred: bool
 ) -> Outputs:
     """Yield the outputs of the candidates whose kernel matrix is L L'."""
-    for j, (train, test) in enumerate(grid.folds):
+    for fold, (train, test) in enumerate(grid.folds):
         T, decode = grid.encode(train)
         k = T.shape[1]
         for group in _group_candidates(grid, train, kernels):
             ridges = group.ridges
-            solved = ridges > least_reducible_ridge(scaled_rows(L[train], group.scale))
-            outputs = np.full((len(test), len(ridges) * k), np.nan)
-            if solved.any():
-                outputs[:, np.repeat(solved, k)] = _factor_outputs(
-                    L[train], L[test], T, ridges[solved], scale=group.scale, centred=centred
+            n_ridges = len(ridges)
+            is_solved = ridges > least_reducible_ridge(scaled_rows(L[train], group.scale))
+            outputs = np.full((len(test), n_ridges * k), np.nan)
+            if is_solved.any():
+                columns = np.repeat(is_solved, k)
+                outputs[:, columns] = _factor_outputs(
+                    L[train], L[test], T, ridges[is_solved], scale=group.scale, centred=centred
                 )
-                grid.solvers["reduction"] += int(solved.sum())
-            accepted = solved & grid.holds(outputs, len(ridges))
-            yield from grid.results(group.members, j, outputs, decode, accepted)
+                grid.solvers["reduction"] += int(is_solved.sum())
+            accepted = is_solved & grid.holds(outputs, n_ridges)
+            yield from grid.results(group.members, fold, outputs, decode, accepted)
 
 
 def _factor_outputs(
@@ -156,15 +175,17 @@ def _factor_outputs(
     means = np.zeros(T.shape[1])
     if centred:
         weights = np.ones(len(M)) if scale is None else scale**2
-        means = weights @ T / weights.sum()
-        origin = weights @ M / weights.sum()
+        total = weights.sum()
+        means = weights @ T / total
+        origin = weights @ M / total
         M = M - origin
         M_test = M_test - origin
         T = T - means
     M = scaled_rows(M, scale)
     gram = np.asfortranarray(M.T @ M)
-    W = reduced_solutions(gram, M.T @ scaled_rows(T, scale), ridges)
-    return M_test @ W + np.tile(means, len(ridges))
+    moments = M.T @ scaled_rows(T, scale)
+    weights_of_columns = reduced_solutions(gram, moments, ridges)
+    return M_test @ weights_of_columns + np.tile(means, len(ridges))
 
 
 # --- A kernel matrix for each fold
@@ -179,8 +200,9 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
     """
     if not kernels:
         return
-    for j, (train, test) in enumerate(grid.folds):
+    for fold, (train, test) in enumerate(grid.folds):
         X = grid.X[train]
+        X_test = grid.X[test]
         T, decode = grid.encode(train)
         room = np.empty((len(train), len(train)), order="F")
         distances: Array | None = None
@@ -191,7 +213,7 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
             if solves_in_features(kernel, X):
                 features = FeatureSystem(X, T, group.scale, centred=centred)
                 weights, intercepts = features.weights(ridges)
-                outputs = np.asarray(grid.X[test] @ weights) + intercepts
+                outputs = np.asarray(X_test @ weights) + intercepts
                 grid.solvers["features"] += len(ridges)
             else:
                 if not kernel.is_plain(X):
@@ -205,10 +227,10 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
                 norm = float(np.linalg.norm(K))
                 Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
                 intercepts, beta = system.coefficients(Z)
-                outputs = kernel.product(grid.X[test], X, beta) + intercepts
+                outputs = kernel.product(X_test, X, beta) + intercepts
                 residuals = direct_residuals(Z, ridges, norm)
             accepted = grid.holds(outputs, len(ridges), least=residuals)
-            yield from grid.results(group.members, j, outputs, decode, accepted)
+            yield from grid.results(group.members, fold, outputs, decode, accepted)
 
 
 # --- A kernel matrix for all folds
@@ -226,11 +248,15 @@ def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
     """
     if not kernels:
         return
-    first_train = grid.folds[0][0]
-    groups = {g.kernel.gamma: g for g in _group_candidates(grid, first_train, kernels)}
+    first_train, _ = grid.folds[0]
+    groups = {group.kernel.gamma: group for group in _group_candidates(grid, first_train, kernels)}
     order, views = fold_views(grid.folds)
-    folds = [_SharedFold(grid, j, view, *grid.encode(view.rows)) for j, view in enumerate(views)]
-    room = np.empty(max(len(view.rows) for view in views) ** 2)
+    folds = []
+    for number, view in enumerate(views):
+        T, decode = grid.encode(view.rows)
+        folds.append(_SharedFold(grid=grid, number=number, view=view, T=T, decode=decode))
+    most_rows = max(len(view.rows) for view in views)
+    room = np.empty(most_rows**2)
     for gamma, shared in kernel_ladder(grid.X[order], list(groups)):
         by_ridge = dict(sorted(groups[gamma].by_ridge.items()))
         ridges = np.array([*by_ridge])
@@ -244,8 +270,8 @@ def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
                 K=room[: n * n].reshape((n, n), order="F"),
                 centred=centred,
             )
-            outputs, accurate = problem.solve(ridges)
-            yield from grid.results(members, fold.number, outputs, fold.decode, accurate)
+            outputs, is_accurate = problem.solve(ridges)
+            yield from grid.results(members, fold.number, outputs, fold.decode, is_accurate)
 
 
 @dataclass(frozen=True)
@@ -304,19 +330,21 @@ class _FoldProblem:
         system = self._make_system()
         norm = n * system.centre_products.max() if self.centred else None
         Z, errors = fold_solutions(self.K, system.right_hand_sides, ridges, solvers, norm=norm)
-        outputs, accurate = self._outputs(system, Z, errors, ridges)
-        again = np.flatnonzero(~accurate & (errors > 0))
-        if len(again):
-            solvers["bound failed"] += len(again)
-            system = self._make_system()
-            B = system.right_hand_sides
-            Z = ridge_solutions(self.K, B, ridges[again], solvers, overwrite=True)
-            columns = (again[:, np.newaxis] * k + np.arange(k)).ravel()
-            no_errors = np.zeros(len(again))
-            direct_outputs, is_accurate = self._outputs(system, Z, no_errors, ridges[again])
-            outputs[:, columns] = direct_outputs
-            accurate[again] = is_accurate
-        return outputs, accurate
+        outputs, is_accurate = self._outputs(system, Z, errors, ridges)
+        again = ~is_accurate & (errors > 0)
+        if again.any():
+            solvers["bound failed"] += int(again.sum())
+            columns = np.repeat(again, k)
+            outputs[:, columns], is_accurate[again] = self._solve_directly(ridges[again])
+        return outputs, is_accurate
+
+    def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the results of `solve` from factored systems."""
+        system = self._make_system()
+        B = system.right_hand_sides
+        Z = ridge_solutions(self.K, B, ridges, self.fold.grid.solvers, overwrite=True)
+        no_errors = np.zeros(len(ridges))
+        return self._outputs(system, Z, no_errors, ridges)
 
     def _make_system(self) -> KernelSystem:
         """Return the system with the kernel matrix of the fold."""
@@ -333,13 +361,14 @@ class _FoldProblem:
         ones = np.ones((len(Z), 1), order="F")
         product = self._test_product(np.hstack([beta, ones]))
         outputs = product[:, :-1] + intercepts
-        accurate = np.isfinite(errors)
+        kernel_sums = product[:, -1:]
+        is_accurate = np.isfinite(errors)
         grid = self.fold.grid
         if grid.decides_labels:
-            mass = product[:, -1:] + system.centre_products.sum()
+            mass = kernel_sums + system.centre_products.sum()
             bounds = self._output_bounds(mass, Z, errors, ridges)
-            accurate &= grid.models[0]._each_holds(outputs, bounds)
-        return outputs, accurate
+            is_accurate &= grid.models[0]._each_holds(outputs, bounds)
+        return outputs, is_accurate
 
     def _output_bounds(self, mass: Array, Z: Array, errors: Array, ridges: Array) -> Array:
         """Return bounds of the errors of the outputs, of shape (n_test, p)."""
@@ -359,4 +388,5 @@ class _FoldProblem:
             return view.product(self.shared, weights)
         grid = self.fold.grid
         _, test = grid.folds[self.fold.number]
-        return Kernel(gamma=self.gamma).product(grid.X[test], grid.X[view.rows], weights)
+        kernel = Kernel(gamma=self.gamma)
+        return kernel.product(grid.X[test], grid.X[view.rows], weights)

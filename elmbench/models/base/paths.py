@@ -113,9 +113,10 @@ class CandidateGrid:
         if accepted is None:
             accepted = self.holds(outputs, len(groups))
         parts = np.hsplit(outputs, len(groups))
-        for group, part, accept in zip(groups, parts, accepted, strict=True):
-            values = decode(part) if accept else self.fitted_outputs(group[0], fold)
-            yield from ((i, fold, values) for i in group)
+        for group, part, is_accepted in zip(groups, parts, accepted, strict=True):
+            values = decode(part) if is_accepted else self.fitted_outputs(group[0], fold)
+            for candidate in group:
+                yield candidate, fold, values
 
 
 class PathMixin:

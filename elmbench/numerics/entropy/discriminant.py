@@ -66,8 +66,11 @@ class Moments:
         trace = diagonal.sum()
         squared = np.vdot(covariance, covariance)
         distance = squared - trace**2 / h  # of S from its multiple of the identity
-        noise = (self.fourth[size] / self.weight - squared) / self.weight
-        shrinkage = min(max(noise, 0.0) / distance, 1.0) if h > 1 and distance > 0 else 0.0
+        mean_fourth = self.fourth[size] / self.weight
+        noise = max((mean_fourth - squared) / self.weight, 0.0)
+        shrinkage = 0.0
+        if h > 1 and distance > 0:
+            shrinkage = min(noise / distance, 1.0)
         covariance *= 1.0 - shrinkage
         diagonal += shrinkage * trace / h
         return covariance
@@ -175,11 +178,8 @@ def discriminant(
     variances are at least the round-off of beta'(S+ + S-)beta, so that of two classes that are
     points, neither is the narrower one.
     """
-    gap = positive.first[:size] - negative.first[:size]
-    difference = gap + (positive.mean[:size] - negative.mean[:size])
-    spread = max(np.abs(gap).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    tolerance = (negative.n_rows + positive.n_rows) * EPS * spread
-    if spread < LEAST_SPREAD or np.abs(difference).max() <= tolerance:
+    difference = _mean_difference(negative, positive, size)
+    if difference is None:
         return no_direction(size)
     S_negative = negative.covariance(size, dimension)
     S_positive = positive.covariance(size, dimension)
@@ -202,6 +202,20 @@ def discriminant(
     )
 
 
+def _mean_difference(negative: Moments, positive: Moments, size: int) -> Array | None:
+    """Return m+ - m- in the leading features; None if it is zero up to round-off or nothing
+    varies.
+    """
+    gap = positive.first[:size] - negative.first[:size]
+    difference = gap + (positive.mean[:size] - negative.mean[:size])
+    spreads = (np.abs(gap).max(), negative.spread[:size].max(), positive.spread[:size].max())
+    spread = max(spreads)
+    round_off = (negative.n_rows + positive.n_rows) * EPS * spread
+    if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
+        return None
+    return np.asarray(difference)
+
+
 def log_odds(
     projections: Array,
     means: tuple[float, float],
@@ -215,14 +229,15 @@ def log_odds(
     `log_weight` is ln of the prior probability (times the cost) of the positive class over that of
     the negative one.
     """
-    if means[0] == means[1]:
+    m_negative, m_positive = means
+    S_negative, S_positive = variances
+    if m_negative == m_positive:
         return np.full(len(projections), log_weight)
-    (m_negative, m_positive) = means
-    (S_negative, S_positive) = variances
     negative_distances = (projections - m_negative) ** 2 / S_negative
     positive_distances = (projections - m_positive) ** 2 / S_positive
     quadratic = negative_distances - positive_distances
-    return np.asarray(0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight)
+    log_ratio = np.log(S_negative / S_positive)
+    return np.asarray(0.5 * (quadratic + log_ratio) + log_weight)
 
 
 def crossing_points(

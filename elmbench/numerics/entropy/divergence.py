@@ -20,10 +20,12 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     """
     means = np.asarray(means, dtype=np.float64)
     variances = np.asarray(variances, dtype=np.float64)
-    squared_gap = (means[..., 1] - means[..., 0]) ** 2
+    gap = means[..., 1] - means[..., 0]
+    squared_gap = gap**2
     sums = variances.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(squared_gap == 0.0, 0.0, squared_gap / sums)
+        ratios = squared_gap / sums
+    return np.where(squared_gap == 0.0, 0.0, ratios)
 
 
 def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
@@ -35,16 +37,18 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     minus sign, ln(pi / 2) / 2 is subtracted, and the result is NaN if both variances are zero. Any
     other form is a ValueError.
     """
+    if form not in ("corrected", "as-printed"):
+        raise ValueError(f"form: expected 'corrected' or 'as-printed', got {form!r} instead")
     variances = np.asarray(variances, dtype=np.float64)
+    term = leading_term(means, variances)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_mean = np.log(variances.mean(axis=-1))
-        logarithm = log_mean - 0.5 * np.log(variances).sum(axis=-1)
-        are_points = (variances == 0.0).all(axis=-1)
-        if form == "corrected":
-            return np.where(are_points, 0.0, logarithm) + leading_term(means, variances)
+        log_root = 0.5 * np.log(variances).sum(axis=-1)
+        logarithm = log_mean - log_root
         if form == "as-printed":
-            return -0.5 * np.log(np.pi / 2.0) - logarithm + leading_term(means, variances)
-    raise ValueError(f"form: expected 'corrected' or 'as-printed', got {form!r} instead")
+            return -0.5 * np.log(np.pi / 2.0) - logarithm + term
+        are_points = (variances == 0.0).all(axis=-1)
+        return np.where(are_points, 0.0, logarithm) + term
 
 
 def silverman_width(points: ArrayLike) -> float:
@@ -95,5 +99,5 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
         largest = exponents.max()
         relative_sum = np.exp(exponents - largest).sum()
         log_sums.append(largest + np.log(relative_sum))
-    log_sum = logsumexp(log_sums)
-    return float(log_sum - np.log(n_pairs * width) - 0.5 * np.log(2.0 * np.pi))
+    log_mean = logsumexp(log_sums) - np.log(n_pairs * width)
+    return float(log_mean - 0.5 * np.log(2.0 * np.pi))

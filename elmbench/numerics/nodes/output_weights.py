@@ -30,13 +30,15 @@ def output_weights(
     H'(HH' + ridge I)^-1 T, eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of
     shape (n, k). With a `scale` S of the rows, S H and S T replace H and T.
     """
-    if size > X.shape[0]:
-        H = scaled_rows(layer(X), scale)
-        system = RidgeSystem(H @ H.T, ridge)
-        return H.T @ system.solve(scaled_rows(T, scale)), system
-    gram, moments = _layer_equations(X, T, layer, size, scale)
-    system = RidgeSystem(gram, ridge)
-    return system.solve(moments), system
+    n_rows = X.shape[0]
+    if size <= n_rows:
+        gram, moments = _layer_equations(X, T, layer, size, scale)
+        system = RidgeSystem(gram, ridge)
+        return system.solve(moments), system
+    H = scaled_rows(layer(X), scale)
+    system = RidgeSystem(H @ H.T, ridge)
+    Z = system.solve(scaled_rows(T, scale))
+    return H.T @ Z, system
 
 
 def many_weights(
@@ -114,12 +116,13 @@ def _leading_weights(
     """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a
     factor.
     """
-    k = moments.shape[1]
-    weights = np.zeros((len(gram), len(sizes), k))
-    descending = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+    n_nodes, k = moments.shape
+    weights = np.zeros((n_nodes, len(sizes), k))
+    descending = np.argsort([-size for size in sizes], kind="stable").tolist()
     for number, position in enumerate(descending):
         size = sizes[position]
-        system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge, needs_condition=False)
+        leading = np.array(gram[:size, :size], order="F")
+        system = RidgeSystem(leading, ridge, needs_condition=False)
         if system.by_cholesky:
             rest = descending[number:]
             Z = system.solve_leading(moments[:size], [sizes[i] for i in rest])
@@ -128,7 +131,7 @@ def _leading_weights(
             break
         weights[:size, position] = system.solve(moments[:size])
         solvers["eigenvalues"] += 1
-    return weights.reshape(len(gram), -1)
+    return weights.reshape(n_nodes, -1)
 
 
 def leading_solutions(
@@ -144,16 +147,21 @@ def leading_solutions(
     ascend; H is overwritten if it is in Fortran order. Yields size, solution, and the condition of
     the inverted matrix, infinite if there is none.
     """
-    tall = [size for size in sizes if size <= len(T)]
-    for size in sizes[len(tall) :]:  # before any column is overwritten
+    n_rows = len(T)
+    tall = [size for size in sizes if size <= n_rows]
+    wide = sizes[len(tall) :]
+    for size in wide:  # before any column is overwritten
         Q, R = qr(H[:, :size].T, mode="economic", check_finite=False)
         # With H' = QR, the solution is Q R'^+ T.
         Z, condition = _pseudo_solve(R, T, cutoff, transposed=True)
         yield size, Q @ Z, condition
-    if tall:
-        rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
-        for size in tall:
-            yield size, *_pseudo_solve(R[:size, :size], rotated.T[:size], cutoff)
+    if not tall:
+        return
+    rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
+    moments = rotated.T
+    for size in tall:
+        solution, condition = _pseudo_solve(R[:size, :size], moments[:size], cutoff)
+        yield size, solution, condition
 
 
 def _pseudo_solve(
