@@ -7,7 +7,7 @@ name, which may also be that of a scorer of scikit-learn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -65,6 +65,8 @@ class Metric:
     column: bool = False
     #: scikit-learn's scorer of the same values, of an error negated.
     scorer: str = ""
+    #: The version of the code of a plug-in's metric, which is part of the keys of searches.
+    version: str = ""
 
     @property
     def counts_rows(self) -> bool:
@@ -155,6 +157,7 @@ _ENTRIES = [
     _count("fp", row=0, column=1, less_is_better=True),
     _count("fn", row=1, column=0, less_is_better=True),
     _count("tp", row=1, column=1),
+    _metric("error_rate", "counts", lambda: scores.error_rate, less_is_better=True),
     _metric("balanced_accuracy", "counts", lambda: scores.balanced_accuracy, "balanced_accuracy"),
     _metric(
         "precision_macro", "counts", lambda: scores.macro_mean(scores.precisions), "precision_macro"
@@ -213,6 +216,8 @@ _ENTRIES = [
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
+#: Returns the metrics of the loaded plug-in files by name; `elmbench.registry.plugins` sets it.
+_plugin_metrics: Callable[[], Mapping[str, Metric]] = dict
 #: The command that lists metrics.
 LIST_COMMAND = "elmbench list metrics"
 #: The rank correlation of two quantities; it is measured, not computed from predictions.
@@ -224,11 +229,27 @@ COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 PREQUENTIAL = "prequential_error"
 
 
+def set_plugin_metrics(find: Callable[[], Mapping[str, Metric]]) -> None:
+    """Set the function that returns the metrics of the loaded plug-in files by name."""
+    global _plugin_metrics
+    _plugin_metrics = find
+
+
+def all_metrics() -> dict[str, Metric]:
+    """Return every metric by name, those of plug-in files last."""
+    return REGISTRY | dict(_plugin_metrics())
+
+
+def registered_metric(name: str) -> Metric | None:
+    """Return a metric of the registry or of a plug-in file; None if there is none of this name."""
+    return REGISTRY.get(name) or _plugin_metrics().get(name)
+
+
 def metric_names(task: str) -> list[str]:
     """Return the names of the metrics of a task that hyperparameters can be chosen by."""
     return [
         metric.name
-        for metric in REGISTRY.values()
+        for metric in all_metrics().values()
         if metric.task == task and not metric.counts_rows
     ]
 
@@ -242,17 +263,20 @@ def unit_of(name: str) -> Unit:
     """Return the unit of a measure; that of a share, unless it says otherwise."""
     if name == RANK_CORRELATION:
         return CORRELATION
-    return REGISTRY[name].unit if name in REGISTRY else SHARE
+    metric = registered_metric(name)
+    return SHARE if metric is None else metric.unit
 
 
 def less_is_better(name: str) -> bool:
     """Return True if a measure is an error or a loss."""
-    return name == PREQUENTIAL or (name in REGISTRY and REGISTRY[name].less_is_better)
+    metric = registered_metric(name)
+    return name == PREQUENTIAL or (metric is not None and metric.less_is_better)
 
 
 def counts_rows(name: str) -> bool:
     """Return True if a measure is a number of rows of a confusion matrix."""
-    return name in REGISTRY and REGISTRY[name].counts_rows
+    metric = registered_metric(name)
+    return metric is not None and metric.counts_rows
 
 
 def metrics_taking(*takes: Takes) -> list[str]:

@@ -65,6 +65,7 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
         "mcc": ratio(tp * tn - fp * fn, root),
         "gmean": math.sqrt(recall * specificity),
         "accuracy": (tp + tn) / len(true),
+        "error_rate": (fp + fn) / len(true),
         "precision": ratio(tp, tp + fp),
         "recall": recall,
         "f1": ratio(2 * tp, 2 * tp + fp + fn),
@@ -92,6 +93,7 @@ def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: An
         "mcc": sk.matthews_corrcoef(true, predicted),
         "gmean": np.prod(recalls) ** (1 / 5),
         "accuracy": sk.accuracy_score(true, predicted),
+        "error_rate": sk.zero_one_loss(true, predicted),
         **dict(zip(("precision", "recall", "f1"), means, strict=False)),
         **dict.fromkeys(COUNTS, math.nan),
     }
@@ -99,7 +101,8 @@ def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: An
     assert values == pytest.approx(expected, abs=1e-12, nan_ok=True)
     for name in expected:
         (score,) = search_scores(name, true, [predicted.astype(dtype)], labels)
-        assert score == (-math.inf if name in COUNTS else values[name])
+        sign = -1 if name == "error_rate" else 1
+        assert score == (-math.inf if name in COUNTS else sign * values[name])
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -86,9 +86,9 @@ def _models() -> Iterator[dict[str, Any]]:
 
 
 def _metrics() -> Iterator[dict[str, Any]]:
-    from elmbench.metrics import REGISTRY
+    from elmbench.metrics import all_metrics
 
-    for metric in REGISTRY.values():
+    for metric in all_metrics().values():
         better = "less" if metric.less_is_better else "more"
         yield {"name": metric.name, "task": metric.task, "better": better, "takes": metric.takes}
 

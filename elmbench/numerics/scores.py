@@ -50,6 +50,12 @@ def accuracy(counts: Array) -> Array:
     return np.asarray(_correct_counts(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
+def error_rate(counts: Array) -> Array:
+    """Return the share of wrong predictions."""
+    n_rows = counts.sum(axis=(-2, -1))
+    return np.asarray((n_rows - _correct_counts(counts).sum(axis=-1)) / n_rows)
+
+
 def matthews_correlation(counts: Array) -> Array:
     """Return Matthews' correlation coefficient, 0 for 0/0."""
     true = counts.sum(axis=-1)

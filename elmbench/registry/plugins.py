@@ -20,6 +20,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
 from elmbench.files import check_regular, write_atomically
+from elmbench.metrics import REGISTRY, Metric, set_plugin_metrics
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.code import code_digest, code_files, digest
 
@@ -29,6 +30,7 @@ _KINDS = {
     "LAYOUTS": "kind of table",
     "WORK": "kind of work",
     "SOURCES": "kind of source",
+    "METRICS": "metric",
 }
 
 #: Objects by kind and name, and the plug-in file of each.
@@ -44,14 +46,17 @@ def _all_declared() -> Declared:
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK` or
-    `SOURCES`, by name.
+    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK`,
+    `SOURCES` or `METRICS`, by name.
     """
     return {
         name: value
         for (value_kind, name), (value, _) in _all_declared().items()
         if value_kind == kind
     }
+
+
+set_plugin_metrics(lambda: plugin_objects("METRICS"))
 
 
 @cache  # it takes milliseconds
@@ -221,8 +226,8 @@ def load_plugin(file: str | Path) -> Path:
     """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
     `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
-    table, `WORK` classes of kinds of work, `SOURCES` classes of kinds of source. A name that
-    another plug-in has taken is an error.
+    table, `WORK` classes of kinds of work, `SOURCES` classes of kinds of source, `METRICS` objects
+    of `elmbench.metrics.Metric`. A name that another plug-in has taken is an error.
     """
     path, objects = _read_plugin(file)
     _declared.update(objects)
@@ -276,9 +281,9 @@ def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]
     if any(dictionaries.values()) and are_dictionaries:
         return dictionaries
     raise ElmbenchError(
-        f"the plug-in {path} declares no models, layouts, work or sources",
-        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or '
-        "SOURCES",
+        f"the plug-in {path} declares no models, layouts, work, sources or metrics",
+        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK, '
+        "SOURCES or METRICS",
         next_step="add it to the file",
     )
 
@@ -302,11 +307,29 @@ def _declared_object(kind: str, name: str, loaded: Any, path: Path, version: str
     """Return the entry of a declared model, or a declared class."""
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)
+    if kind == "METRICS":
+        return _as_metric(name, loaded, path, version)
     if not isinstance(loaded, type):
         raise _declaration_error(
             f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
         )
     return loaded
+
+
+def _as_metric(name: str, loaded: Any, path: Path, version: str) -> Metric:
+    """Return a declared metric under its name, with the version of its code."""
+    if not isinstance(loaded, Metric):
+        raise _declaration_error(
+            f"the metric {name!r} (plug-in {path.name}) is {loaded!r}",
+            'a Metric, such as elmbench.metrics.Metric("cost", "counts", cost)',
+        )
+    if name in REGISTRY:
+        raise _declaration_error(
+            f"the metric {name!r} (plug-in {path.name}) has the name of a built-in one",
+            "another name",
+        )
+    # The columns of every cells.csv are those of built-in metrics.
+    return replace(loaded, name=name, version=version, column=False, scorer="")
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import unknown_name
-from elmbench.metrics import LIST_COMMAND, REGISTRY, Metric
+from elmbench.metrics import LIST_COMMAND, REGISTRY, Metric, all_metrics, registered_metric
 
 if TYPE_CHECKING:
     from elmbench.numerics.arrays import Array
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 def find_metric(name: str) -> Metric:
     """Return the metric, or scikit-learn's scorer as a metric, of this name."""
-    metric = REGISTRY.get(name) or _scorer_metric(name)
+    metric = registered_metric(name) or _scorer_metric(name)
     if metric is None:
         step = f"{LIST_COMMAND}, or name a scorer of scikit-learn"
-        raise unknown_name("metric", name, list(REGISTRY), step)
+        raise unknown_name("metric", name, list(all_metrics()), step)
     return metric
 
 
 def is_metric(name: str) -> bool:
     """Return True if a metric or a scorer has this name."""
-    return name in REGISTRY or _scorer_metric(name) is not None
+    return registered_metric(name) is not None or _scorer_metric(name) is not None
 
 
 @cache

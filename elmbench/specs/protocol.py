@@ -8,7 +8,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from elmbench.errors import amount
-from elmbench.metrics import COUNTS, PREQUENTIAL, REGISTRY, counts_rows, metric_names
+from elmbench.metrics import (
+    COUNTS,
+    PREQUENTIAL,
+    REGISTRY,
+    counts_rows,
+    metric_names,
+    registered_metric,
+)
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
@@ -42,7 +49,8 @@ def is_measure(name: str) -> bool:
 
 def is_quality(name: str) -> bool:
     """Return True if a measure is one of quality, so that a row of a table has a best model."""
-    return name in OF_LEARNT_ROWS or (name in REGISTRY and not counts_rows(name))
+    is_registered = registered_metric(name) is not None
+    return name in OF_LEARNT_ROWS or (is_registered and not counts_rows(name))
 
 
 def _check_metric(name: str) -> str:

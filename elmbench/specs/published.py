@@ -24,6 +24,7 @@ _METRICS = {
     "train_seconds": "fit_seconds",
     "test_seconds": "predict_seconds",
     "test_accuracy": "accuracy",
+    "test_error": "error_rate",
     "test_rmse": "rmse",
     "nodes": "n_units",
     "nSV": "n_units",

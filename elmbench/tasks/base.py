@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import FLAT, content_name, content_of_fields
 from elmbench.evaluation.folds import DatasetRef, OuterFold
+from elmbench.metrics import registered_metric
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import BUILT_IN, find_model, parameter_names
@@ -120,8 +121,9 @@ class Work(ABC):
 
     @property
     def outside_code(self) -> str:
-        """The code from outside that the work runs: its kind, its model and the kinds of source of
-        its data, if they are from a plug-in file, a package or an address; empty if none is.
+        """The code from outside that the work runs: its kind, its model, its metric and the kinds
+        of source of its data, if they are from a plug-in file, a package or an address; empty if
+        none is.
 
         A worker that has run such code does no other work.
         """
@@ -130,6 +132,9 @@ class Work(ABC):
             parts.append(f"work {self.kind}")
         if self.model_name and self.model_name not in BUILT_IN:
             parts.append(f"model {self.model_name}")
+        metric = registered_metric(getattr(self, "metric", ""))
+        if metric is not None and metric.version:
+            parts.append(f"metric {metric.name}")
         spec = self.data.spec if self.data is not None else None
         if spec is not None:
             parts.extend(f"source {kind}" for kind in spec.outside_kinds)

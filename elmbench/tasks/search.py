@@ -14,6 +14,7 @@ from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
 from elmbench.evaluation.splits import Indices, folds_of, n_training_rows, stratified_rows
 from elmbench.lazy import LazyModule
+from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Split
@@ -47,6 +48,12 @@ class GridWork(FoldWork):
     grid: SearchGrid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON content of the work; that of a plug-in's metric has its version."""
+        metric = registered_metric(getattr(self, "metric", ""))
+        version = {"metric_version": metric.version} if metric and metric.version else {}
+        return super().content() | version
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from made_work import work_of
 from sklearn.linear_model import Ridge
+from toy_data import SEARCH, UNIT
 
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import DatasetRef
+from elmbench.metrics import ERROR, less_is_better, metric_names, unit_of
 from elmbench.registry import (
     code,
     find_model,
@@ -23,6 +27,8 @@ from elmbench.registry import (
     registry,
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
+from elmbench.registry.scorers import find_metric
+from elmbench.specs.protocol import is_measure, is_quality
 from elmbench.tasks import work_from
 
 MODEL = """
@@ -99,6 +105,62 @@ def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., P
         load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
 
 
+COST = """
+from elmbench.metrics import ERROR, Metric
+
+def cost(counts):
+    return (counts[..., 0, 1] + 5 * counts[..., 1, 0]) / counts.sum(axis=(-2, -1))
+
+METRICS = {"cost": Metric("ignored", "counts", cost, less_is_better=True, unit=ERROR)}
+"""
+
+
+def test_a_plugin_may_declare_metrics(plugin: Callable[..., Path]) -> None:
+    assert not is_measure("cost")
+    load_plugin(plugin(COST))
+    metric = find_metric("cost")
+    assert metric.name == "cost"
+    assert metric.function(np.array([[6.0, 2.0], [1.0, 11.0]])) == 7 / 20
+    assert less_is_better("cost")
+    assert unit_of("cost") == ERROR
+    assert is_measure("cost")
+    assert is_quality("cost")
+    assert "cost" in metric_names("classification")
+
+
+def test_a_search_by_a_metric_of_a_plugin_has_its_version_in_the_key(
+    plugin: Callable[..., Path],
+) -> None:
+    """A built-in metric has none, so that the keys of stored searches do not change."""
+    dataset = UNIT["dataset"] | {"name": "wdbc"}
+    content = UNIT | SEARCH | {"model": "ridge", "dataset": dataset, "metric": "cost"}
+    keys = []
+    for edit in ("", "", "# edited\n"):
+        load_plugin(plugin(COST + edit))
+        work = work_of(content)
+        assert work.outside_code == "metric cost"
+        keys.append(work.key)
+    assert keys[0] == keys[1] != keys[2]
+    built_in = work_of(content | {"metric": "mcc"})
+    assert "metric_version" not in built_in.content()
+    assert built_in.outside_code == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("METRICS = {'cost': len}", "a Metric"),
+        (COST.replace('"cost":', '"mcc":'), "name of a built-in one"),
+    ],
+)
+def test_a_metric_that_is_none_is_an_error(
+    plugin: Callable[..., Path], text: str, message: str
+) -> None:
+    with pytest.raises(ElmbenchError) as raised:
+        load_plugin(plugin(text))
+    assert message in str(raised.value)
+
+
 def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) -> None:
     """Also where the class has inherited the version of one of the suite's own models."""
     text = (
@@ -135,10 +197,10 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
         ("x = 1", "declares no models"),
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
-        ("LAYOUTS = {}\nWORK = []", "declares no models, layouts, work or sources"),
+        ("LAYOUTS = {}\nWORK = []", "declares no models, layouts, work, sources or metrics"),
         (
             "class A: pass\nMODELS = ['a']\nWORK = {'w': A}",
-            "declares no models, layouts, work or sources",
+            "declares no models, layouts, work, sources or metrics",
         ),
         ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),

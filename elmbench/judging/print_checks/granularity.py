@@ -11,7 +11,7 @@ from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import DATA, PublishedValue
 
 #: Metrics that are a number of test rows over all test rows.
-SHARES_OF_ROWS = ("accuracy",)
+SHARES_OF_ROWS = ("accuracy", "error_rate")
 #: A fact of a data set of two classes: the rows of the positive class over those of the other one.
 CLASS_RATIO = "positives_per_negative"
 #: Means over more folds than this are not enumerated.
