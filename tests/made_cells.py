@@ -27,6 +27,7 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import ResultTable, Section
+from elmbench.tasks import work_from
 from elmbench.tasks.plan import Cell
 
 #: Makes the toy experiment, with figures and changes.
@@ -96,7 +97,14 @@ def keep(
     store: Store, key: str, result: dict[str, Any], environment: str = "e", **unit: Any
 ) -> str:
     """Store a result under a key of the test's own; return the key."""
-    work: Any = SimpleNamespace(key=key, content=lambda: unit_of(**unit))
+    content = unit_of(**unit)
+    stored = work_from(content)
+    work: Any = SimpleNamespace(
+        key=key,
+        content=lambda: content,
+        needs=stored.needs,
+        number_of_fits=stored.number_of_fits,
+    )
     store.put(work, result, environment)
     return key
 

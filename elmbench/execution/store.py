@@ -230,15 +230,21 @@ class Store:
     def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
         """Store a result with its work, its environment and its duration.
 
+        The record names the keys of the work that is needed and the number of fits, so that a
+        report reads them without the task.
         It survives the death of the process at once. Raises WriteError if it cannot be written.
         """
-        record = {
+        record: dict[str, Any] = {
             "key": work.key,
             "unit": work.content(),
+            "needs": list(work.needs),
+            "fits": _fits_of(work),
             "result": result,
             "environment": environment,
         }
-        self.append(f"unit:{work.key}", record | ({"seconds": seconds} if seconds else {}))
+        if seconds:
+            record["seconds"] = seconds
+        self.append(f"unit:{work.key}", record)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine; return its hash."""
@@ -337,6 +343,17 @@ class Store:
 def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
     """Return the lock of the tables of a results folder, for a process that writes their files."""
     return lock_file(results_dir / ".store" / "tables.lock")
+
+
+def _fits_of(work: Work) -> int | None:
+    """Return the number of models that some work fits; None if its kind, which may be a plug-in's,
+    does not give such a number.
+    """
+    try:
+        fits = int(work.number_of_fits)
+    except Exception:  # noqa: BLE001 - code from outside may raise anything; its result is stored
+        return None
+    return fits if 0 <= fits < 2**63 else None
 
 
 def _name_of(line: bytes) -> str | None:

@@ -201,7 +201,20 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
         visited.add(key)
         if record is not None:
             yield record
-            queue += work_from(record["unit"]).needs
+            queue += _needs_of(record)
+
+
+def _needs_of(record: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the work that the work of a record needs."""
+    needs: list[str] | None = record.get("needs")
+    # A record of an earlier version has only the content of its work.
+    return list(work_from(record["unit"]).needs) if needs is None else needs
+
+
+def _fits_of(record: Mapping[str, Any]) -> int:
+    """Return the number of models that the work of a record fits."""
+    fits: int | None = record.get("fits")
+    return work_from(record["unit"]).number_of_fits if fits is None else fits
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -252,7 +265,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     @cache
     def search_share(*keys: str) -> float:
         searches = list(needed_records(keys, store))
-        fits = sum(work_from(record["unit"]).number_of_fits for record in searches)
+        fits = sum(map(_fits_of, searches))
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
@@ -263,7 +276,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         fit_column, search_column = CAPPED
         return {
             fit_column: float(count_stopped(record) > 0),
-            search_column: search_share(*work_from(record["unit"]).needs),
+            search_column: search_share(*_needs_of(record)),
         }
 
     return capped_values
@@ -383,10 +396,13 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
     """Return the description of some work, or, if it only combines results, of work that it
     needs.
     """
-    unit: dict[str, Any] = records[key]["unit"] if key in records else {}
+    if key not in records:
+        return {}
+    record = records[key]
+    unit: dict[str, Any] = record["unit"]
     if not unit or "dataset" in unit:
         return unit
-    needed = (_unit_with_data(need, records) for need in work_from(unit).needs)
+    needed = (_unit_with_data(need, records) for need in _needs_of(record))
     return next(filter(None, needed), unit)
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.folds import fold_rows, load_rows
+from elmbench.evaluation.content import read_content
+from elmbench.evaluation.folds import OuterFold, fold_rows, load_rows
 from elmbench.evaluation.stored_predictions import unusable_predictions
 from elmbench.execution.store import Store
 from elmbench.files import replace_file
 from elmbench.results.cells import stored_predictions_of, write_frame
 from elmbench.specs.profiles import Resolved
-from elmbench.tasks import work_from
-from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import Cell
 
 #: Above this number of lines, the predictions of a comparison are a Parquet file: as CSV, they
@@ -51,17 +50,17 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
         record = store.get(cell.key) if cell.key else None
         if record is None or (stored := stored_predictions_of(record["result"])) is None:
             continue
-        work = work_from(record["unit"], resolved.dataset(cell.dataset))
-        assert isinstance(work, Fit)
+        spec = resolved.dataset(cell.dataset)
+        outer_fold = read_content(OuterFold, record["unit"], spec=spec)
         try:
-            data = load_rows(work.outer_fold.dataset, None)
+            data = load_rows(outer_fold.dataset, None)
         except ElmbenchError:
             continue
-        if data.checksum != work.outer_fold.dataset.checksum:
+        if data.checksum != outer_fold.dataset.checksum:
             continue
         test = stored.rows
         if test is None:
-            _, test = fold_rows(work.outer_fold, None)
+            _, test = fold_rows(outer_fold, None)
         elif test.max(initial=-1) >= len(data.y):
             raise unusable_predictions(f"a row has the number {test.max()} of {len(data.y)}")
         columns: dict[str, Any] = {

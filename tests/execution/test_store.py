@@ -41,6 +41,8 @@ def test_what_is_put_is_there(store: Store) -> None:
     assert store.get(KEY) == {
         "key": KEY,
         "unit": WORK.content(),
+        "needs": list(WORK.needs),
+        "fits": WORK.number_of_fits,
         "result": RESULT,
         "environment": "e1",
     }
@@ -51,6 +53,30 @@ def test_what_is_put_is_there(store: Store) -> None:
         other.put(WORK, RESULT | {"reason": str(i)}, "e")
         other.close()
         assert again(store).result(KEY) == RESULT | {"reason": str(i)}
+
+
+class _Uncountable(Choice):
+    """Work of a plug-in that fails to count its fits."""
+
+    @property
+    def number_of_fits(self) -> int:
+        raise RuntimeError("no number")
+
+
+class _Negative(Choice):
+    """Work of a plug-in with a senseless number of fits."""
+
+    number_of_fits = -1
+
+
+@pytest.mark.parametrize("kind", [_Uncountable, _Negative])
+def test_work_without_a_usable_number_of_fits_is_stored(store: Store, kind: type[Choice]) -> None:
+    work = kind(SearchGrid({"C": [1.0]}), None, ("a",))
+    store.put(work, RESULT, "e")
+    record = again(store).get(work.key)
+    assert record is not None
+    assert record["fits"] is None
+    assert record["result"] == RESULT
 
 
 def test_a_truncated_record_counts_as_missing(store: Store) -> None:
@@ -133,7 +159,8 @@ VALUES = {
             json.dumps(RECORD | change).encode()
             for change in (
                 {"key": OTHER.key}, {"unit": []}, {"unit": {"params": 3}}, {"result": None},
-                {"environment": []}, {"seconds": "x"},
+                {"environment": []}, {"seconds": "x"}, {"needs": "x"}, {"needs": [1]},
+                {"fits": -1}, {"fits": "x"},
             )
         ),
         *(
