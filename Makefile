@@ -45,6 +45,8 @@ results: $(VENV)/.runtime ## Compute the committed results; ELMBENCH_DATA_DIR mu
 	  $(COMMITTED) run table6 -m os-elm --runs 3 --reading os-start=$$start --jobs $(JOBS) || exit 1; done
 	$(COMMITTED) run table6 -m ald-kos-elm --runs 3 --reading ald-threshold=as-printed --jobs $(JOBS)
 	$(COMMITTED) run table6 -d calhousing -m fb-kos-elm -m ald-kos-elm --runs 3 --reading carry-over=folds --jobs $(JOBS)
+	$(COMMITTED) run table6 -d calhousing -m ald-kos-elm --runs 3 --reading carry-over=folds \
+	  --reading ald-threshold=as-printed --jobs $(JOBS)
 	$(COMMITTED) run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --runs 3 --reading order=stored \
 	  --jobs $(JOBS)
 	for noise in 0 1e-4 2e-4; do \

@@ -73,6 +73,23 @@ def test_the_dictionary_that_leaks() -> None:
         assert (others["distance"] > line["distance"]).all()
 
 
+def test_the_dictionary_that_leaks_on_california_housing() -> None:
+    _, evidence = finding_about("FB-KOS-ELM")
+    lines = committed("fast/kos-elm/table6").summary
+    lines = lines[
+        (lines["dataset"] == "calhousing")
+        & (lines["model"] == "FB-KOS-ELM")
+        & (lines["metric"] == "nrmse")
+    ]
+    means = lines.groupby("reading")["mean"].first().map("{:.3f}".format)
+    assert (
+        f"the NRMSE of FB-KOS-ELM is {means['']} with a fresh model and "
+        f"{means['carry-over=folds']} with carry-over=folds; "
+        f"{lines['published'].iloc[0]:g} is printed"
+    ) in evidence
+    assert f"a fresh model has {means['order=stored']}" in evidence
+
+
 def test_the_choice_on_the_test_folds() -> None:
     finding, evidence = finding_about("chosen on the test folds")
     lines = comparable("paper/eem/table4")
