@@ -150,6 +150,12 @@ def take_named_columns(X: Any, y: Any, by_row: Mapping[str, Any], test: Any) -> 
             )
         targets = held_out[names["y"]]
         test = (held_out.drop(columns=dropped, errors="ignore"), targets)
+    if test is not None and len(test) != 2:
+        raise ElmbenchError(
+            f"the argument test is a sequence of {len(test)}",
+            expected="held-out rows and their targets",
+            next_step="help(elmbench.compare)",
+        )
     return NamedColumns(
         X=features,
         y=columns.get("y", y),

@@ -52,7 +52,7 @@ def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("argument", "expected"),
     [
-        ({"test": (X,)}, "Field required"),
+        ({"test": (X,)}, "held-out rows and their targets"),
         ({"folds": 1}, "greater than or equal to 2"),
         ({"jobs": 0}, "greater than or equal to 1"),
         ({"grids": {"ridge": 3}}, "valid dictionary"),
