@@ -66,8 +66,10 @@ def test_every_example_runs(house: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if name == "datasets.yaml" else "w", encoding="utf-8") as stream:
             stream.write(content)
-    assert len([command for _, _, command in PARTS if command]) == len(said) == 14
+    assert len([command for _, _, command in PARTS if command]) == len(said) == 15
     assert "valid: 64 data sets" in said["elmbench validate"]
+    (cost,) = re.findall(r"^cost .*", said["elmbench list metrics --plugin cost.py"], flags=re.M)
+    assert cost.split() == ["cost", "classification", "less", "counts"]
 
     table = house / "elmbench-results" / "paper" / "miller" / "table1"
     cells = pd.read_csv(table / "cells.csv", keep_default_na=False)
