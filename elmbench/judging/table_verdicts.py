@@ -116,7 +116,12 @@ class TableVerdict:
         An exchange of two models whose order is kept is an exchange that reverses it.
         """
         pairs = self.order.pairs
-        return sum(pair.is_kept for pair in pairs) / len(pairs) if pairs else math.nan
+        return self.n_noticed / len(pairs) if pairs else math.nan
+
+    @property
+    def n_noticed(self) -> int:
+        """The number of exchanges of two models in print that the order would notice."""
+        return sum(pair.is_kept for pair in self.order.pairs)
 
     def record(self) -> dict[str, Any]:
         """Return the verdict for JSON, without NaN."""

@@ -157,10 +157,11 @@ class TableResults:
         )
 
 
-class _PrintedOnce(NamedTuple):
-    """A published value that counts once, even if several tables print it.
+class PrintedOnce(NamedTuple):
+    """A published value that counts once, even if several tables print it, also under two names.
 
     An equal number for another variant of the model, or by another criterion, is a different value.
+    `model` is the name in the registry of a model that the suite has.
     """
 
     metric: str
@@ -171,16 +172,22 @@ class _PrintedOnce(NamedTuple):
     criterion: str
 
 
-def _printed_once(line: Mapping[Any, Any], resolved: Resolved) -> _PrintedOnce:
+def printed_once(line: Mapping[Any, Any], resolved: Resolved) -> PrintedOnce:
     """Return the published value of a line of `summary.csv`."""
     model = line["model"]
     spec = resolved.spec
     published = resolved.published[line["dataset"], model, line["metric"]]
-    params = spec.models[model].params if model in spec.models else {}
-    return _PrintedOnce(
+    column = spec.models.get(model)
+    if column is None:
+        name = model
+        params = {}
+    else:
+        name = column.model
+        params = column.adapt(line["dataset"]).params
+    return PrintedOnce(
         metric=line["metric"],
         dataset=published.dataset,
-        model=model,
+        model=name,
         value=published.value,
         params=json.dumps(params, sort_keys=True, default=str),
         criterion=spec.protocol.criterion,
@@ -305,11 +312,11 @@ class PaperResults:
         """The numbers of published values and of facts with each verdict; those that several tables
         print count once.
         """
-        best: dict[_PrintedOnce, str] = {}
+        best: dict[PrintedOnce, str] = {}
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.published_values.to_dict("records"):
-                value = _printed_once(line, experiments[line["profile"]])
+                value = printed_once(line, experiments[line["profile"]])
                 verdicts = [best.get(value, line["verdict"]), line["verdict"]]
                 best[value] = max(verdicts, key=_WORTH.__getitem__)
         metrics = [value.metric for value in best]

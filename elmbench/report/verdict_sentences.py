@@ -161,7 +161,9 @@ def _order_words(verdict: TableVerdict) -> str:
     words = f"{order.same} of {pairs} of models {verb} the printed order"
     if order.unseparated:
         words += f", and {order.unseparated} more are too close in our runs"
-    return f"{words} ({_measure_words('order', verdict.order_verdict)})"
+    exchanges = amount(len(order.pairs), "exchange")
+    power = f"{verdict.n_noticed} of {exchanges} of two models would be noticed"
+    return f"{words} ({_measure_words('order', verdict.order_verdict)}); {power}"
 
 
 def _proposed_words(order: Order) -> str:

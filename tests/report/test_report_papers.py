@@ -17,7 +17,7 @@ from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
-from elmbench.report.papers import PaperResults, TableResults, papers_of
+from elmbench.report.papers import PaperResults, PrintedOnce, TableResults, papers_of, printed_once
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     answer_sentence,
@@ -28,6 +28,7 @@ from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
+from elmbench.specs.profiles import resolve
 
 
 def papers(*names: str) -> list[PaperResults]:
@@ -53,6 +54,7 @@ def test_the_sentences_on_a_table() -> None:
         f"points, and {verdict.values.within} of 72 are within 1 point (values hold); "
         f"{order.same} of {order.same + order.opposite} pairs of models have the printed order, "
         f"and {order.unseparated} more are too close in our runs (order holds); "
+        "34 of 36 exchanges of two models would be noticed; "
         f"proposed models against the rest: {proposed.same} of {proposed.same + proposed.opposite} "
         f"({proposed.unseparated} too close); differences are "
     )
@@ -294,3 +296,17 @@ def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs
         if (published := file.spec.published) and published.values:
             runs.setdefault((file.spec.paper, published.values), set()).add(published.mean_of)
     assert all(len(numbers) == 1 for numbers in runs.values()), runs
+
+
+def test_a_value_under_two_names_of_one_model_counts_once() -> None:
+    def printed(table: str, model: str) -> PrintedOnce:
+        resolved = resolve(find_experiment(table), "paper")
+        line = {"dataset": "secom", "model": model, "metric": "accuracy"}
+        return printed_once(line, resolved)
+
+    one_by_one = printed("ospvm/table2", "OSPVM (40, 1-by-1)")
+    assert printed("ospvm/table4", "OSPVM") == one_by_one
+    assert printed("ospvm/table8", "OSPVM") == printed("ospvm/table2", "OSPVM (40, 16-by-16)")
+    # An equal number of another model.
+    assert printed("ospvm/table8", "OSELM").value == one_by_one.value
+    assert printed("ospvm/table8", "OSELM") != one_by_one
