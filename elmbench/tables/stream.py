@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic import Field
 
-from elmbench.evaluation.splits import part_sizes
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
@@ -93,6 +92,8 @@ class StreamCurvesTable(CurvesTable):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
+        from elmbench.evaluation.splits import part_sizes  # NumPy, which validation does not need
+
         n_train, _ = part_sizes(split, spec.shape.instances)
         sizes = rows_after_chunks(n_train, self.options.chunk)
         metrics = [metric for metric in self._metrics() if metric in OF_CHUNKS[spec.task]]
