@@ -17,7 +17,7 @@ import typer
 from sklearn.datasets import load_iris
 
 import elmbench.models
-from elmbench.cli.app import app
+from elmbench.cli.app import app, hoist
 from elmbench.models.protocols import GridPath
 from elmbench.registry import TASKS, find_model, list_models, plugins
 from elmbench.specs.catalogue import find_experiment
@@ -55,6 +55,7 @@ FIRST = {command for command in commands_of(PAGES[0]) if not command.startswith(
 def parse(words: list[str]) -> None:
     """Parse a command to its end, and do nothing."""
     command, context = typer.main.get_command(app), None
+    _, words = hoist(words, command.params)
     while hasattr(command, "commands"):
         name, *words = words
         context = command.make_context(name, [], parent=context, resilient_parsing=True)
