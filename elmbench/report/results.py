@@ -261,7 +261,7 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     """Return the results of the groups of some cells."""
     groups = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
     lines = results.cells[GROUP].itertuples(index=False, name=None)
-    is_part = [line in groups for line in lines]
+    is_part = pd.Series([line in groups for line in lines], dtype=bool)
     return replace(results, cells=results.cells[is_part].reset_index(drop=True))
 
 

@@ -38,6 +38,12 @@ class Outcome:
         return json.loads(self.out)
 
 
+def reset_state() -> None:
+    """Forget the options of an earlier command of this process."""
+    for name, value in vars(type(state)()).items():
+        setattr(state, name, value)
+
+
 @pytest.fixture
 def elmbench(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -54,8 +60,7 @@ def elmbench(
     handler = signal.getsignal(signal.SIGTERM)
 
     def run(*words: object, code: int | None = 0) -> Outcome:
-        for name, value in vars(type(state)()).items():
-            setattr(state, name, value)
+        reset_state()
         capsys.readouterr()
         exit_code: Any = 0
         try:
@@ -179,6 +184,7 @@ def one_real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real") / "results"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ELMBENCH_DATA_DIR", raising=False)
+        reset_state()
         words = "run table4 table7 table2 --profile ci -d wdbc -m elm -m k-elm -q --results-dir"
         with pytest.raises(SystemExit) as ended:
             main([*words.split(), str(folder)])

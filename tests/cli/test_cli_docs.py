@@ -162,7 +162,7 @@ def test_the_commands_of_a_block_run_one_after_the_other(elmbench: Callable, blo
         assert result.out
 
 
-@pytest.mark.usefixtures("folder", "worker")
+@pytest.mark.usefixtures("folder")
 def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for kind, text in OWN_DATA:
