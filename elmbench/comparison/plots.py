@@ -11,7 +11,7 @@ from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.tables.drawing import words_for
+from elmbench.tables.drawing import DOT_COLOUR, MEAN_COLOUR, words_for
 
 Kind = Literal["scores", "confusion", "calibration", "residuals"]
 #: The beginning of the names of the columns of probabilities.
@@ -99,11 +99,15 @@ def _plot_scores(results: Results, spec: DatasetSpec, order: Sequence[str], axes
     share = share_of_test_rows(spec.name, results.resolved, results.cells)
     for height, model in enumerate(reversed(models)):
         values = scores.get_group(model).astype(float).dropna()
-        axes.plot(values, [height] * len(values), "o", color="C0", alpha=0.4, markeredgewidth=0)
-        axes.plot([values.mean()], [height], "|", color="C3", markersize=14, markeredgewidth=2)
+        axes.plot(
+            values, [height] * len(values), "o", color=DOT_COLOUR, alpha=0.4, markeredgewidth=0
+        )
+        axes.plot(
+            [values.mean()], [height], "|", color=MEAN_COLOUR, markersize=14, markeredgewidth=2
+        )
         if share is not None and len(values) > 1:
             interval = corrected_t_test(values, share, Region())
-            axes.plot([interval.low, interval.high], [height] * 2, color="C3", linewidth=1)
+            axes.plot([interval.low, interval.high], [height] * 2, color=MEAN_COLOUR, linewidth=1)
     axes.set_yticks(range(len(models)), list(reversed(models)))
     axes.set_xlabel(f"{words_for(metric)}: test parts, mean and interval of 95 %")
     axes.grid(alpha=0.3)

@@ -249,4 +249,6 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
         texts = [text_of.get(value, "not run") for value in headings]
         nearest = "".join(headings[value] for value in group["value"][group["nearest"]])
         rows.append([label, f"{published:g}", *texts, nearest])
-    return pd.DataFrame(rows, columns=["figure", "published", *headings.values(), "nearest"])
+    return pd.DataFrame(
+        rows, columns=["published value", "published", *headings.values(), "nearest"]
+    )

@@ -13,10 +13,10 @@ from elmbench.specs.measures import Measure
 from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Points, TableKind, Work
 from elmbench.tables.drawing import (
     exponents_of,
+    headline,
     line_styles,
     mean_of,
     new_figure,
-    title_of,
     words_for,
 )
 from elmbench.tables.result_table import Line
@@ -173,10 +173,8 @@ class CurvesTable(TableKind):
         parameter = points["parameter"].iloc[0]
         axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
         _scale_axis(axes, points["value"], is_C=parameter == "C")
-        title = title_of(self.experiment)
-        if "dataset" not in keys:
-            title = f"{title}: {points['dataset'].iloc[0]}"
-        axes.set_title(title)
+        detail = "" if "dataset" in keys else str(points["dataset"].iloc[0])
+        axes.set_title(headline(self.experiment, detail), fontsize="medium")
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", fontsize="small")
         return figure

@@ -27,7 +27,30 @@ _COLOURS = 256
 _POWER_OF_TWO = re.compile(r"\$2\^\{-?\d+\}\$")
 _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
-_WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
+#: The palette of Okabe and Ito, which colour-blind readers can tell apart, without the faint
+#: yellow.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Colours of single scores and of their mean.
+DOT_COLOUR = PALETTE[0]
+MEAN_COLOUR = PALETTE[1]
+#: The name of each metric and hyperparameter that is not spelled as in the files.
+_WORDS = {
+    "gmean": "G-mean",
+    "mcc": "MCC",
+    "f1": "F1",
+    "rmse": "RMSE",
+    "nrmse": "NRMSE",
+    "mse": "MSE",
+    "mae": "MAE",
+    "r2": "R²",
+    "roc_auc": "area under the ROC curve",
+    "fit_seconds": "training time (s)",
+    "search_seconds": "search time (s)",
+    "predict_seconds": "prediction time (s)",
+    "n_units": "hidden nodes",
+    "h": "hidden nodes h",
+    "gamma": "kernel parameter γ",
+}
 
 
 @dataclass(frozen=True)
@@ -43,9 +66,20 @@ def title_of(resolved: Resolved) -> str:
     return f"{resolved.file.paper.key}, {resolved.file.spec.label}, profile {resolved.profile}"
 
 
+def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
+    """Return the heading of a figure: what it shows, with a detail, in lines of this width; below
+    it, the title of its table.
+    """
+    title = resolved.file.spec.title
+    words = f"{title[:1].upper()}{title[1:]}"
+    if detail:
+        words = f"{words}: {detail}"
+    return f"{fill(words, width)}\n{title_of(resolved)}"
+
+
 def words_for(name: str) -> str:
-    """Return the label of an axis for a metric or a hyperparameter."""
-    return _WORDS.get(name, name)
+    """Return the name of a metric or a hyperparameter for readers."""
+    return _WORDS.get(name, name.replace("_", " "))
 
 
 def exponents_of(values: Sequence[float]) -> list[int] | None:
@@ -81,7 +115,7 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the style of each line; no two of up to 20 lines are alike."""
     return {
         name: {
-            "color": f"C{i % 10}",
+            "color": PALETTE[i % len(PALETTE)],
             "linestyle": _LINES[i % 4],
             "marker": _MARKERS[i % 10],
             "linewidth": 1.3,
@@ -108,17 +142,18 @@ def panels(
     key: str | list[str] = "dataset",
     height: float = 3.4,
     titles: Mapping[str, str] | None = None,
+    columns: int | None = None,
 ) -> tuple[Any, list[tuple[Any, pd.DataFrame]]]:
     """Return a new drawing, and a panel for each group of points with the group: three in a row, or
     two of four.
 
     `key`: the columns that group the points. `titles`: the titles of panels by data set; by
-    default, its name.
+    default, its name. `columns`: the number of panels in a row.
     """
     titles = titles or {}
     groups = [group for _, group in points.groupby(key, sort=False)]
     n_groups = len(groups)
-    n_columns = 2 if n_groups == 4 else min(n_groups, 3)
+    n_columns = columns or (2 if n_groups == 4 else min(n_groups, 3))
     n_rows = math.ceil(n_groups / n_columns)
     width = 6.4 if n_columns == 1 else 4.0 * n_columns
     title_width = 76 if n_columns == 1 else 44
@@ -169,7 +204,7 @@ def finish(
     figure.legend(
         handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small"
     )
-    figure.suptitle(title)
+    figure.suptitle(title, fontsize="medium")
     return figure
 
 

@@ -5,7 +5,15 @@ from typing import Any
 
 from elmbench.specs.datasets import split_name
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
-from elmbench.tables.drawing import finish, line_styles, mean_of, panels, plot_with_band, title_of
+from elmbench.tables.drawing import (
+    finish,
+    headline,
+    line_styles,
+    mean_of,
+    panels,
+    plot_with_band,
+    words_for,
+)
 from elmbench.tables.metrics import RATIOS, TIMES
 from elmbench.tables.number_texts import ending
 from elmbench.tables.result_table import Column
@@ -70,10 +78,10 @@ class OptionCurvesTable(TimesTable):
                 _add_marks(axes, curve, marks, style, height=0.96 - 0.05 * (i % 4))
             axes.set_xlabel(str(group["option"].iloc[0]))
         figure.axes[0].set_ylabel(
-            "seconds of a fit, mean and deviation over runs", fontsize="small"
+            f"{words_for('fit_seconds')}, mean and deviation", fontsize="small"
         )
         legend = {ending(status): mark for status, mark in marks.items()}
-        return finish(figure, styles, title_of(self.experiment), legend)
+        return finish(figure, styles, headline(self.experiment), legend)
 
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import cycle
 from typing import Any
 
 from elmbench.tables.base import DataFrame, Outputs
-from elmbench.tables.drawing import new_figure, title_of
+from elmbench.tables.drawing import headline, line_styles, new_figure
 from elmbench.tables.metrics import MetricsTable
 
 
@@ -51,17 +50,18 @@ class PrecisionRecallTable(MetricsTable):
     def draw(self, points: DataFrame) -> Any:
         """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
         figure, axes = new_figure(6, 4.2)
-        curves = points.groupby("model", sort=False)
-        for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves, strict=False):
+        styles = line_styles(points["model"])
+        for model, curve in points.groupby("model", sort=False):
+            style = styles[str(model)] | {"marker": ""}
             label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
-            axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
+            axes.step(curve["recall"], curve["precision"], where="post", label=label, **style)
         axes.set(
             xlabel="recall",
             ylabel="precision",
-            title=title_of(self.experiment),
             xlim=(0, 1.01),
             ylim=(0, 1.02),
         )
+        axes.set_title(headline(self.experiment, width=60), fontsize="medium")
         axes.grid(alpha=0.3)
-        axes.legend(loc="lower left")
+        axes.legend(loc="lower left", fontsize="small")
         return figure

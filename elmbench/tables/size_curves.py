@@ -47,7 +47,7 @@ class SizeCurvesTable(MetricsTable):
                     _draw_level(axes, curve, style)
             metric = group["metric"].iloc[0]
             axes.set(xlabel="rows kept", ylabel=drawing.words_for(metric))
-        return drawing.finish(figure, styles, drawing.title_of(self.experiment))
+        return drawing.finish(figure, styles, drawing.headline(self.experiment))
 
 
 def _draw_level(axes: Any, point: DataFrame, style: dict[str, Any]) -> None:

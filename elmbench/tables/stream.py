@@ -14,7 +14,7 @@ from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.protocol import SIZED
 from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, TableOptions, Work
 from elmbench.tables.curves import CurvesTable, number_of
-from elmbench.tables.drawing import finish, line_styles, panels, plot_with_band, title_of
+from elmbench.tables.drawing import finish, headline, line_styles, panels, plot_with_band
 from elmbench.tables.result_table import Column, Line
 
 _ROWS = Column("rows", "rows", whole=True)
@@ -136,17 +136,19 @@ class StreamCurvesTable(CurvesTable):
             points["line"] = words if len(models) == 1 else points["model"] + ", " + words
 
         styles = line_styles(points["line"])
-        figure, parts = panels(points, ["dataset", "axis"])
+        axes_by_dataset = points.groupby("dataset")["axis"].nunique()
+        # A row of panels is one data set, if all of them have the same number of axes.
+        is_grid = len(axes_by_dataset) > 1 and axes_by_dataset.nunique() == 1
+        columns = int(axes_by_dataset.iloc[0]) if is_grid and axes_by_dataset.iloc[0] > 1 else None
+        figure, parts = panels(points, ["dataset", "axis"], columns=columns)
         for axes, group in parts:
             for line, curve in group.groupby("line", sort=False):
                 plot_with_band(axes, "value", curve, styles[str(line)])
             metrics = group["metric"].unique()
             label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
             axes.set(xlabel="training rows learnt", ylabel=label)
-        title = title_of(self.experiment)
-        if len(models) == 1:
-            title += f": {models[0]}"
-        return finish(figure, styles, title)
+        detail = str(models[0]) if len(models) == 1 else ""
+        return finish(figure, styles, headline(self.experiment, detail))
 
 
 def _texts(entries: Iterable[Entry]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.measures import symbol_of
 from elmbench.tables.base import DataFrame, Points, TableOptions
 from elmbench.tables.curves import CurvesTable
-from elmbench.tables.drawing import exponents_of, panels, title_of, words_for
+from elmbench.tables.drawing import exponents_of, headline, panels, words_for
 
 
 class SurfaceOptions(TableOptions):
@@ -68,7 +68,7 @@ class SurfaceTable(CurvesTable):
                 .sort_index(axis=1)
             )
             _draw_panel(figure, axes, surface, group.iloc[0])
-        figure.suptitle(title_of(self.experiment))
+        figure.suptitle(headline(self.experiment), fontsize="medium")
         return figure
 
 

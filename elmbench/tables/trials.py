@@ -3,7 +3,7 @@
 from typing import Any
 
 from elmbench.tables.base import DataFrame, Points
-from elmbench.tables.drawing import finish, line_styles, panels, title_of
+from elmbench.tables.drawing import finish, headline, line_styles, panels, words_for
 from elmbench.tables.metrics import MetricsTable
 
 
@@ -45,5 +45,5 @@ class TrialsTable(MetricsTable):
                 line = group[group["model"] == model].sort_values("trial")
                 axes.plot(line["trial"], line["value"], markersize=4, **style)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-            axes.set(xlabel="trial", ylabel=group["metric"].iloc[0])
-        return finish(figure, styles, title_of(self.experiment))
+            axes.set(xlabel="trial", ylabel=words_for(group["metric"].iloc[0]))
+        return finish(figure, styles, headline(self.experiment))

@@ -120,8 +120,9 @@ class WeightPathsTable(MetricsTable):
             axes.tick_params(which="both", labelsize="x-small")
         for axes in grid[-1]:
             axes.set_xlabel("iteration", fontsize="small")
-        title = title_of(self.experiment)
-        figure.suptitle(f"{title}: kernel weights in the first fold of the first run")
+        figure.suptitle(
+            f"Kernel weights by iteration, first fold of the first run\n{title_of(self.experiment)}"
+        )
         return figure
 
     def _draw_row(self, panels: Any, paths: DataFrame, models: Sequence[str]) -> None:
@@ -182,7 +183,7 @@ def _kernel_styles(count: int) -> dict[str, Any]:
     from matplotlib import colormaps
 
     return {
-        "color": colormaps["turbo"](np.linspace(0.05, 0.95, count)),
+        "color": colormaps["viridis"](np.linspace(0, 0.9, count)),
         "linestyle": list(islice(cycle(_DASHES), count)),
     }
 

@@ -148,6 +148,6 @@ def test_the_rows_of_a_reading_and_the_leaking_value(
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
     lines = compared([*folds("ELM", *FAR), *stored(*NEAR)]).reset_index()
     table = reading_table(toy().file.paper.readings["order"], lines)
-    assert [*table] == ["figure", "published", "shuffled", "stored (leaking)", "nearest"]
+    assert [*table] == ["published value", "published", "shuffled", "stored (leaking)", "nearest"]
     label = "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
     assert table.to_numpy().tolist() == [[label, "0.9", "0.700", "0.900", "stored (leaking)"]]

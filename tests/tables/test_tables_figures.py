@@ -4,20 +4,31 @@ over folds.
 
 import re
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, cell_of, predictions
+from made_cells import RESULTS, cell, cell_of, predictions
 from made_figures import Toy, data_of, draw, figure_of
 from matplotlib import rc_context
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.errors import ElmbenchError
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
-from elmbench.tables.drawing import figure_bytes, new_figure, title_of
+from elmbench.tables.drawing import (
+    PALETTE,
+    figure_bytes,
+    headline,
+    line_styles,
+    new_figure,
+    title_of,
+    words_for,
+)
 from elmbench.tasks.plan import Plan
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -134,7 +145,7 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(t
         figure.axes,
         draw(resolved, curves.assign(value=curves["value"] + 1)).axes,
     )
-    title = f"{title_of(resolved)}: Satimage"
+    title = headline(resolved, "Satimage")
     assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == (
         "log",
         (2.0**-5, 2.0**30),
@@ -304,3 +315,33 @@ def test_names_without_glyphs_are_drawn_without_a_warning(
     assert figure_bytes(figure, form)
     assert axes.get_title() == r"\x1b[31mred"
     assert [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)] == []
+
+
+def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> None:
+    resolved = toy()
+    first, last = headline(resolved, "Satimage").splitlines()
+    title = resolved.file.spec.title
+    assert first == f"{title[0].upper()}{title[1:]}: Satimage"
+    assert last == title_of(resolved)
+
+
+def test_names_and_colours_come_from_one_table() -> None:
+    names = ("gmean", "fit_seconds", "n_units", "accuracy", "prequential_error")
+    assert [words_for(name) for name in names] == [
+        "G-mean", "training time (s)", "hidden nodes", "accuracy", "prequential error",
+    ]  # fmt: skip
+    styles = line_styles([f"m{i}" for i in range(9)])
+    assert [style["color"] for style in styles.values()] == [*PALETTE, *PALETTE[:2]]
+
+
+FIGURES = sorted(path.parent for path in RESULTS.glob("*/*/*/figure.csv"))
+
+
+@pytest.mark.parametrize("folder", FIGURES, ids=lambda folder: "-".join(folder.parts[-3:]))
+def test_every_committed_figure_draws_in_each_format(folder: Path) -> None:
+    profile, paper, table = folder.parts[-3:]
+    resolved = resolve(find_experiment(f"{paper}/{table}"), profile)
+    figure = kind_of_table(resolved).draw(pd.read_csv(folder / "figure.csv"))
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for form, start in starts.items():
+        assert figure_bytes(figure, form).startswith(start)

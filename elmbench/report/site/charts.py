@@ -11,7 +11,14 @@ from elmbench.judging.rank_statistics import Statistics, compare_models, draw_cr
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
-from elmbench.tables.drawing import figure_bytes, new_figure, title_of, words_for
+from elmbench.tables.drawing import (
+    DOT_COLOUR,
+    MEAN_COLOUR,
+    figure_bytes,
+    new_figure,
+    title_of,
+    words_for,
+)
 
 #: The fewest models and data sets of a diagram of ranks.
 _FEWEST_MODELS = 3
@@ -50,7 +57,7 @@ def rank_diagrams(results: Results) -> Iterator[Picture]:
 def rank_diagram(comparison: Statistics, name: str) -> Picture:
     """Return the critical differences of average ranks."""
     label = (
-        f"{name}: average ranks of the {comparison.source} figures on {len(comparison.datasets)} "
+        f"{name}: average ranks of the {comparison.source} values on {len(comparison.datasets)} "
         "data sets; a bar "
         "joins models that do not differ (Nemenyi, critical distance "
         f"{comparison.critical_distance:.2f})"
@@ -100,9 +107,15 @@ def _scores(
     for i, model in enumerate(reversed(models)):
         values = scores.get_group(model)
         axes.plot(
-            values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0
+            values,
+            [i] * len(values),
+            "o",
+            color=DOT_COLOUR,
+            alpha=0.5,
+            markersize=4,
+            markeredgewidth=0,
         )
-        axes.plot([values.mean()], [i], "|", color="C3", markersize=13, markeredgewidth=2)
+        axes.plot([values.mean()], [i], "|", color=MEAN_COLOUR, markersize=13, markeredgewidth=2)
     axes.set_yticks(range(len(models)), reversed(models))
     axes.set_ylim(-0.6, len(models) - 0.4)
     axes.locator_params(axis="x", nbins=6)
@@ -205,7 +218,7 @@ def _importance(lines: pd.DataFrame) -> Picture:
     metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
     axes.locator_params(axis="x", nbins=4)
     axes.tick_params(labelsize="small")
-    axes.set_xlabel(f"loss of {metric}, mean and deviation of folds", fontsize="small")
+    axes.set_xlabel(f"loss of {words_for(metric)}, mean and deviation of folds", fontsize="small")
     few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
     return Picture(
         f"{model}: loss on test rows if the values of one column are shuffled{few}",
