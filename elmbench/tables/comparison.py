@@ -33,7 +33,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.published import ALL
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
-from elmbench.tables.drawing import default_cells, words_for
+from elmbench.tables.drawing import default_cells
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.number_texts import p_text, quantity
 from elmbench.tables.result_table import QUESTION, Column, Line, Note
@@ -368,7 +368,7 @@ def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
 
 def _metric_column(metric: str) -> Column:
     """Return the column of a metric."""
-    return Column(f"value-{metric}", words_for(metric), whole=True)
+    return Column(f"value-{metric}", metric, whole=True)
 
 
 def _brief_column(metric: str) -> Column:
