@@ -149,8 +149,9 @@ class Results:
         notes = []
         if self.committed is not None:
             notes.append(self.committed.note)
-        outdated = outdated_models(self.cells, self.environment, self.resolved)
-        if outdated:
+        # As of the last run: the versions of this installation would need all estimators.
+        outdated = self.environment.get("outdated")
+        if outdated and isinstance(outdated, dict):
             columns = ", ".join(f"{name} ({model})" for name, model in outdated.items())
             notes.append(Note("data", f"cells of an older version of the model: {columns}"))
         if self.left_out:
@@ -306,7 +307,10 @@ def write_results(
         kept = find_kept_cells(folder, cells, resolved, store, record)
         if kept.records:
             cells = in_order(kept.add_to(cells), resolved)
-            record["kept"] = kept.records
+            record["kept"] = list(kept.records)
+            outdated = outdated_models(cells, record, resolved)
+            if outdated:
+                record["outdated"] = outdated
             # A figure of the outputs of models would lack the kept cells.
             outputs = None
         if kept.n_dropped:

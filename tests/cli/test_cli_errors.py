@@ -22,7 +22,7 @@ MISTAKES = [
     ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", LISTED),
     ("show own/mine", "'own/mine' is not an experiment", "one of `elmbench list experiments`"),
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
-    ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
+    ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "elmbench list models"),
     ("run table4 -d nope", "unknown data set 'nope'", LISTED),
     (
         "run table4 -d calhousing",

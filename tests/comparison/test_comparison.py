@@ -124,7 +124,8 @@ def test_a_tie_goes_to_the_smaller_model(models: tuple[str, ...]) -> None:
         ("k-elm", "=1", "40"),
     ]
     assert [line["p"] for line in lines[:2]] == ["best", "tied"]
-    assert type(results.best_estimator()["model"]).__name__ == "RidgeClassifier"
+    with_probabilities = results.best_estimator()["model"]
+    assert type(with_probabilities.estimator_).__name__ == "RidgeClassifier"
 
 
 def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:

@@ -420,6 +420,10 @@ WITHOUT_FIGURES = {
     "eem/figure3", "mk-elm/algorithm1", "ospvm/figure2", "ospvm/table12", "rkelm/figure3",
     "rkelm/figure4",
 }  # fmt: skip
+#: A claim whose values the paper does not print.
+UNPRINTED_CLAIM = (
+    "Using F = 800, we were able to obtain a similar performance with respect to K-ELM"
+)
 CLAIMS = [(file, claim) for file in load_catalogue().values() for claim in file.spec.claims]
 
 
@@ -429,7 +433,8 @@ CLAIMS = [(file, claim) for file in load_catalogue().values() for claim in file.
 def test_the_papers_figures_bear_every_claim_out_but_for_its_slips(file: Any, claim: Claim) -> None:
     """A claim that fails on the print is mistranslated, unless the paper contradicts itself."""
     borne_out = is_borne_out(claim, resolve(file, file.profiles[-1]))
-    assert borne_out is (None if file.id in WITHOUT_FIGURES else not claim.slip)
+    is_unprinted = file.id in WITHOUT_FIGURES or claim.says == UNPRINTED_CLAIM
+    assert borne_out is (None if is_unprinted else not claim.slip)
 
 
 def test_one_sentence_is_one_claim() -> None:

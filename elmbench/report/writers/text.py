@@ -196,7 +196,9 @@ def _text_of(line: Line, column: Column) -> str:
         return text
     short = _short(text, deviations=False)
     number = short.partition(" ")[0]
-    if len(number.partition(".")[0]) < _MOST_DIGITS:
+    whole_part = number.partition(".")[0]
+    # Words such as "failed" stay.
+    if len(whole_part) < _MOST_DIGITS or not whole_part.removeprefix("-").isdigit():
         return short
     # The error of a target of large values would need the space of two columns.
     return short.replace(number, f"{float(number):.0f}", 1)
