@@ -113,7 +113,10 @@ class _Race:
         contenders: Sequence[str] = self.models
         for n_rows in self.steps:
             contenders = _promising(self._compare(contenders, n_rows))
-        self._compare(self.models, self.steps[-1])
+        if len(self.steps) > 1:
+            # What has failed at the last step is not repeated.
+            self.options = replace(self.options, retry=False)
+            self._compare(self.models, self.steps[-1])
 
     @cached_property
     def models(self) -> list[str]:
@@ -196,14 +199,12 @@ class _Race:
             for work in self._whole.works.values()
             if isinstance(work, Fit) and work.model.name == model
         ]
-        formula = {rows: sum(fit.seconds_of(rows) for fit in fits) for rows in (before, n_rows)}
-        is_known = find_model(model).cost is not None
         growth = n_rows / before
-        if is_known:
-            growth = max(growth, formula[n_rows] / formula[before])
-        else:
-            growth **= 2
-        return growth * self.seconds[model]
+        if find_model(model).cost is None:
+            return growth**2 * self.seconds[model]
+        seconds_before = sum(fit.seconds_of(before) for fit in fits)
+        seconds_now = sum(fit.seconds_of(n_rows) for fit in fits)
+        return max(growth, seconds_now / seconds_before) * self.seconds[model]
 
     def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
         """Note the rows and the seconds of the models of a plan whose cells have all ended; return

@@ -104,6 +104,11 @@ class OuterFold:
         return n_part if self.train_rows is None else min(n_part, self.train_rows)
 
     @property
+    def n_test(self) -> int:
+        """The number of test rows, according to the spec; rough if the parts overlap."""
+        return self.dataset.n_rows - self._n_training_part
+
+    @property
     def _n_training_part(self) -> int:
         """The number of rows of the training part, according to the spec."""
         n = self.dataset.n_rows

@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError, amount
-from elmbench.evaluation.given_splits import given_parts
+from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.protocol import SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
     from elmbench.specs.datasets import DatasetSpec
-
-Indices = NDArray[np.intp]
 
 _SHOWN = 5  # rare classes that a remark names
 #: The first training part of ordered outer folds has at least this many different times, if there

@@ -238,7 +238,7 @@ class Store:
             "key": work.key,
             "unit": work.content(),
             "needs": list(work.needs),
-            "fits": _fits_of(work),
+            "fits": _number_of_fits(work),
             "result": result,
             "environment": environment,
         }
@@ -345,7 +345,7 @@ def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
     return lock_file(results_dir / ".store" / "tables.lock")
 
 
-def _fits_of(work: Work) -> int | None:
+def _number_of_fits(work: Work) -> int | None:
     """Return the number of models that some work fits; None if its kind, which may be a plug-in's,
     does not give such a number.
     """

@@ -160,7 +160,8 @@ def _order_words(verdict: TableVerdict) -> str:
     verb = "has" if order.same == 1 else "have"
     words = f"{order.same} of {pairs} of models {verb} the printed order"
     if order.unseparated:
-        words += f", and {order.unseparated} more are too close in our runs"
+        verb = "is" if order.unseparated == 1 else "are"
+        words += f", and {order.unseparated} more {verb} too close in our runs"
     exchanges = amount(len(order.pairs), "exchange")
     power = f"{verdict.n_noticed} of {exchanges} of two models would be noticed"
     return f"{words} ({_measure_words('order', verdict.order_verdict)}); {power}"

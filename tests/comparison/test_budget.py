@@ -73,6 +73,13 @@ def test_what_the_time_did_not_suffice_for_is_said(
     assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
 
 
+def test_failed_work_is_retried_once(comparison: ComparisonRequest, tmp_path: Path) -> None:
+    runs: list[PreparedRun] = []
+    options = RunOptions(retry=True)
+    run_within_budget(comparison, options, tmp_path / "results", LONG, runs.append)
+    assert len(runs) == 1
+
+
 def test_no_work_begins_after_the_end(comparison: ComparisonRequest, tmp_path: Path) -> None:
     run = prepare_comparison(
         comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
@@ -217,3 +224,12 @@ def test_many_predictions_are_a_parquet_file(
     monkeypatch.setattr(predictions_file, "MOST_CSV_LINES", len(text))
     execute(prepare_comparison(comparison, options, tmp_path / "results"))
     assert not (results.folder / "predictions.parquet").exists()
+
+
+def test_an_estimate_counts_the_test_rows_of_all_training_rows(
+    large: ComparisonRequest, tmp_path: Path
+) -> None:
+    final, _ = steps_of(large, tmp_path / "results", stop_after=1)
+    fits = [work for work in final.works.values() if isinstance(work, Fit)]
+    assert {fit.outer_fold.n_train for fit in fits} == {25}
+    assert {fit.outer_fold.n_test for fit in fits} == {400}

@@ -13,6 +13,10 @@ from elmbench.datasets.user_data import UserData
 from elmbench.specs.datasets import DatasetSpec
 
 N = 60
+ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "größe"]).assign(
+    kind=["gut", "schlecht", "übel"] * 20
+)
 
 
 def write(folder: Path, rows: pd.DataFrame | str, name: str = "x.csv") -> str:
@@ -50,3 +54,8 @@ def described(
 def loaded(folder: Path, rows: pd.DataFrame | str, target: str = "", **asked: Any) -> Dataset:
     """Return the data of rows in a file."""
     return load_from_spec(described(folder, rows, target, **asked))
+
+
+def same(data: Any) -> bool:
+    np.testing.assert_array_equal(data.X, ROWS)
+    return data.feature_names == ("a", "b", "größe") and data.classes == ("gut", "schlecht", "übel")

@@ -19,7 +19,7 @@ from elmbench.judging.print_checks.deviations import squares_exist
 from elmbench.judging.print_checks.granularity import Shares
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.judging.print_checks.read_tables import read_printed_tables
-from elmbench.judging.print_checks.rounding import Interval, interval_of
+from elmbench.judging.print_checks.rounding import NumberRange, interval_of
 from elmbench.metrics import REGISTRY
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.published import ALL, PublishedValue
@@ -188,7 +188,7 @@ def test_an_impossible_deviation_is_found(mean: str, deviation: str, reason: str
 
 def test_grimmer_uses_the_parity_of_the_sum() -> None:
     """Two whole numbers with the sum 1 have the squares 0 and 1, or 1 and 4, never an even sum."""
-    mean = Interval(Fraction(1, 2), Fraction(1, 2))
+    mean = NumberRange(Fraction(1, 2), Fraction(1, 2))
     assert squares_exist(mean, interval_of(Decimal("0.5"), "nearest"), rows=1, n=2)
     two_apart = interval_of(Decimal("1.00"), "nearest")
     assert not squares_exist(mean, two_apart, rows=1, n=2)
@@ -475,6 +475,6 @@ def test_sound_tables_are_not_accused(found: set) -> None:
 
 def test_shares_of_folds_are_enumerated_by_both_sizes() -> None:
     """Folds of 4 and 3 rows, one correct row in the first: 1/8."""
-    exactly = Interval(Fraction(1, 8), Fraction(1, 8))
+    exactly = NumberRange(Fraction(1, 8), Fraction(1, 8))
     assert Shares(rows=7, folds=2).may_be_in(exactly)
     assert not Shares(rows=7).may_be_in(exactly)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
 from elmbench.judging.print_checks.rounding import (
     ROUNDINGS,
-    Interval,
+    NumberRange,
     Rounding,
     interval_of,
     may_be_equal,
@@ -39,14 +39,10 @@ def check_averages(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterat
         else:
             says = _mean_contradiction(table, value, value.value)
         if says:
-            yield Finding(
-                table=table.id,
-                label=table.label,
-                check="averages",
-                dataset=value.dataset,
-                model=value.model,
-                metric=value.metric,
-                says=says,
+            yield table.finding_on(
+                value,
+                "averages",
+                says,
             )
 
 
@@ -79,12 +75,12 @@ def _mean_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     return f"the mean of the row is {number_text(low)} to {number_text(high)}; {number} is printed"
 
 
-def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> Interval:
+def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
     """Return the possible means of printed numbers."""
     intervals = [interval_of(number, rounding) for number in numbers]
     low = sum((one.low for one in intervals), Fraction(0)) / len(intervals)
     high = sum((one.high for one in intervals), Fraction(0)) / len(intervals)
-    return Interval(low, high)
+    return NumberRange(low, high)
 
 
 def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Decimal) -> str:
@@ -107,7 +103,7 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
         ranks.append(possible_ranks(numbers, value.model, less=less_is_better(metric)))
     low = Fraction(sum(low for low, _ in ranks), len(ranks))
     high = Fraction(sum(high for _, high in ranks), len(ranks))
-    possible = Interval(low, high)
+    possible = NumberRange(low, high)
     if any(possible.meets(interval_of(number, rounding)) for rounding in ROUNDINGS):
         return ""
     return (

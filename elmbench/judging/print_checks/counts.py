@@ -14,7 +14,7 @@ from elmbench.judging.print_checks.printed_table import (
     PrintedTable,
     number_text,
 )
-from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, Rounding, interval_of
+from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, Rounding, interval_of
 from elmbench.numerics.arrays import Array
 
 COUNTS = ("tn", "fp", "fn", "tp")
@@ -78,26 +78,12 @@ def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator
         yield from _check_class_shares(table, dataset, models)
 
 
-def _finding(
-    table: PrintedTable, dataset: str, says: str, *, model: str = "", metric: str = ""
-) -> Finding:
-    return Finding(
-        table=table.id,
-        label=table.label,
-        check="counts",
-        dataset=dataset,
-        model=model,
-        metric=metric,
-        says=says,
-    )
-
-
-def _sum(numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding) -> Interval:
+def _sum(numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding) -> NumberRange:
     """Return the possible sums of printed counts."""
     parts = [interval_of(numbers[name], rounding) for name in names]
     low = sum((max(part.low, Fraction(0)) for part in parts), Fraction(0))
     high = sum((part.high for part in parts), Fraction(0))
-    return Interval(low, high)
+    return NumberRange(low, high)
 
 
 def _check_classes(
@@ -116,7 +102,9 @@ def _check_classes(
             )
             says = f"the {name} rows differ between models on the same test rows: {totals}"
             exchanged = _exchanged_axes(models)
-            yield _finding(table, dataset, f"{says}{exchanged}", metric=" + ".join(pair))
+            yield table.finding(
+                "counts", f"{says}{exchanged}", dataset=dataset, metric=" + ".join(pair)
+            )
 
 
 def _exchanged_axes(models: Mapping[str, Mapping[str, Decimal]]) -> str:
@@ -154,7 +142,7 @@ def _check_totals(
             expected = ", ".join(number_text(float(total)) for total in totals)
             printed = sum(numbers[name] for name in COUNTS)
             says = f"the counts add up to {printed}, the test rows to {expected}"
-            yield _finding(table, dataset, says, model=model)
+            yield table.finding("counts", says, dataset=dataset, model=model)
 
 
 def _check_metrics(
@@ -187,7 +175,7 @@ def _check_metrics(
                         f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
                         f"prints {printed[metric]}"
                     )
-                    yield _finding(table, dataset, says, model=model, metric=metric)
+                    yield table.finding("counts", says, dataset=dataset, model=model, metric=metric)
 
 
 def _same_cell(
@@ -264,7 +252,7 @@ def _check_f1(
                 f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
                 f"allow {low:.4f} to {high:.4f}; {numbers['f1']} is printed"
             )
-            yield _finding(table, dataset, says, model=model, metric="f1")
+            yield table.finding("counts", says, dataset=dataset, model=model, metric="f1")
 
 
 def harmonic_mean(one: float, other: float) -> float:
@@ -295,7 +283,7 @@ def _check_class_shares(
             f"least {lows[largest]:.3f} for {largest} and at most {highs[smallest]:.3f} for "
             f"{smallest}"
         )
-        yield _finding(table, dataset, says, metric="accuracy, precision, recall")
+        yield table.finding("counts", says, dataset=dataset, metric="accuracy, precision, recall")
 
 
 def share_of_positives(numbers: Mapping[str, Decimal], parts: Parts) -> tuple[float, float]:

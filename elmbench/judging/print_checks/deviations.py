@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from elmbench.judging.print_checks.granularity import SHARES_OF_ROWS
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
-from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, interval_of
+from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
 from elmbench.metrics import unit_of
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import PublishedValue
@@ -24,14 +24,10 @@ def check_deviations(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iter
             continue
         reason = _reason(table, value)
         if reason:
-            yield Finding(
-                table=table.id,
-                label=table.label,
-                check="deviations",
-                dataset=value.dataset,
-                model=value.model,
-                metric=value.metric,
-                says=f"the mean {value.text} cannot have the deviation "
+            yield table.finding_on(
+                value,
+                "deviations",
+                f"the mean {value.text} cannot have the deviation "
                 f"{_deviation_text(value)}: {reason}",
             )
 
@@ -100,7 +96,7 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     return sorted(rows // divisor for rows in parts.tested)
 
 
-def largest_deviation(mean: Interval, least: Fraction, greatest: Fraction, n: int) -> float:
+def largest_deviation(mean: NumberRange, least: Fraction, greatest: Fraction, n: int) -> float:
     """Return the largest sample deviation of n values of a range with such a mean.
 
     All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
@@ -112,7 +108,7 @@ def largest_deviation(mean: Interval, least: Fraction, greatest: Fraction, n: in
     return math.sqrt(variance)
 
 
-def squares_exist(mean: Interval, deviation: Interval, rows: int, n: int) -> bool:
+def squares_exist(mean: NumberRange, deviation: NumberRange, rows: int, n: int) -> bool:
     """Return True if n whole numbers of `rows` rows may have such a mean and deviation.
 
     The sum of squares of whole numbers is odd if and only if their sum is, and it is smallest if
@@ -127,7 +123,7 @@ def squares_exist(mean: Interval, deviation: Interval, rows: int, n: int) -> boo
         for divisor in (n, n - 1):
             low = max(deviation.low, Fraction(0)) ** 2 * divisor * rows**2 + Fraction(total**2, n)
             high = deviation.high**2 * divisor * rows**2 + Fraction(total**2, n)
-            candidates = Interval(low, high).multiples(Fraction(1))
+            candidates = NumberRange(low, high).multiples(Fraction(1))
             first = max(candidates.start, fewest)
             first += (first - total) % 2
             if first < candidates.stop:

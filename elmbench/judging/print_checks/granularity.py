@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
-from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, interval_of
+from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import DATA, PublishedValue
 
@@ -49,14 +49,10 @@ def _check_share(table: PrintedTable, value: PublishedValue, number: Decimal) ->
     if len(means) == 1:
         below, above = means[0].neighbours(number)
         nearest = f"; the nearest such means are {below} and {above}"
-    yield Finding(
-        table=table.id,
-        label=table.label,
-        check="granularity",
-        dataset=value.dataset,
-        model=value.model,
-        metric=value.metric,
-        says=f"{value.text} is not the mean of {denominators}{nearest}",
+    yield table.finding_on(
+        value,
+        "granularity",
+        f"{value.text} is not the mean of {denominators}{nearest}",
     )
 
 
@@ -69,7 +65,7 @@ class Shares:
         self.runs = runs
         self.small_fold, self.n_large = divmod(rows, folds)
 
-    def may_be_in(self, interval: Interval) -> bool:
+    def may_be_in(self, interval: NumberRange) -> bool:
         """Return True if a mean of whole numbers of rows is in an interval.
 
         With folds, the mean may be over all rows at once, or over the shares of the folds.
@@ -82,13 +78,13 @@ class Shares:
             return True
         return self._folds_may_be_in(interval)
 
-    def _folds_may_be_in(self, interval: Interval) -> bool:
+    def _folds_may_be_in(self, interval: NumberRange) -> bool:
         """Return True if the mean of the shares of folds of two sizes may be in an interval."""
         n_folds = self.folds * self.runs
         most_in_large = self.n_large * (self.small_fold + 1) * self.runs
         most_in_small = (self.folds - self.n_large) * self.small_fold * self.runs
         for in_large in range(most_in_large + 1):
-            rest = Interval(
+            rest = NumberRange(
                 interval.low * n_folds - Fraction(in_large, self.small_fold + 1),
                 interval.high * n_folds - Fraction(in_large, self.small_fold + 1),
             )
@@ -116,22 +112,19 @@ def _check_ratio(table: PrintedTable, value: PublishedValue, number: Decimal) ->
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
     if sizes and not any(_has_ratio(rows, one) for rows in sizes for one in intervals):
         totals = ", ".join(f"{rows:,}" for rows in sizes)
-        yield Finding(
-            table=table.id,
-            label=table.label,
-            check="granularity",
+        yield table.finding(
+            "granularity",
             dataset=value.dataset,
-            model="",
             metric=value.metric,
             says=f"no two whole numbers have the ratio {value.text} and the sum {totals} "
             "(rows of the data set and of its parts)",
         )
 
 
-def _has_ratio(rows: int, interval: Interval) -> bool:
+def _has_ratio(rows: int, interval: NumberRange) -> bool:
     """Return True if two counts with the sum `rows` have a ratio in an interval.
 
     A ratio q of the two counts is a share q / (1 + q) of the rows.
     """
-    share = Interval(interval.low / (1 + interval.low), interval.high / (1 + interval.high))
+    share = NumberRange(interval.low / (1 + interval.low), interval.high / (1 + interval.high))
     return bool(share.multiples(Fraction(1, rows)))

@@ -76,6 +76,26 @@ class PrintedTable:
                 cell[value.metric] = value.value
         return cells
 
+    def finding(
+        self, check: str, says: str, *, dataset: str = "", model: str = "", metric: str = ""
+    ) -> Finding:
+        """Return a finding of a check on this table."""
+        return Finding(
+            table=self.id,
+            label=self.label,
+            check=check,
+            dataset=dataset,
+            model=model,
+            metric=metric,
+            says=says,
+        )
+
+    def finding_on(self, value: PublishedValue, check: str, says: str) -> Finding:
+        """Return a finding of a check on one value of this table."""
+        return self.finding(
+            check, says, dataset=value.dataset, model=value.model, metric=value.metric
+        )
+
     def parts_of(self, dataset: str) -> Parts:
         """Return the parts of a data set, given by the paper's spelling."""
         return self.parts.get(self.name_of(dataset), Parts())

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
-from elmbench.judging.print_checks.rounding import ROUNDINGS, Interval, Rounding, interval_of
+from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, Rounding, interval_of
 from elmbench.specs.published import PublishedValue
 
 #: The time of a model over that of the model with a speed-up of 1.
@@ -46,22 +46,18 @@ def _check(
     ):
         low = number_text(min(float(ratio.low) for ratio in possible))
         high = number_text(max(float(ratio.high) for ratio in possible))
-        yield Finding(
-            table=table.id,
-            label=table.label,
-            check="ratios",
-            dataset=value.dataset,
-            model=value.model,
-            metric=value.metric,
-            says=f"the times {time} s and {reference} s have the ratio {low} to {high}; "
+        yield table.finding_on(
+            value,
+            "ratios",
+            f"the times {time} s and {reference} s have the ratio {low} to {high}; "
             f"{value.text} is printed",
         )
 
 
-def ratio_of(time: Decimal, reference: Decimal, rounding: Rounding) -> Interval | None:
+def ratio_of(time: Decimal, reference: Decimal, rounding: Rounding) -> NumberRange | None:
     """Return the possible ratios of two printed times; None if the second one may be 0."""
     above = interval_of(time, rounding)
     below = interval_of(reference, rounding)
     if below.low <= 0:
         return None
-    return Interval(above.low / below.high, above.high / below.low)
+    return NumberRange(above.low / below.high, above.high / below.low)

@@ -35,14 +35,10 @@ def check_printed_twice(table: PrintedTable, paper: Sequence[PrintedTable]) -> I
         for other, printed in _same_values(value, measured, table, earlier):
             assert printed.value is not None
             if not may_be_equal(value.value, printed.value):
-                yield Finding(
-                    table=table.id,
-                    label=table.label,
-                    check="printed twice",
-                    dataset=value.dataset,
-                    model=value.model,
-                    metric=value.metric,
-                    says=f"{value.text} is printed; {other.label} prints {printed.text} for the "
+                yield table.finding_on(
+                    value,
+                    "printed twice",
+                    f"{value.text} is printed; {other.label} prints {printed.text} for the "
                     f"same measurement ({printed.model})",
                 )
 
@@ -70,20 +66,6 @@ def check_repeated(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterat
     yield from _repeated_speed_ups(table, paper)
 
 
-def _finding(
-    table: PrintedTable, says: str, *, dataset: str = "", model: str = "", metric: str = ""
-) -> Finding:
-    return Finding(
-        table=table.id,
-        label=table.label,
-        check="repeated",
-        dataset=dataset,
-        model=model,
-        metric=metric,
-        says=says,
-    )
-
-
 def _total_digits(numbers: Sequence[Decimal]) -> int:
     return sum(n_digits(number) for number in numbers)
 
@@ -102,7 +84,7 @@ def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
         is_said = frozenset((one, other)) in table.said_equal
         if is_long and columns[one] == columns[other] and not is_said:
             says = f"all {len(numbers)} numbers are those of {other}"
-            yield _finding(table, says, model=one)
+            yield table.finding("repeated", says, model=one)
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
@@ -118,7 +100,7 @@ def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
         if shares and is_long and one_times == other_times:
             printed = " and ".join(f"{number} s" for number in numbers)
             says = f"the times {printed} are those of {one[1]} on {one[0]}"
-            yield _finding(table, says, dataset=other[0], model=other[1])
+            yield table.finding("repeated", says, dataset=other[0], model=other[1])
 
 
 def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
@@ -141,7 +123,7 @@ def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> I
                 if same and is_long:
                     printed = ", ".join(map(str, row[:length]))
                     says = f"{printed} are also the speed-ups of {other_dataset} in {other.label}"
-                    yield _finding(table, says, dataset=dataset, metric=SPEED_UP)
+                    yield table.finding("repeated", says, dataset=dataset, metric=SPEED_UP)
 
 
 def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:

@@ -12,13 +12,13 @@ Rounding = Literal["nearest", "cut"]
 ROUNDINGS: tuple[Rounding, ...] = ("nearest", "cut")
 
 
-class Interval(NamedTuple):
+class NumberRange(NamedTuple):
     """The numbers from `low` to `high`, with both."""
 
     low: Fraction
     high: Fraction
 
-    def meets(self, other: Interval) -> bool:
+    def meets(self, other: NumberRange) -> bool:
         """Return True if the two intervals share a number."""
         return self.low <= other.high and other.low <= self.high
 
@@ -30,14 +30,14 @@ class Interval(NamedTuple):
         """Return the whole numbers whose products with `step` are in the interval."""
         return range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
 
-    def clipped(self, least: Fraction, greatest: Fraction) -> Interval:
+    def clipped(self, least: Fraction, greatest: Fraction) -> NumberRange:
         """Return the part of the interval between two numbers."""
         low = min(max(self.low, least), greatest)
         high = max(min(self.high, greatest), least)
-        return Interval(low, high)
+        return NumberRange(low, high)
 
 
-def interval_of(number: Decimal, rounding: Rounding) -> Interval:
+def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
     """Return the numbers that are printed as `number`.
 
     Both ends count: a half may have been rounded up or down, and a program may hold a decimal
@@ -46,9 +46,9 @@ def interval_of(number: Decimal, rounding: Rounding) -> Interval:
     value = Fraction(number)
     unit = Fraction(Decimal(1).scaleb(int(number.as_tuple().exponent)))
     if rounding == "nearest":
-        return Interval(value - unit / 2, value + unit / 2)
+        return NumberRange(value - unit / 2, value + unit / 2)
     # Digits that are cut off bring a negative number nearer to 0.
-    return Interval(value - unit, value) if value < 0 else Interval(value, value + unit)
+    return NumberRange(value - unit, value) if value < 0 else NumberRange(value, value + unit)
 
 
 def may_be_equal(one: Decimal, other: Decimal) -> bool:

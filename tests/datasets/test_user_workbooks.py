@@ -1,0 +1,97 @@
+"""Workbooks as people have them."""
+
+import builtins
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from user_files import FRAME, N, same
+
+from elmbench.datasets.description import describe
+from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.user_data import UserData
+from elmbench.errors import ElmbenchError
+
+
+def test_stray_cells_beside_and_below_the_rows_of_a_workbook(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
+        FRAME.to_excel(workbook, index=False, sheet_name="Data")
+        workbook.sheets["Data"].cell(5, 7, "note")
+        workbook.sheets["Data"].cell(N + 100, 1, None).number_format = "0.0"
+    spec = describe(UserData(str(tmp_path / "x.xlsx")))
+    assert same(load_from_spec(spec))
+    remark = "nearly empty columns without a name, left out: column 5, column 6, column 7"
+    assert remark in spec.notes
+
+
+def test_a_workbook_that_cannot_be_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    with pytest.raises(ElmbenchError, match="openpyxl cannot read it") as caught:
+        describe(UserData(str(tmp_path / "x.xlsx")))
+    assert "as CSV" in str(caught.value.next_step)
+
+
+def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        FRAME.to_excel(writer, sheet_name="Werte", index=False)
+        FRAME.to_excel(writer, sheet_name="Rest")
+    spec = describe(UserData(str(path)))
+    assert same(load_from_spec(spec))
+    assert "only the first of 2 sheets is read: Werte" in spec.notes
+    for data, problem in (
+        (UserData(str(path), "z"), "no column 'z'"),
+        (UserData(str(path), drop=tuple(FRAME)), ""),
+    ):
+        with pytest.raises(
+            ElmbenchError, match=f"{problem}.*only the first of 2 sheets is read: Werte"
+        ):
+            describe(data)
+    usual = builtins.__import__
+
+    def without(name: str, *others: Any, **more: Any) -> Any:
+        if name.startswith("openpyxl"):
+            raise ImportError(name)
+        return usual(name, *others, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(
+        ElmbenchError, match="openpyxl, which reads Excel files, is not installed"
+    ) as caught:
+        describe(UserData(str(path)))
+    assert "pip install" in str(caught.value.next_step)
+
+
+def test_cells_of_numbers_beside_texts_with_a_decimal_comma(tmp_path: Path) -> None:
+    values = (np.random.default_rng(0).normal(size=(N, 2)).round(3) + 0.0001).round(4)
+    for column in (0, 1):
+        cells = pd.DataFrame(values, columns=["a", "y"], dtype=object)
+        cells.iloc[::3, column] = [f"{value}".replace(".", ",") for value in values[::3, column]]
+        path = tmp_path / f"{column}.xlsx"
+        cells.to_excel(path, index=False)
+        data = load_from_spec(describe(UserData(str(path), "y")))
+        np.testing.assert_array_equal(data.X[:, 0], values[:, 0])
+        np.testing.assert_array_equal(data.y, values[:, 1])
+
+
+def test_lines_above_the_header_of_a_workbook_are_told(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
+        FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
+        workbook.sheets["Data"].cell(1, 1, "My report")
+    with pytest.raises(ElmbenchError, match=r"line 1 names 1 of 4 columns \(My report\)") as caught:
+        describe(UserData(str(tmp_path / "x.xlsx")))
+    assert str(caught.value.next_step).startswith("remove the lines above the header")
+
+
+def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
+    """Only its words have some."""
+    prices = [957.306, 219.436, 74.168] * 20
+    frame = pd.DataFrame({"a": prices, "b": ["8,6", "7", "1,25"] * 20, "c": prices})
+    frame.to_excel(tmp_path / "x.xlsx", index=False)
+    data = load_from_spec(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
+    np.testing.assert_array_equal(data.y, prices)
+    np.testing.assert_array_equal(data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20]))
