@@ -192,9 +192,9 @@ def fit_final(
     # A sequential model learns them as in the cells: a file sorted by its target would make another
     # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
-    params = _search_all_rows(run, work, rows)
+    chosen = _search_all_rows(run, work, rows)
     inner = resolved.spec.protocol.inner.split(spec.task)
-    return fit_pipeline(work, rows, params, targets=_targets(data, rows, targets), inner=inner)
+    return fit_pipeline(work, rows, chosen, targets=_targets(data, rows, targets), inner=inner)
 
 
 def is_calibrated(estimator: Any) -> bool:
@@ -203,17 +203,17 @@ def is_calibrated(estimator: Any) -> bool:
 
 
 def fit_pipeline(
-    work: Fit, rows: Indices, params: dict[str, Any], *, targets: Any, inner: Split
+    work: Fit, rows: Indices, chosen: dict[str, Any], *, targets: Any, inner: Split
 ) -> Any:
     """Return the model of a fit with its preprocessing, as one pipeline, fitted to some rows.
 
     A classifier without probabilities gets those of `WithProbabilities`, on inner folds.
 
-    `params`: the hyperparameters besides those of the fit. `targets`: of the rows, as they are
+    `chosen`: the hyperparameters that a search has chosen. `targets`: of the rows, as they are
     predicted. `inner`: the split of the inner folds.
     """
     data = load_rows(work.outer_fold.dataset, None)
-    factory, params = work.factory_with(params | work.params)
+    factory, params = work.factory_with(chosen=chosen)
     model = factory(**params)
     fit_params: dict[str, Any] = {}
     if data.weights is not None:
@@ -310,7 +310,7 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
         scores, _ = grid_scores(problems, search.metric)
-    return search.params | search.grid.candidates()[best(scores)]
+    return search.grid.candidates()[best(scores)]
 
 
 def predict_file(

@@ -58,7 +58,7 @@ class CandidateProblem:
     candidates : list of dict
         The hyperparameters of each candidate.
     fixed : dict
-        The other parameters.
+        The other parameters, which no candidate has.
     weights : ndarray of shape (n_samples,) or None
         Weights of the rows, which a path does not take.
     """
@@ -73,7 +73,11 @@ class CandidateProblem:
 
     def make(self, candidate: dict[str, Any]) -> Any:
         """Return the unfitted model of a candidate."""
-        return self.factory(**self.fixed, **candidate)
+        return self.factory(**self.parameters_of(candidate))
+
+    def parameters_of(self, candidate: dict[str, Any]) -> dict[str, Any]:
+        """Return all parameters of a candidate."""
+        return {**self.fixed, **candidate}
 
     def has_path(self, name: str) -> bool:
         """Return True if the model has a path of this name that can evaluate the candidates."""

@@ -14,6 +14,7 @@ from elmbench.specs.grids import GridValue, ValueRange, thin
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
+from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.protocol import Count, Folds, OuterOverride, Protocol, Selection, Selections
 from elmbench.specs.published import Published
 
@@ -86,7 +87,7 @@ class ModelColumn(Spec):
         if override is None:
             return self
         change = {
-            "params": self.params | override.params,
+            "params": merge_parameters(fixed=self.params, dataset=override.params),
             "printed": self.printed | override.printed,
         }
         return self.model_copy(

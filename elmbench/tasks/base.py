@@ -19,6 +19,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import BUILT_IN, find_model, parameter_names
 from elmbench.specs.grids import GridValue, candidates
 from elmbench.specs.limits import byte_text
+from elmbench.specs.parameters import merge_parameters
 
 Result = dict[str, Any]
 
@@ -187,13 +188,21 @@ class SearchGrid:
         """Return every combination of the values, the last name varying fastest."""
         return candidates(self.values)
 
+    @property
+    def middle(self) -> dict[str, GridValue]:
+        """The candidate of the middle values."""
+        return {name: values[len(values) // 2] for name, values in self.values.items()}
+
     def __len__(self) -> int:
         return math.prod(map(len, self.values.values()))
 
 
 @dataclass(frozen=True)
 class FoldWork(Work):
-    """Work with one model on one outer fold; `params` are those that the column fixes."""
+    """Work with one model on one outer fold.
+
+    `params`: the parameters that the column fixes, with the printed ones (see `merge_parameters`).
+    """
 
     outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
@@ -208,34 +217,34 @@ class FoldWork(Work):
         return 1
 
     @property
-    def estimated_params(self) -> dict[str, Any]:
-        """The parameters that the estimates of duration and memory are for."""
-        return self.params
+    def typical_candidate(self) -> dict[str, Any]:
+        """The searched parameters that the estimates of duration and memory are for."""
+        return {}
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
         """Return the rough duration of one fit, by default to all training rows."""
         n = n_rows or self.outer_fold.n_train
         d = self.data.n_features
         cost = find_model(self.model.name).cost
-        return (
-            OVERHEAD
-            + (cost(n, d, self.estimated_params) if cost is not None else 1e3 * n * d) / RATE
-        )
+        if cost is None:
+            return OVERHEAD + 1e3 * n * d / RATE
+        params = merge_parameters(chosen=self.typical_candidate, fixed=self.params)
+        return OVERHEAD + cost(n, d, params) / RATE
 
     def exceeds_memory(self, limit: int) -> bool:
         n = self.outer_fold.n_train
         if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
             return False
-        factory, params = self.factory_with(self.estimated_params)
+        factory, params = self.factory_with(chosen=self.typical_candidate)
         shape = n, self.data.n_features
         return (
             isinstance(factory, MemoryEstimate)
             and factory.memory_estimate(*shape, **params) > limit
         )
 
-    def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and the parameters that it accepts, with its seed on
-        this fold.
+    def factory_with(self, chosen: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return the factory of the model, and the parameters that it accepts; see
+        `merge_parameters`.
 
         The seed does not depend on the grid or the reading, so these are compared on the same
         random nodes.
@@ -243,19 +252,22 @@ class FoldWork(Work):
         factory = find_model(self.model.name).factory(self.outer_fold.task)
         names = parameter_names(factory)
         if names is None:
-            return factory, dict(params)
-        fixed = {name: value for name, value in params.items() if name in names}
-        if "random_state" in names:
-            fold = self.data.name, self.outer_fold.run, self.outer_fold.fold
-            fixed["random_state"] = integer_seed("model", *fold, self.model.stream)
-        return factory, fixed
+            return factory, merge_parameters(chosen=chosen, fixed=self.params)
+        params = merge_parameters(seed=self.seed, chosen=chosen, fixed=self.params)
+        return factory, {name: value for name, value in params.items() if name in names}
 
+    @property
+    def seed(self) -> dict[str, int]:
+        """The seed of the model on this fold, by the name of its parameter."""
+        fold = self.data.name, self.outer_fold.run, self.outer_fold.fold
+        return {"random_state": integer_seed("model", *fold, self.model.stream)}
 
-def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a model that a result records: all but the seed of its random
-    stream.
-    """
-    return {name: value for name, value in fixed.items() if name != "random_state"}
+    def recorded_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a model that a result records: all but the seed of this
+        fold.
+        """
+        items = params.items()
+        return {name: value for name, value in items if (name, value) not in self.seed.items()}
 
 
 def check_memory(
@@ -287,8 +299,10 @@ def finish_result(result: Result, choice: Result) -> Result:
     """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of
     their search.
     """
-    params = {"params": choice["params"] | result["params"]} if "params" in result else {}
-    return {**result, **params, "seconds": result["seconds"] + choice["seconds"]}
+    finished = result | {"seconds": result["seconds"] + choice["seconds"]}
+    if "params" in result:
+        finished["params"] = merge_parameters(inherited=choice["params"], chosen=result["params"])
+    return finished
 
 
 def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:

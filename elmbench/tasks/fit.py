@@ -36,7 +36,6 @@ from elmbench.tasks.base import (
     SearchGrid,
     check_memory,
     choice_result,
-    shown_parameters,
 )
 from elmbench.tasks.search import Search
 
@@ -92,16 +91,16 @@ class Fit(FoldWork):
         """
         choice = choice_result(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
-        factory, fixed = self.factory_with(choice["params"] | self.params)
-        check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
+        factory, params = self.factory_with(chosen=choice["params"])
+        check_memory(factory, data.X_train.shape, data.labels, params, context.memory_limit)
         sample = np.arange(min(40, len(data.y_train)))
         if data.labels is not None:
             sample = np.concatenate(
                 [np.flatnonzero(data.y_train == label)[:20] for label in data.labels]
             )
-        warm_up(factory, fixed, data.X_train[sample], data.y_train[sample])
+        warm_up(factory, params, data.X_train[sample], data.y_train[sample])
 
-        estimator = factory(**fixed)
+        estimator = factory(**params)
         start_time = time.perf_counter()
         if self.carry_over == "folds":
             # The authors' toolbox never cleared its dictionary. Rows of this test part were learnt
@@ -126,7 +125,7 @@ class Fit(FoldWork):
                 f"{condition:.6g}"
             )  # the last bits depend on the addresses of arrays in memory
         result = {
-            "params": shown_parameters(fixed),
+            "params": self.recorded_params(params),
             "fit_seconds": seconds,
             "search_seconds": choice["seconds"],
             "predict_seconds": predict_seconds,

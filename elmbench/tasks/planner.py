@@ -17,6 +17,7 @@ from elmbench.registry import check_parameters, find_model, has_method, model_ve
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
 from elmbench.tasks.base import ModelRef, SearchGrid, Work, key_of
@@ -180,9 +181,9 @@ class DatasetPlanner:
                 f"{{{missing[0]}: ...}}}}}}",
                 next_step="elmbench validate",
             )
-        return model.model_copy(
-            update={"params": {name: printed[name] for name in names} | model.params}
-        )
+        fixed_by_print = {name: printed[name] for name in names}
+        params = merge_parameters(printed=fixed_by_print, fixed=model.params)
+        return model.model_copy(update={"params": params})
 
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
@@ -369,7 +370,7 @@ class DatasetPlanner:
             values = self.printed_params(name)
             if set(self.grid(name)) - set(values):
                 return None
-            params |= values
+            params = merge_parameters(inherited=params, printed=values)
         return params
 
     def _add_column(
@@ -393,8 +394,7 @@ class DatasetPlanner:
             fit = kind(
                 outer_fold=self.outer_fold(run, fold, model.train_rows),
                 model=self.model_ref(column),
-                # Values that the column fixes take precedence over printed ones.
-                params=(printed or {}) | model.params,
+                params=merge_parameters(printed=printed, fixed=model.params),
                 carry_over=model.carry_over,
                 chosen=choice,
                 train_accuracy=TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task),

@@ -111,7 +111,7 @@ class GridProblem(CandidateProblem):
         """Raise MemoryError if the fit of a candidate would need more than the limit."""
         shape = (max(len(train) for train, _ in self.folds), self.X.shape[1])
         for candidate in self.candidates:
-            params = self.fixed | candidate
+            params = self.parameters_of(candidate)
             check_memory(self.factory, shape, self.labels, params, self.context.memory_limit)
 
 

@@ -64,10 +64,8 @@ class GridWork(FoldWork):
         return len(self.grid)
 
     @property
-    def estimated_params(self) -> dict[str, Any]:
-        return self.params | {
-            name: values[len(values) // 2] for name, values in self.grid.values.items()
-        }
+    def typical_candidate(self) -> dict[str, Any]:
+        return self.grid.middle
 
     @property
     def n_rows(self) -> int:
@@ -91,8 +89,8 @@ class GridWork(FoldWork):
         """Return the problem of the grid, which replaces inherited parameters, without its rows and
         folds.
         """
-        factory, fixed = self.factory_with(inherited_params | self.params)
-        fixed = {name: value for name, value in fixed.items() if name not in self.grid.values}
+        factory, params = self.factory_with(chosen=inherited_params)
+        fixed = {name: value for name, value in params.items() if name not in self.grid.values}
         return GridProblem(
             factory=factory,
             X=np.empty((0, 0)),

@@ -18,7 +18,7 @@ from elmbench.evaluation.predictions import check_predictions, checked_metric, m
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.tasks.base import Context, FoldWork, Result, check_memory, shown_parameters
+from elmbench.tasks.base import Context, FoldWork, Result, check_memory
 from elmbench.tasks.fit import model_size
 
 
@@ -47,9 +47,9 @@ class Stream(FoldWork):
         chunks so far but the first, each predicted before it was learnt) and `n_units@rows=40`.
         """
         data = fold_data(self.outer_fold, context.data_dir)
-        factory, fixed = self.factory_with(self.params)
-        check_memory(factory, data.X_train.shape, data.labels, fixed, context.memory_limit)
-        estimator = factory(**fixed)
+        factory, params = self.factory_with(chosen={})
+        check_memory(factory, data.X_train.shape, data.labels, params, context.memory_limit)
+        estimator = factory(**params)
         values_by_column: dict[str, float] = {}
         preds: list[NDArray[Any]] = []
         metric = "nrmse" if data.labels is None else "accuracy"
@@ -90,7 +90,7 @@ class Stream(FoldWork):
                 Measure(name, "rows", stop).column: value for name, value in values.items()
             }
         result = {
-            "params": shown_parameters(fixed),
+            "params": self.recorded_params(params),
             "measured": values_by_column,
             "fit_seconds": seconds,
         }
