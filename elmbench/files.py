@@ -15,6 +15,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -178,11 +179,28 @@ def _is_abandoned(path: Path, machine: str, process: str) -> bool:
 
     try:
         # The number of an ended process may belong to a new one, which started after the file.
-        return psutil.Process(int(process)).create_time() > written + _CLOCK_ERROR
+        return _start_time(int(process)) > written + _CLOCK_ERROR
     except psutil.NoSuchProcess:
         return True
     except psutil.AccessDenied:
         return False
+
+
+def _start_time(process: int) -> float:
+    """Return the time at which a process has started, in seconds since the epoch."""
+    import psutil
+
+    if process == os.getpid():
+        return _own_start_time(process)
+    return psutil.Process(process).create_time()
+
+
+@cache
+def _own_start_time(process: int) -> float:
+    """Return the start of this process, whose number a fork changes; it is asked for each file."""
+    import psutil
+
+    return psutil.Process(process).create_time()
 
 
 @contextlib.contextmanager

@@ -50,6 +50,8 @@ class TimesAgreement:
 
 def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[TimesAgreement]:
     """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
+    if not lines["metric"].isin(TIMES).any():
+        return
     ended_ok = lines["ended"] == "ok"
     has_published = lines["published"] > 0
     lines = lines[ended_ok & has_published].dropna(subset=["mean"])
@@ -118,8 +120,9 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
     model = ["dataset", "model", "reading"]  # a run computes the cells of all selections
-    seconds = cells.groupby(model)[TIMES].sum().sum(axis="columns").rename("seconds")
     too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
+    needed = cells[cells["dataset"].isin(too_few["dataset"])]
+    seconds = needed.groupby(model)[TIMES].sum().sum(axis="columns").rename("seconds")
     too_few = too_few.join(seconds, on=model)
     runs = too_few["runs"].astype(int)
     more_runs = FEWEST_RUNS - runs

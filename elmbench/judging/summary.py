@@ -2,12 +2,13 @@
 the selection.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, SupportsFloat
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.measured_cells import GROUP, Key, MeasuredCells, is_other_data
@@ -26,6 +27,8 @@ PUBLISHED_KEY = ["dataset", "model", "metric"]
 ROWS_OFF = "rows_off"
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell", ROWS_OFF]
+#: The columns that identify the test rows of a cell.
+_FOLDS = ("run", "fold")
 #: Columns of `optimism.csv`.
 OPTIMISM = [
     "dataset",
@@ -260,31 +263,43 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     may be the easier ones.
     """
     cells = cells[cells["select"].isin(["oracle", "nested"])]
+    # Selecting lines of a frame takes many times as long as of its columns.
+    metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
+    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
+    for name in metrics.intersection(cells):
+        columns[name] = cells[name].to_numpy(dtype=float, na_value=np.nan)
+    groups: Any = cells.groupby(["dataset", "model", "reading"], sort=False).indices
     lines = []
-    for (dataset, model, reading), group in cells.groupby(
-        ["dataset", "model", "reading"], sort=False
-    ):
-        gain = _optimism_of(str(dataset), group, resolved)
+    for (dataset, model, reading), numbers in groups.items():
+        part = {name: column[numbers] for name, column in columns.items()}
+        gain = _optimism_of(str(dataset), part, resolved)
         if gain:
             lines.append({"dataset": dataset, "model": model, "reading": reading, **gain})
     return pd.DataFrame(lines, columns=OPTIMISM)
 
 
-def _optimism_of(dataset: str, cells: pd.DataFrame, resolved: Resolved) -> dict[str, Any]:
+def _optimism_of(
+    dataset: str, columns: Mapping[str, NDArray[Any]], resolved: Resolved
+) -> dict[str, Any]:
     """Return the metric and the numbers of a line of `optimism.csv`; empty if cells are missing."""
     metric = resolved.metric_of(dataset)
-    has_both = cells["select"].nunique() == 2
-    if not has_both or metric not in cells or (cells["status"] != COMPLETE).any():
+    if metric not in columns or (columns["status"] != COMPLETE).any():
         return {}
-    scores = cells.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
-    if scores.isna().any(axis=None):
+    oracle = _scores_by_fold("oracle", metric, columns)
+    nested = _scores_by_fold("nested", metric, columns)
+    if not oracle or oracle.keys() != nested.keys():
+        return {}
+    folds = sorted(oracle)
+    oracle_scores = np.array([oracle[fold] for fold in folds])
+    nested_scores = np.array([nested[fold] for fold in folds])
+    if np.isnan(oracle_scores).any() or np.isnan(nested_scores).any():
         return {}
     sign = -1 if less_is_better(metric) else 1
-    gain = (scores["oracle"] - scores["nested"]) * sign
+    gain = (oracle_scores - nested_scores) * sign
     line = {
         "metric": metric,
-        "oracle": scores["oracle"].mean(),
-        "nested": scores["nested"].mean(),
+        "oracle": oracle_scores.mean(),
+        "nested": nested_scores.mean(),
         "optimism": gain.mean(),
         "std": None,
         "n": len(gain),
@@ -297,3 +312,12 @@ def _optimism_of(dataset: str, cells: pd.DataFrame, resolved: Resolved) -> dict[
         test = corrected_t_test(gain, test_share, Region())
         line |= {"std": gain.std(ddof=1), "low": test.low, "high": test.high}
     return line
+
+
+def _scores_by_fold(
+    select: str, metric: str, columns: Mapping[str, NDArray[Any]]
+) -> dict[tuple[int, int], float]:
+    """Return the score of each run and fold under one selection, NaN if it is missing."""
+    is_selected = columns["select"] == select
+    runs, folds, scores = (columns[name][is_selected] for name in (*_FOLDS, metric))
+    return dict(zip(zip(runs, folds, strict=True), scores.tolist(), strict=True))

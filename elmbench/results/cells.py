@@ -338,7 +338,7 @@ def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     wrong = {
         str(name): numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna()
-        for name in numbers
+        for name in numbers.select_dtypes(exclude="number")
     }
     wrong["status"] = ~frame["status"].isin(_STATUSES)
     wrong["select"] = ~frame["select"].isin(SELECTIONS)
