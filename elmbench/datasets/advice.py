@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain
 from math import lgamma, log
 from shlex import quote
 from typing import Any
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.number_text import number_with_unit
 from elmbench.datasets.sources.file import TARGETS
-from elmbench.datasets.table import Table, few, label_words, to_numbers
+from elmbench.datasets.table import Table, few, is_missing, label_words, to_numbers
 from elmbench.errors import amount, option, wording
 from elmbench.specs.datasets import RowColumns
 
@@ -139,37 +141,50 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
 def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str]) -> Iterator[str]:
     """Yield warnings about useless columns, suspect columns and repeated rows of dense features."""
     values = {name: table.column(name) for name in table.names}
-    columns = {name: _codes(column) for name, column in values.items()}
+    whole = {name for name, column in values.items() if _is_whole(column)}
+    # Once a column, and not for the columns that need none: each takes as long as its reading.
+    codes_of = cache(lambda name: _codes(values[name]))
     numbers = to_numbers(table.target) if task == "regression" else None
     target = _codes(label_words(table.target) if numbers is None else numbers)
     last_row = len(target) - 1
-    constant = [name for name, codes in columns.items() if codes.max() == 0]
+    constant = [name for name, column in values.items() if _is_constant(column)]
     copies = _copies(values, {*constant})
-    distinct = [name for name, codes in columns.items() if codes.max() == last_row]
-    identifiers = [name for name in distinct if _is_whole(values[name])]
+    identifiers = [name for name in values if name in whole and codes_of(name).max() == last_row]
     originals = [repr(name) for name in dict.fromkeys(copies.values())]
     yield from _drop("constant", constant)
     yield from _drop(f"the same as {few(originals, _SHOWN)}", list(copies))
     yield from _drop("a different whole number in each row, such as an ID", identifiers)
     explained = {*constant, *identifiers, *dates, *copies}
-    for name, codes in columns.items():
-        if name not in explained:
-            yield from _about_target(
-                name,
-                values[name],
-                codes=codes,
-                target=target,
-                numbers=numbers,
-                is_nominal=name in table.nominal,
-                grouped=grouped,
-            )
-    yield from _about_repeated_rows([*columns.values(), target])
+    for name in values:
+        if name in explained:
+            continue
+        is_nominal = name in table.nominal
+        may_repeat = is_nominal or name in whole
+        yield from _about_target(
+            name,
+            values[name],
+            codes=codes_of(name) if may_repeat else None,
+            target=target,
+            numbers=numbers,
+            is_nominal=is_nominal,
+            grouped=grouped,
+        )
+    # Columns of fractions first: few of them already distinguish most rows.
+    names = sorted(values, key=lambda name: name in table.nominal or name in whole)
+    yield from _about_repeated_rows(chain(map(codes_of, names), [target]), len(target))
 
 
-def _about_repeated_rows(columns: list[NDArray[np.int64]]) -> Iterator[str]:
+def _is_constant(values: NDArray[Any]) -> bool:
+    """Return True if all values are equal, or all are missing."""
+    missing = is_missing(values)
+    if missing.any():
+        return bool(missing.all())
+    return bool(np.equal(values, values[0]).all())
+
+
+def _about_repeated_rows(columns: Iterable[NDArray[np.int64]], n_rows: int) -> Iterator[str]:
     """Yield a warning if rows with the same codes in all columns are repeated."""
-    n_rows = len(columns[0])
-    n_repeated = _n_repeated(columns)
+    n_repeated = _n_repeated(columns, n_rows)
     if n_repeated:
         verb = "repeats" if n_repeated == 1 else "repeat"
         problem = f"{n_repeated} of {n_rows} rows {verb} another row"
@@ -254,7 +269,7 @@ def _about_target(
     name: str,
     values: NDArray[Any],
     *,
-    codes: NDArray[np.int64],
+    codes: NDArray[np.int64] | None,
     target: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
     is_nominal: bool,
@@ -262,14 +277,14 @@ def _about_target(
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away or looks like a group.
 
-    `codes` and `target`: a number for each value of the column and of the target. `numbers`: the
-    targets of a regression.
+    `codes` and `target`: a number for each value of the column and of the target; no codes for a
+    column of fractions. `numbers`: the targets of a regression.
     """
-    sizes = np.bincount(codes)
-    if _each_has_one_target(values, codes, target, is_nominal=is_nominal):
-        gives_away = len(sizes) <= 2 * len(np.unique(target))
+    if codes is not None and _each_has_one_target(codes, target, is_nominal=is_nominal):
+        n_values = codes.max() + 1
+        gives_away = n_values <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            reason = f"each of its {len(sizes)} values has one target"
+            reason = f"each of its {n_values} values has one target"
             groups = wording(f"--groups {quote(name)}", "give it as groups")
             yield f"{name!r} looks like a group, as {reason}: {groups}"
     else:
@@ -280,18 +295,14 @@ def _about_target(
 
 
 def _each_has_one_target(
-    values: NDArray[Any],
-    codes: NDArray[np.int64],
-    target: NDArray[np.int64],
-    *,
-    is_nominal: bool,
+    codes: NDArray[np.int64], target: NDArray[np.int64], *, is_nominal: bool
 ) -> bool:
     """Return True if each value of a column with repeated values has a single target, and not by
     chance.
     """
     n_rows = len(target)
     sizes = np.bincount(codes)
-    repeats = is_nominal or (len(sizes) <= n_rows / 2 and _is_whole(values))
+    repeats = is_nominal or len(sizes) <= n_rows / 2
     if not repeats:
         return False
     pairs = np.unique(codes * n_rows + target)
@@ -362,21 +373,21 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
     return pd.factorize(values, use_na_sentinel=False)[0].astype(np.int64)
 
 
-def _n_repeated(columns: Sequence[NDArray[np.int64]]) -> int:
+def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
     """Return the number of rows that repeat an earlier row; `columns` holds the codes of the
     values.
     """
     import pandas as pd
 
-    rows = columns[0]
-    n_distinct = 0
+    rows = np.zeros(n_rows, dtype=np.int64)
+    n_distinct = 1
     for codes in columns:
         # The codes of the columns so far, and of this one, are below the number of rows.
-        rows, distinct = pd.factorize(rows * len(rows) + codes)
+        rows, distinct = pd.factorize(rows * n_rows + codes)
         n_distinct = len(distinct)
-        if n_distinct == len(rows):
+        if n_distinct == n_rows:
             break
-    return len(rows) - n_distinct
+    return n_rows - n_distinct
 
 
 def _is_whole(values: NDArray[Any]) -> bool:

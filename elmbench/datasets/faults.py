@@ -68,7 +68,10 @@ def stays_sparse(table: Table) -> bool:
 
 def missing_columns(table: Table) -> list[str]:
     """Return the names of the columns with missing values."""
-    _, columns = _missing_values(table)
+    if sp.issparse(table.X):
+        _, columns = _missing_values(table)
+    else:
+        columns = np.flatnonzero(table.missing().any(axis=0))
     return [table.names[column] for column in np.unique(columns)]
 
 

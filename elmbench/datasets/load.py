@@ -177,8 +177,10 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
     """
     spec = request.spec
     table, columns, _ = take_row_columns(_read_source(source, request), spec)
-    if sp.issparse(table.X) and not spec.sparse:
-        table = replace(table, X=table.X.toarray())
+    if not spec.sparse:
+        X = table.X.toarray() if sp.issparse(table.X) else table.X
+        # By rows: results may depend on the order of the values in memory.
+        table = replace(table, X=np.ascontiguousarray(X))
     has_boolean_labels = spec.task == "classification" and table.target.dtype == bool
     table = prepare_dataset(table, source.prepare)
     table = with_labels(table, spec, source.labels)

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from elmbench.datasets.missing_words import is_missing_word
+from elmbench.datasets.table import is_missing
 
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8
@@ -88,5 +89,5 @@ def normalized(word: str) -> str:
 
 def sample_words(values: NDArray[Any]) -> list[str]:
     """Return evenly spaced words of a column, or all if they are few."""
-    texts = values[[word is not None for word in values]]
+    texts = values[~is_missing(values)]
     return [word for word in texts[:: 1 + len(texts) // SAMPLE] if not is_missing_word(word)]

@@ -92,7 +92,8 @@ class Table:
             words = {*words, *map(str, frame.select_dtypes("category"))}
         columns = {str(name): _values(column) for name, column in frame.items()}
         y = columns.pop(target, np.full(len(frame), None))
-        X = np.full((len(frame), len(columns)), np.nan)
+        # By columns, as they are filled and described one by one.
+        X = np.full((len(frame), len(columns)), np.nan, order="F")
         nominal: dict[str, NDArray[np.object_]] = {}
         for index, (name, values) in enumerate(columns.items()):
             are_words = words is not None and (name in words or are_codes(values))
@@ -177,9 +178,11 @@ class Table:
         """Return a feature: words, or numbers."""
         if name in self.nominal:
             return self.nominal[name]
-        values = self.X[:, [self.index[name]]]
-        dense = values if isinstance(values, np.ndarray) else values.toarray()
-        return np.asarray(dense[:, 0])
+        position = self.index[name]
+        if isinstance(self.X, np.ndarray):
+            return np.ascontiguousarray(self.X[:, position])
+        values: NDArray[np.float64] = self.X[:, [position]].toarray()[:, 0]
+        return values
 
     def missing(self) -> NDArray[np.bool_]:
         """Return True for each missing value of dense rows, an array of shape (n, d); a missing
