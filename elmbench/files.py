@@ -23,6 +23,8 @@ from elmbench.errors import ElmbenchError, ElmbenchWarning, option
 
 #: The default results folder, which git ignores in a checkout.
 RESULTS_DIR = "elmbench-results"
+#: The file of a project of one's own (see `elmbench.specs.project`).
+PROJECT_FILE = "elmbench.toml"
 #: The name of an unfinished file: that of the file, its writer (see `process_name`), random digits.
 _PARTIAL = re.compile(r"\..*\.(?P<machine>\w+)-(?P<process>\d+)\.[0-9a-f]{8}\.part", re.DOTALL)
 #: Seconds after which an unfinished file of another machine is considered abandoned.
@@ -286,3 +288,11 @@ def counting_order(name: str) -> list[tuple[str, int, str]]:
     """Return a sort key that puts table10 after table9."""
     parts = re.findall(r"(\D*)0*(\d*)", name)
     return [(word, len(digits), digits) for word, digits in parts]
+
+
+def find_project_file(folder: Path) -> Path | None:
+    """Return the `elmbench.toml` in a folder or in the nearest folder above; None if there is
+    none.
+    """
+    candidates = (parent / PROJECT_FILE for parent in (folder, *folder.parents))
+    return next((file for file in candidates if file.is_file()), None)

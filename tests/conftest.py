@@ -145,11 +145,14 @@ def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(plugins, "_declared", {})
     yield
-    for name, loader in (("datasets", "load_dataset_specs"), ("catalogue", "load_catalogue")):
-        module: Any = sys.modules.get(f"elmbench.specs.{name}")
-        if module is not None and module._user_specs:
-            module._user_specs.clear()
-            getattr(module, loader).cache_clear()
+    datasets: Any = sys.modules.get("elmbench.specs.datasets")
+    if datasets is not None and datasets._user_specs:
+        datasets._user_specs.clear()
+        datasets.load_dataset_specs.cache_clear()
+    catalogue: Any = sys.modules.get("elmbench.specs.catalogue")
+    if catalogue is not None and catalogue._added != catalogue._Added():
+        catalogue._added = catalogue._Added()
+        catalogue.load_catalogue.cache_clear()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The Typer app: its commands, the options of all of them, and the handling of errors."""
 
+from __future__ import annotations
+
 import codecs
 import contextlib
 import io
@@ -9,9 +11,9 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal, cast, get_args, get_origin
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
 
 import typer
 from typer import Option
@@ -20,7 +22,11 @@ from typer.core import TyperGroup
 import elmbench
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
+from elmbench.files import find_project_file
 from elmbench.terminal import EscapedStream
+
+if TYPE_CHECKING:
+    from elmbench.specs.project import Project
 
 
 class _Group(TyperGroup):
@@ -58,7 +64,9 @@ app = typer.Typer(
     cls=_Group,
     name="elmbench",
     help="Rerun the experiments of five papers on extreme learning machines and check which "
-    "numbers can be reproduced.",
+    "numbers can be reproduced. A file elmbench.toml in the working folder or a folder above names "
+    "the plug-ins, specs, data and results of a project of your own; options and environment "
+    "variables win.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -148,21 +156,65 @@ def options(
             next_step="name one, or leave it out",
         )
     state.named_results_dir = path
-    state.data_dir = data_dir
     state.quiet = quiet
     state.as_json = as_json
     state.debug = debug
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
+    project = state.project = _find_project()
+    state.data_dir = data_dir
+    # A project need not have data files of its own.
+    if data_dir is None and project is not None and project.data is not None:
+        state.data_dir = str(project.data) if project.data.is_dir() else None
     if plugin:
         from elmbench.registry.plugins import load_plugin
 
         state.plugins = tuple(str(load_plugin(path)) for path in plugin)
-    if spec_dir:
-        from elmbench.runs.user_specs import add_spec_dir
+    elif project is not None:
+        state.plugins = tuple(_plugins_of(project))
+    _add_specs(spec_dir or (), project)
 
-        for path in spec_dir:
-            add_spec_dir(path)
+
+def _find_project() -> Project | None:
+    """Return the project of the working folder; None if there is no `elmbench.toml`."""
+    file = find_project_file(Path.cwd())
+    if file is None:
+        return None
+    # It imports pydantic, which takes a while.
+    from elmbench.specs.project import read_project
+
+    return read_project(file, Path.cwd())
+
+
+def _plugins_of(project: Project) -> Iterator[str]:
+    """Load the plug-ins of a project, and yield their paths; one that fails is left out, and blocks
+    only the tables that need it.
+    """
+    from elmbench.registry.plugins import load_plugin
+
+    for path in project.plugins:
+        try:
+            yield str(load_plugin(path))
+        except ElmbenchError as error:
+            state.remark(f"left out: {error.found} ({project.file})")
+
+
+def _add_specs(spec_dirs: Iterable[Path], project: Project | None) -> None:
+    """Add the data sets and tables of the named folders, or else those of a project, which hide the
+    tables of the suite.
+    """
+    folders = tuple(spec_dirs)
+    is_project = not folders and project is not None
+    if project is not None and is_project:
+        folders = project.specs
+    if folders:
+        from elmbench.runs.user_specs import add_spec_dir
+        from elmbench.specs.catalogue import blocked_tables
+
+        for path in folders:
+            add_spec_dir(path, alone=is_project)
+        for table, error in blocked_tables().items():
+            state.remark(f"left out: {table}: {error.found}")
 
 
 def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], list[str]]:

@@ -90,11 +90,14 @@ def import_command(
     """Check a file and copy it into --data-dir as NAME."""
     from elmbench.datasets.fetch import import_file
 
-    if state.data_dir is None:
+    data_dir = state.data_dir
+    if data_dir is None and state.project is not None and state.project.data is not None:
+        data_dir = str(state.project.data)
+    if data_dir is None:
         problem = "no data directory is given"
         next_step = f"elmbench --data-dir FOLDER data import {name} {file}"
         raise ElmbenchError(problem, expected="a folder to copy the file into", next_step=next_step)
-    data = import_file(name, file, state.data_dir, test=test, other_data=other_data)
+    data = import_file(name, file, data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
     imported = {
         "name": data.name,
@@ -103,7 +106,5 @@ def import_command(
         "checksum": data.checksum,
         "notes": data.notes,
     }
-    state.emit(
-        imported, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}"
-    )
+    state.emit(imported, f"{data.name}: {rows} rows, {columns} columns, imported into {data_dir}")
     state.say(*data.remarks)

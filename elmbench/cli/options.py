@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from elmbench.results.folders import ResultsDirs
+    from elmbench.specs.project import Project
 
 
 @dataclass
@@ -37,6 +38,8 @@ class State:
     plugins : tuple of str
         Absolute paths.
     quiet, as_json, debug : bool
+    project : Project, optional
+        Of the `elmbench.toml` in the working folder or a folder above.
     typed : str
         The options with values, as they were typed.
     commands : tuple of str
@@ -49,6 +52,7 @@ class State:
     quiet: bool = False
     as_json: bool = False
     debug: bool = False
+    project: Project | None = None
     typed: str = ""
     commands: tuple[str, ...] = ()
     _console: Console | None = field(default=None, repr=False)
@@ -56,7 +60,8 @@ class State:
     @property
     def results_dir(self) -> Path:
         """The folder that results are written to."""
-        return self.named_results_dir or Path(RESULTS_DIR)
+        default = Path(RESULTS_DIR) if self.project is None else self.project.results
+        return self.named_results_dir or default
 
     @property
     def results_dirs(self) -> ResultsDirs:
@@ -65,9 +70,8 @@ class State:
         """
         from elmbench.results.folders import ResultsDirs, committed_results
 
-        return ResultsDirs(
-            self.results_dir, None if self.named_results_dir else committed_results()
-        )
+        is_alone = self.named_results_dir is not None or self.project is not None
+        return ResultsDirs(self.results_dir, None if is_alone else committed_results())
 
     @property
     def console(self) -> Console:
@@ -93,7 +97,7 @@ class State:
         """Return text whose commands have the options that were typed, so that they work when
         pasted.
         """
-        if "--plugin" in self.typed:
+        if "--plugin" in self.typed or self.project is not None:
             # Stored commands have only the names of the files.
             text = re.sub(r" --plugin \S+", "", text)
         if not self.typed:

@@ -219,11 +219,13 @@ def check_command(
     ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
-    from elmbench.specs.catalogue import find_experiment
+    from elmbench.specs.catalogue import find_experiment, refuse_blocked_tables
 
     if print_only:
         if _check_print(experiments or ()) and strict:
             raise typer.Exit(1)
+        if not experiments:
+            refuse_blocked_tables()
         return
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
@@ -232,6 +234,8 @@ def check_command(
         code = _check_against_papers(names, profile, strict=strict)
     if code:
         raise typer.Exit(code)
+    if not names:
+        refuse_blocked_tables()
 
 
 def _check_print(names: Sequence[str]) -> bool:

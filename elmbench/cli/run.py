@@ -106,6 +106,7 @@ def run_command(
             executor.warm()
         # Imported here because these imports take seconds.
         from elmbench.runs.prepare import RunOptions, prepare_run
+        from elmbench.specs.catalogue import refuse_blocked_tables
         from elmbench.specs.grids import read_all_grids
         from elmbench.tasks.plan import RunRequest
 
@@ -134,6 +135,8 @@ def run_command(
             show_plan(prepared)
         else:
             run_prepared(prepared, executor)
+        if options.many_tables:
+            refuse_blocked_tables(paper)
 
 
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:

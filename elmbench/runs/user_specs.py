@@ -8,7 +8,15 @@ from elmbench.datasets.description import describe
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
+from elmbench.runs.missing_plugins import missing_plugin, unknown_sources
+from elmbench.specs.catalogue import (
+    ExperimentFile,
+    add_experiments,
+    check_table,
+    check_tables,
+    read_own_table,
+    read_papers,
+)
 from elmbench.specs.datasets import (
     DatasetSpec,
     RowColumns,
@@ -16,7 +24,7 @@ from elmbench.specs.datasets import (
     parse_dataset_specs,
 )
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.files import parse_spec, read_yaml
+from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
 _DATASETS = "datasets.yaml"
@@ -29,16 +37,19 @@ def add_table(path: Path) -> ExperimentFile:
     the table.
     """
     path = path.expanduser().resolve()
-    file = read_own_table(path, _add_datasets(path.parent / _DATASETS))
+    datasets, _ = _add_datasets(path.parent / _DATASETS)
+    file = read_own_table(path, datasets)
+    check_table(file)
     add_experiments([file])
     return file
 
 
-def add_spec_dir(folder: Path) -> None:
-    """Add the data sets and tables of a folder to the suite.
+def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
+    """Add the data sets and tables of a folder to the suite; a table that lacks a plug-in is added
+    as a blocked one.
 
     It has a `datasets.yaml`, files of tables beside it, or tables of papers in
-    `experiments/<paper>/`.
+    `experiments/<paper>/`. `alone`: hide the tables of the suite.
     """
     folder = folder.expanduser().resolve()
     datasets = folder / _DATASETS
@@ -53,26 +64,43 @@ def add_spec_dir(folder: Path) -> None:
             "experiments/<paper>/"
         )
         raise ElmbenchError(problem, expected=expected, next_step="correct the name of the folder")
-    specs = _add_datasets(datasets)
-    of_papers = load_catalogue(folder).values() if papers else ()
-    add_experiments(
-        [
-            *(replace(file, datasets=specs) for file in of_papers),
-            *(read_own_table(path, specs) for path in tables),
-        ]
-    )
+    if (folder / "paper.yaml").is_file():
+        raise invalid(
+            f"{folder / 'paper.yaml'} is not in the folder of a paper",
+            f"the paper and its tables in {folder / 'experiments' / 'KEY'}",
+        )
+    specs, lacking = _add_datasets(datasets)
+    of_papers = read_papers(folder).values() if papers else ()
+    files = [*of_papers, *(read_own_table(path, specs) for path in tables)]
+    blocked = {file.id: error for file in files if (error := missing_plugin(file, lacking))}
+    usable = [
+        replace(file, datasets=specs, tables=[one for one in file.tables if one.id not in blocked])
+        for file in files
+        if file.id not in blocked
+    ]
+    # A paper may name models and metrics that only its blocked tables have.
+    check_tables(usable, with_papers=not blocked)
+    add_experiments(usable, blocked=blocked, alone=alone)
 
 
-def _add_datasets(path: Path) -> tuple[DatasetSpec, ...]:
-    """Add the data sets of a file, which may be missing, to the suite; return them."""
+def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:
+    """Add the data sets of a file, which may be missing, to the suite; return them, and the unknown
+    kinds of source of the others by name.
+    """
     if not path.is_file():
-        return ()
+        return (), {}
     content = read_yaml(path)
+    lacking: dict[str, str] = {}
     if isinstance(content, dict):
-        content = {name: _complete_entry(name, path, entry) for name, entry in content.items()}
+        lacking = unknown_sources(content)
+        content = {
+            name: _complete_entry(name, path, entry)
+            for name, entry in content.items()
+            if str(name) not in lacking
+        }
     specs = tuple(parse_dataset_specs(content, str(path)).values())
     add_dataset_specs(specs)
-    return specs
+    return specs, lacking
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:

@@ -5,8 +5,14 @@ from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry import check_parameters, find_model
-from elmbench.specs.catalogue import ExperimentFile, check_table, load_catalogue
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.catalogue import (
+    ExperimentFile,
+    check_table,
+    is_project,
+    load_catalogue,
+    refuse_blocked_tables,
+)
+from elmbench.specs.datasets import added_dataset_specs, load_dataset_specs
 from elmbench.specs.files import invalid
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.tables import kind_of_table
@@ -16,8 +22,10 @@ def validate_specs() -> tuple[int, int]:
     """Check datasets.yaml and every experiment file; return the number of data sets and of
     experiments.
 
-    Raises ElmbenchError, which names the file, for the first one that is not valid.
+    Raises ElmbenchError, which names the file, for the first one that is not valid. In a project,
+    the data sets are its own.
     """
+    refuse_blocked_tables()
     files = load_catalogue()
     for file in files.values():
         try:
@@ -31,7 +39,8 @@ def validate_specs() -> tuple[int, int]:
             raise ElmbenchError(
                 problem, expected=error.expected, next_step=error.next_step
             ) from error
-    datasets = list(load_dataset_specs().values())  # each is validated on first use
+    # Each data set is validated on first use.
+    datasets = added_dataset_specs() if is_project() else list(load_dataset_specs().values())
     return len(datasets), len(files)
 
 

@@ -42,6 +42,11 @@ class ExperimentFile:
         return parse_spec(Experiment, self.content, self.path)
 
     @property
+    def is_of_suite(self) -> bool:
+        """True if the file came with elmbench."""
+        return self.path.is_relative_to(spec_root() / "experiments")
+
+    @property
     def id(self) -> str:
         return str(self.content["id"])
 
@@ -125,19 +130,60 @@ Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 #: Keys of a reading whose entries each change one of the table's, and the keys with the names of
 #: these.
 _BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
-#: Tables of a user's own, by id.
-_user_specs: dict[str, ExperimentFile] = {}
 
 
-def add_experiments(files: Iterable[ExperimentFile]) -> None:
+@dataclass
+class _Added:
+    """The tables of a user, by id.
+
+    `blocked`: the errors of those that lack a plug-in. `alone`: True if the tables of a project
+    hide those of the suite.
+    """
+
+    files: dict[str, ExperimentFile] = field(default_factory=dict)
+    blocked: dict[str, ElmbenchError] = field(default_factory=dict)
+    alone: bool = False
+
+
+_added = _Added()
+
+
+def add_experiments(
+    files: Iterable[ExperimentFile],
+    blocked: Mapping[str, ElmbenchError] | None = None,
+    *,
+    alone: bool = False,
+) -> None:
     """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with
     the same id.
+
+    `blocked`: the errors of tables that lack a plug-in, by id. `alone`: hide the tables of the
+    suite.
     """
-    later = _user_specs | {file.id: file for file in files}
-    others = [file for file in load_catalogue().values() if file.id not in _user_specs]
-    _check_names([*others, *later.values()])
-    _user_specs.update(later)
+    later = _added.files | {file.id: file for file in files}
+    suite = [] if alone else [f for f in load_catalogue().values() if f.id not in _added.files]
+    _check_names([*suite, *later.values()])
+    _added.files.update(later)
+    _added.blocked.update(blocked or {})
+    _added.alone = _added.alone or alone
     load_catalogue.cache_clear()
+
+
+def blocked_tables() -> Mapping[str, ElmbenchError]:
+    """Return the errors of the added tables that lack a plug-in, by id."""
+    return _added.blocked
+
+
+def refuse_blocked_tables(paper: str | None = None) -> None:
+    """Raise the error of the first added table, or table of a paper, that lacks a plug-in."""
+    for id, error in _added.blocked.items():
+        if paper in (None, id.partition("/")[0]):
+            raise error
+
+
+def is_project() -> bool:
+    """Return True if the tables of a project hide those of the suite."""
+    return _added.alone
 
 
 @cache
@@ -147,27 +193,39 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
     The suite's own tables are not checked, because the check takes as long as everything else.
     """
-    folder = (root or spec_root()) / "experiments"
+    if root is None and _added.alone:
+        return dict(_added.files)
+    files = read_papers(root or spec_root())
+    if root:
+        check_tables(files.values())
+        return files
+    return files | _added.files
+
+
+def read_papers(root: Path) -> dict[str, ExperimentFile]:
+    """Return the experiments below a folder by id; their content is not checked."""
+    folder = root / "experiments"
     files: dict[str, ExperimentFile] = {}
     _read_file.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         files |= _read_paper(paper_path)
-    if root:
-        _check_tables(files.values())
     _check_folder(folder)
     _check_names(files.values())
-    return files if root else files | _user_specs
+    return files
 
 
-def _check_tables(files: Collection[ExperimentFile]) -> None:
-    """Check every table, and every choice of its readings."""
+def check_tables(files: Collection[ExperimentFile], *, with_papers: bool = True) -> None:
+    """Check every table, every choice of its readings and, unless it is left out, what the file of
+    its paper says of all tables.
+    """
     # Tables without a base come first, so that an error in a base names its file.
     for file in sorted(files, key=lambda file: "based-on" in _read_file(file.path)):
         check_table(file)
     for file in files:
         for choice in file.choices:
             file.apply_readings(choice)
-    for file in {file.paper.key: file for file in files}.values():
+    by_paper = {file.paper.key: file for file in files if file.tables and with_papers}
+    for file in by_paper.values():
         _check_judgement(file.paper, file.tables, file.path.parent / "paper.yaml")
 
 
@@ -266,15 +324,13 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
 
 def read_own_table(path: Path, datasets: tuple[DatasetSpec, ...] = ()) -> ExperimentFile:
     """Return a user's table, which belongs to no paper, with the user's data sets; by default, its
-    id is `own/` and its name.
+    id is `own/` and its name. Its content is not checked.
     """
     content = _merge_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
     content = {"id": f"own/{name}", "label": name, "title": name} | content
     paper = Paper.none(str(content["id"]).partition("/")[0])
-    file = ExperimentFile(path, content, paper, datasets=datasets)
-    check_table(file)
-    return file
+    return ExperimentFile(path, content, paper, datasets=datasets)
 
 
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -340,6 +396,8 @@ def find_experiment(name: str) -> ExperimentFile:
     for file in files.values():
         if name in file.names:
             return file
+    if name in _added.blocked:
+        raise _added.blocked[name]
     if tables := [file.id for file in files.values() if file.paper.key == name]:
         all_tables = (
             f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"

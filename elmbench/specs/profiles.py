@@ -14,7 +14,13 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import read_json
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.comparison_ids import is_id_of, name_in_id
-from elmbench.specs.datasets import DatasetSpec, load_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets import (
+    DatasetSpec,
+    is_of_suite,
+    load_dataset_specs,
+    parse_dataset_specs,
+    suite_dataset_specs,
+)
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import thin
@@ -70,11 +76,13 @@ class Resolved:
 
     def _find_dataset(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias: the user's that came with the table, or else one
-        of `load_dataset_specs`.
+        of `load_dataset_specs`. A table of the suite has the suite's data sets.
         """
         for spec in self.file.datasets:
             if name in (spec.name, *spec.aliases):
                 return spec
+        if self.file.is_of_suite and is_of_suite(name):
+            return suite_dataset_specs().find(name)
         return load_dataset_specs().find(name)
 
     @cached_property

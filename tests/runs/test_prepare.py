@@ -22,6 +22,7 @@ from elmbench.runs import execute as execution
 from elmbench.runs.execute import command_of
 from elmbench.runs.prepare import PreparedRun, RunOptions, find_experiments, prepare_run
 from elmbench.runs.user_specs import add_spec_dir, add_table
+from elmbench.runs.validate import validate_specs
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
@@ -278,15 +279,45 @@ def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], mess
         cells(str(folder / "my-table.yaml"), folder)
 
 
-def test_what_is_not_there_or_has_a_name_of_ours_is_said(folder: Path, tmp_path: Path) -> None:
+def test_what_is_not_there_is_said(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="nowhere does not exist"):
         add_spec_dir(tmp_path / "nowhere")
     with pytest.raises(ElmbenchError, match="holds no specs"):
         add_spec_dir(folder / "rows")
     with pytest.raises(ElmbenchError, match=r"cannot read .*other\.yaml"):
         add_table(folder / "other.yaml")
-    (folder / "datasets.yaml").write_text(
-        (folder / "datasets.yaml").read_text().replace("my-notes:", "wdbc:", 1)
-    )
-    with pytest.raises(ElmbenchError, match="'wdbc' has the name of one of the suite"):
-        add_spec_dir(folder)
+
+
+def test_a_data_set_may_have_a_name_of_the_suite(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "datasets.yaml").read_text()
+    (folder / "datasets.yaml").write_text(text.replace("my-notes:", "wdbc:", 1))
+    (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | {"datasets": ["wdbc"]}))
+    add_spec_dir(folder)
+    own = resolve(find_experiment("own/my-table"), "paper").dataset("wdbc")
+    of_suite = resolve(find_experiment("table4"), "paper").dataset("wdbc")
+    assert (own.shape.instances, of_suite.shape.instances) == (40, 569)
+    assert load_dataset("wdbc").X.shape == (40, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": {"Mine": {"model": "rigde"}}}, "unknown model 'rigde'"),
+        ({"layout": "learning-curves"}, "unknown kind of table 'learning-curves'"),
+        ({"protocol": TABLE["protocol"] | {"metrics": ["cost"]}}, "unknown metric 'cost'"),
+        ({"datasets": ["far-away"]}, "the data set far-away: .*unknown kind of source 'my-lab'"),
+    ],
+)
+def test_a_table_without_its_plug_in_blocks_itself_alone(
+    folder: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    content = yaml.safe_load((folder / "datasets.yaml").read_text())
+    content |= {"far-away": {"sources": [{"kind": "my-lab"}]}}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump(content))
+    (folder / "second.yaml").write_text(yaml.safe_dump(TABLE | change))
+    add_spec_dir(folder)
+    assert cells("own/my-table", tmp_path) == {("my-notes", "Mine")}
+    with pytest.raises(ElmbenchError, match=message):
+        find_experiment("own/second")
+    with pytest.raises(ElmbenchError, match=message):
+        validate_specs()

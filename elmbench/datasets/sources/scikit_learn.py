@@ -14,7 +14,7 @@ class ScikitLearnSource(Source):
     """A data set that comes with scikit-learn."""
 
     kind: Literal["scikit-learn"]
-    loader: Literal["load_breast_cancer", "load_digits"]
+    loader: Literal["load_breast_cancer", "load_diabetes", "load_digits", "load_iris", "load_wine"]
 
     @property
     def title(self) -> str:

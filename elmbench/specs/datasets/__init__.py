@@ -2,6 +2,8 @@
 counts.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -243,6 +245,14 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
     def __len__(self) -> int:
         return len(self.entries)
 
+    def joined_with(self, specs: Mapping[str, DatasetSpec]) -> DatasetSpecs:
+        """Return these data sets and others, whose names and aliases come before equal ones."""
+        joined = DatasetSpecs({}, self._source)
+        joined.entries = self.entries | dict(specs)
+        names = {name: owner for name, owner in self.names.items() if owner not in specs}
+        joined.names = names | DatasetSpecs(specs).names
+        return joined
+
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias; the case matters only if two names differ by
         nothing else.
@@ -330,32 +340,31 @@ _user_specs: dict[str, DatasetSpec] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
-    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones, but none
-    of the suite.
+    """Add a user's data sets to those of `load_dataset_specs`; they replace others of the same
+    name.
     """
-    for spec in specs:
-        for name in (spec.name, *spec.aliases):
-            if is_of_suite(name):
-                problem = f"the data set {name!r} has the name of one of the suite"
-                raise ElmbenchError(problem, expected="another name", next_step=NEXT)
-        _user_specs[spec.name] = spec
+    _user_specs.update((spec.name, spec) for spec in specs)
     load_dataset_specs.cache_clear()
+
+
+def added_dataset_specs() -> tuple[DatasetSpec, ...]:
+    """Return the data sets of a user that were added."""
+    return tuple(_user_specs.values())
 
 
 def is_of_suite(name: str) -> bool:
     """Return True if a data set of `datasets.yaml` has exactly this name or alias."""
-    return name in _suite_specs().names
+    return name in suite_dataset_specs().names
 
 
 @cache
 def load_dataset_specs() -> DatasetSpecs:
-    """Return every data set of `datasets.yaml`, and those that were added."""
-    return DatasetSpecs(
-        {**_suite_specs().entries, **_user_specs}, str(spec_root() / "datasets.yaml")
-    )
+    """Return every data set of `datasets.yaml`, and the added ones, which have precedence."""
+    return suite_dataset_specs().joined_with(_user_specs)
 
 
 @cache
-def _suite_specs() -> DatasetSpecs:
+def suite_dataset_specs() -> DatasetSpecs:
+    """Return every data set of `datasets.yaml`."""
     path = spec_root() / "datasets.yaml"
     return DatasetSpecs(_read_entries(read_yaml(path), str(path)), str(path))

@@ -1,0 +1,71 @@
+"""`elmbench.toml`: the plug-ins, specs, data and results of a project of one's own."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+from elmbench.files import RESULTS_DIR, check_regular
+from elmbench.specs.files import SpecPart, parse_spec
+
+
+class ProjectFile(SpecPart):
+    """The content of `elmbench.toml`; its paths are relative to its folder."""
+
+    #: Python files that declare models, metrics, kinds of table, tasks or sources.
+    plugins: tuple[str, ...] = ()
+    #: Folders of data sets and tables.
+    specs: tuple[str, ...] = ()
+    #: The folder of data files.
+    data: str | None = None
+    #: The folder of results.
+    results: str = RESULTS_DIR
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with an `elmbench.toml`, and the paths that the file names."""
+
+    file: Path
+    plugins: tuple[Path, ...]
+    specs: tuple[Path, ...]
+    data: Path | None
+    results: Path
+
+
+def read_project(file: Path, working_folder: Path) -> Project:
+    """Return the project of an `elmbench.toml`; paths below the working folder are relative to
+    it.
+    """
+    content = parse_spec(ProjectFile, _read_toml(file), file)
+
+    def path_of(name: str) -> Path:
+        path = file.parent / Path(name).expanduser()
+        inside = path.is_relative_to(working_folder)
+        return path.relative_to(working_folder) if inside else path
+
+    def paths_of(names: Iterable[str]) -> tuple[Path, ...]:
+        return tuple(path_of(name) for name in names)
+
+    return Project(
+        file=file,
+        plugins=paths_of(content.plugins),
+        specs=paths_of(content.specs),
+        data=None if content.data is None else path_of(content.data),
+        results=path_of(content.results),
+    )
+
+
+def _read_toml(file: Path) -> dict[str, object]:
+    """Return the content of a TOML file; an error names the line and column."""
+    try:
+        check_regular(file)
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = getattr(error, "strerror", "") or error
+        raise ElmbenchError(
+            f"cannot read {file}: {reason}",
+            expected='valid TOML, such as plugins = ["models.py"]',
+            next_step="correct the file",
+        ) from error

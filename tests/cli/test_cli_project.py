@@ -1,0 +1,130 @@
+"""`elmbench.toml`: the plug-ins, specs, data and results of a folder of one's own."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sklearn.datasets import load_wine
+
+from elmbench.registry import plugins
+from elmbench.specs import catalogue
+
+PLUGIN = """
+from sklearn.neighbors import NearestCentroid
+
+MODELS = {"nearest-mean": NearestCentroid}
+"""
+TABLE = {
+    "id": "miller/table1",
+    "label": "Table 1",
+    "title": "accuracy",
+    "datasets": ["wine"],
+    "protocol": {
+        "scale": None,
+        "outer": {"kind": "holdout", "test": 0.5},
+        "metrics": ["accuracy"],
+    },
+    "models": {"mean": {"model": "nearest-mean"}},
+}
+ENTRY = {
+    "title": "Wine",
+    "task": "classification",
+    "shape": {"instances": 178, "features": 13, "classes": {"0": 59, "1": 71, "2": 48}},
+    "sources": [{"kind": "scikit-learn", "loader": "load_wine"}],
+    "citation": "none",
+}
+PAPER = {"key": "miller", "title": "Wines", "authors": "A. Miller", "year": 2020}
+
+
+@pytest.fixture
+def project(elmbench: Callable) -> Path:
+    """The working folder as a project with a paper of two tables; the second needs a plug-in that
+    is missing.
+    """
+    folder = Path.cwd()
+    paper = folder / "specs" / "experiments" / "miller"
+    paper.mkdir(parents=True)
+    second = TABLE | {"id": "miller/table2", "models": {"far": {"model": "far-away"}}}
+    contents: dict[str, Any] = {"paper": PAPER, "table1": TABLE, "table2": second}
+    for name, content in contents.items():
+        (paper / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    (folder / "specs" / "datasets.yaml").write_text(yaml.safe_dump({"wine": ENTRY}))
+    (folder / "models.py").write_text(PLUGIN)
+    (folder / "elmbench.toml").write_text(
+        'plugins = ["models.py", "missing.py"]\nspecs = ["specs"]\ndata = "rows"\nresults = "out"\n'
+    )
+    return folder
+
+
+def test_a_folder_below_has_what_the_file_names(
+    elmbench: Callable, worker: dict, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "below").mkdir()
+    monkeypatch.chdir(project / "below")
+    listed = elmbench("list", "experiments", "--json").json
+    assert [line["id"] for line in listed] == ["miller/table1"]
+    shown = elmbench("run", "miller/table1")
+    assert "left out: cannot read the plug-in" in shown.err
+    assert "left out: miller/table2:" in shown.err
+    assert "unknown model 'far-away'" in shown.err
+    assert (project / "out" / "fast" / "miller" / "table1" / "cells.csv").is_file()
+    rows = load_wine(as_frame=True).frame
+    rows.to_csv("wine.csv", index=False)
+    elmbench("data", "import", "wine", "wine.csv")
+    status = elmbench("data", "status", "wine", "--json").json
+    assert str(project / "rows") in status[0]["where"]
+
+
+def test_a_table_without_its_plug_in_fails_a_run_of_all_tables(
+    elmbench: Callable, worker: dict, project: Path
+) -> None:
+    result = elmbench("run", "--all", code=2)
+    assert "error:" in result.err
+    assert "far-away" in result.err
+    assert (project / "out" / "fast" / "miller" / "table1" / "cells.csv").is_file()
+    assert "far-away" in elmbench("run", "miller/table2", code=2).err
+    assert "far-away" in elmbench("validate", code=2).err
+
+
+def test_options_and_variables_win(
+    elmbench: Callable, worker: dict, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elmbench("run", "miller/table1", "--results-dir", "elsewhere")
+    assert (project / "elsewhere" / "fast").is_dir()
+    monkeypatch.setenv("ELMBENCH_RESULTS_DIR", "by-variable")
+    elmbench("run", "miller/table1")
+    assert (project / "by-variable" / "fast").is_dir()
+    assert not (project / "out").exists()
+    other = project / "other.py"
+    other.write_text(PLUGIN.replace("nearest-mean", "other"))
+    # The plug-ins of the option replace those of the file, as a new process shows.
+    monkeypatch.setattr(plugins, "_declared", {})
+    monkeypatch.setattr(catalogue, "_added", catalogue._Added())
+    assert "nearest-mean" in elmbench("run", "miller/table1", "--plugin", other, code=2).err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("plugin = []", "unknown key 'plugin'; allowed here: data, plugins, results, specs"),
+        ('plugins = "models.py"', "'plugins' is 'models.py': expected a list"),
+        ("specs = [", "elmbench.toml: Invalid value"),
+    ],
+)
+def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> None:
+    Path("elmbench.toml").write_text(text)
+    error = elmbench("list", "models", code=2).err
+    assert message in error
+    assert f"{os.sep}elmbench.toml" in error
+    assert "Next: " in error
+
+
+def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(elmbench: Callable) -> None:
+    Path("elmbench.toml").write_text('specs = ["."]')
+    Path("paper.yaml").write_text(yaml.safe_dump(PAPER))
+    error = elmbench("list", "experiments", code=2).err
+    assert "paper.yaml is not in the folder of a paper" in error
+    assert os.path.join("experiments", "KEY") in error
