@@ -123,8 +123,15 @@ def keep_cells(
             {"status": "ok", "reason": ""} | result,
             environment,
             model=row.model.lower(),
+            task=_task_of(result),
         )
     store.add_cells("paper", "toy/one", list(results), command)
+
+
+def _task_of(result: dict[str, Any]) -> str:
+    """The task that the predictions of a result are for."""
+    is_regression = "predictions" in result and "classes" not in result["predictions"]
+    return "regression" if is_regression else "classification"
 
 
 def cell_in_store(key: str, model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
@@ -143,6 +150,15 @@ def predictions(
     }
     more = {} if scores is None else {"scores": _pack(np.array(scores), "<f4")}
     return {"classes": classes, **content, **more}
+
+
+def predictions_of_mcc(mcc: float) -> dict[str, Any]:
+    """Predictions for 300 rows of each of two classes, which have nearly this correlation."""
+    n_rows = 300
+    n_wrong = round(n_rows * (1 - mcc) / 2)
+    zeros = [0] * (n_rows - n_wrong) + [1] * n_wrong
+    ones = [1 - label for label in zeros]
+    return predictions([0] * n_rows + [1] * n_rows, zeros + ones)
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:

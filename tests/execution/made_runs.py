@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_cells import predictions_of_mcc
 from made_work import Content
 
 from elmbench.execution.engine import Estimates, Run, find_pending
@@ -49,7 +50,7 @@ class InProcess:
         self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {
             "status": "ok",
             "reason": "",
-            "measured": {"mcc": 0.5},
+            "predictions": predictions_of_mcc(0.5),
         }
         self.lock = threading.Lock()
 

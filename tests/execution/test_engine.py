@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 import pytest
+from made_cells import predictions_of_mcc
 from made_runs import InProcess, limits_of, run
 from made_store import lose
 from made_work import Content, needs, units
@@ -22,7 +23,7 @@ from elmbench.specs.limits import Limits
 from elmbench.tasks.base import Work
 from elmbench.tasks.plan import Plan
 
-OK = {"status": "ok", "reason": "", "measured": {"mcc": 0.5}}
+OK = {"status": "ok", "reason": "", "predictions": predictions_of_mcc(0.5)}
 
 # --- What is run, and when
 # -------------------------------------------------------------------------------------------

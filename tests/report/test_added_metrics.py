@@ -12,6 +12,7 @@ from made_cells import Toy, cell, cell_in_store, frame, keep_cells, predictions
 from sklearn import metrics as sk
 
 from elmbench.errors import ElmbenchError
+from elmbench.evaluation.stored_predictions import _pack
 from elmbench.execution.store import Store
 from elmbench.judging.baseline import compare_with_baseline, update_baseline
 from elmbench.metrics import REGISTRY, Metric
@@ -157,15 +158,23 @@ def test_a_metric_that_a_table_cannot_show(
         results_of_table(toy(layout=layout), tmp_path, [metric])
 
 
-def test_cells_of_other_tasks_need_no_predictions(toy: Toy, store: Store, tmp_path: Path) -> None:
+def test_cells_of_another_task_lack_the_metric(toy: Toy, store: Store, tmp_path: Path) -> None:
     resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+    values = _pack(np.array([1.0, 2.0]), "<f8")
     keep_cells(
         store,
-        {cell_in_store("values", dataset="calhousing"): {"measured": {"nrmse": 0.5}, "n_units": 3}},
+        {
+            cell_in_store("values", dataset="calhousing"): {
+                "predictions": {"true": values, "predicted": values},
+                "n_units": 3,
+            }
+        },
     )
     write_results(resolved, store, tmp_path)
     results = results_of_table(resolved, tmp_path, ["f1_macro"])
     assert means(results, "f1_macro")["ELM"] == pytest.approx(
         sk.f1_score(TRUE, SAID["ELM"], average="macro")
     )
-    assert pd.isna(results.cells.loc[results.cells["dataset"] == "calhousing", "f1_macro"]).all()
+    (line,) = results.cells[results.cells["dataset"] == "calhousing"].to_dict("records")
+    assert line["nrmse"] == 0
+    assert pd.isna(line["f1_macro"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import Toy, cell_in_store, keep_cells
+from made_cells import Toy, cell_in_store, keep_cells, predictions_of_mcc
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
@@ -36,7 +36,9 @@ def run(
     store = Store(folder)
     environment = store.put_environment({"python": python})
     cells = {
-        cell_in_store(f"{model}{run}{fold}", model, run, fold): {"measured": {"mcc": mcc / 3}}
+        cell_in_store(f"{model}{run}{fold}", model, run, fold): {
+            "predictions": predictions_of_mcc(mcc / 3)
+        }
         for model, n_runs in models.items()
         for run in range(n_runs)
         for fold in (0, 1)
@@ -61,10 +63,10 @@ def change_record(folder: Path, **changes: Any) -> None:
 
 
 def lines_of(folder: Path) -> dict[tuple[Any, ...], float]:
-    """Return the metric of each cell."""
+    """Return the metric of each cell, to twelve digits."""
     cells = pd.read_csv(folder / "cells.csv", keep_default_na=False)
     names = cells[["model", "run", "fold"]].itertuples(index=False, name=None)
-    return dict(zip(names, cells["mcc"], strict=True))
+    return dict(zip(names, cells["mcc"].round(12), strict=True))
 
 
 def test_other_cells_stay_with_their_own_origin(resolved: Resolved, tmp_path: Path) -> None:
@@ -74,8 +76,12 @@ def test_other_cells_stay_with_their_own_origin(resolved: Resolved, tmp_path: Pa
     clone(tmp_path)
     run(resolved, tmp_path, {"ELM": 1}, SECOND, mcc=0.8, python="3.13.0")
     values = lines_of(table)
-    assert {value for (model, *_), value in values.items() if model == "ELM"} == {0.8 / 3}
-    assert {value for (model, *_), value in values.items() if model == "K-ELM"} == {0.7 / 3}
+    assert {value for (model, *_), value in values.items() if model == "ELM"} == {
+        round(0.8 / 3, 12)
+    }
+    assert {value for (model, *_), value in values.items() if model == "K-ELM"} == {
+        round(0.7 / 3, 12)
+    }
     assert len(values) == 6
     # The digits of kept cells are those of the file.
     kept = [line for line in (table / "cells.csv").read_text().splitlines() if ",K-ELM," in line]
@@ -97,7 +103,7 @@ def test_what_was_kept_twice_keeps_its_first_origin(resolved: Resolved, tmp_path
         clone(tmp_path)
         run(resolved, tmp_path, {model: 1}, f"run {model}", mcc=mcc)
     assert lines_of(table) == {
-        (model, 0, fold): value / 3
+        (model, 0, fold): round(value / 3, 12)
         for model, value in {"ELM": 0.8, "K-ELM": 0.9, "OS-ELM": 0.7}.items()
         for fold in (0, 1)
     }
@@ -117,7 +123,9 @@ def test_another_run_joins_runs_of_the_same_work(resolved: Resolved, tmp_path: P
     clone(tmp_path)
     run(resolved, tmp_path, {"ELM": 1}, SECOND, mcc=0.8)
     assert lines_of(table) == {
-        ("ELM", run, fold): value / 3 for run, value in ((0, 0.8), (1, 0.7)) for fold in (0, 1)
+        ("ELM", run, fold): round(value / 3, 12)
+        for run, value in ((0, 0.8), (1, 0.7))
+        for fold in (0, 1)
     }
 
 
@@ -155,7 +163,7 @@ def test_stale_cells_of_the_same_store_are_not_kept(resolved: Resolved, tmp_path
     store = Store(tmp_path)
     cell = cell_in_store("new", "ELM")
     changed = cell.__class__(**{**vars(cell), "family": "another grid"})
-    keep_cells(store, {changed: {"measured": {"mcc": 0.5}}}, command=SECOND)
+    keep_cells(store, {changed: {"predictions": predictions_of_mcc(0.5)}}, command=SECOND)
     table = write_results(resolved, store, tmp_path).folder
     assert lines_of(table) == {("ELM", 0, 0): 0.5}
     assert "kept" not in record_of(table)

@@ -14,6 +14,7 @@ from made_cells import (
     frame,
     keep,
     notes_of,
+    predictions_of_mcc,
     table_from,
     table_of,
     unit_of,
@@ -32,7 +33,7 @@ from elmbench.results.cells import (
 
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
 INNER = {"kind": "stratified-kfold", "folds": 3}
-OK = {"status": "ok", "reason": "", "measured": {"mcc": 0.5}}
+OK = {"status": "ok", "reason": "", "predictions": predictions_of_mcc(0.5)}
 ONE_CLASS = "the layer is constant, so one class is predicted"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_cells import Toy, cell_in_store, keep, keep_cells, predictions
+from made_cells import Toy, cell_in_store, keep, keep_cells, predictions, predictions_of_mcc
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
@@ -55,10 +55,11 @@ def resolved(toy: Toy) -> Resolved:
 
 def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    keep_cells(store, {cell_in_store("nested"): {"measured": {"mcc": 0.7}}})
+    keep_cells(store, {cell_in_store("nested"): {"predictions": predictions_of_mcc(0.7)}})
     folder = write_results(toy(), store, tmp_path).folder
     assert not (folder / "optimism.csv").exists()
-    keep_cells(store, {cell_in_store("oracle", select="oracle"): {"measured": {"mcc": 0.9}}})
+    oracle = {"predictions": predictions_of_mcc(0.9)}
+    keep_cells(store, {cell_in_store("oracle", select="oracle"): oracle})
     write_results(toy(), store, tmp_path)
     (line,) = pd.read_csv(folder / "optimism.csv").to_dict("records")
     assert line["optimism"] == pytest.approx(0.2)
@@ -69,7 +70,11 @@ def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
 ) -> None:
     keep_cells(
         store,
-        {cell_in_store("elsewhere", dataset="of another --spec-dir"): {"measured": {"mcc": 0.7}}},
+        {
+            cell_in_store("elsewhere", dataset="of another --spec-dir"): {
+                "predictions": predictions_of_mcc(0.7)
+            }
+        },
     )
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import Toy, cell, cell_in_store, keep, value_columns
+from made_cells import Toy, cell, cell_in_store, keep, predictions, value_columns
+from sklearn import metrics as sk
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.stored_predictions import _pack
@@ -21,15 +22,17 @@ from elmbench.execution.store import Store
 from elmbench.results.cells import cells_frame, read_cells, write_frame
 from elmbench.tasks.plan import Cell
 
-METRICS = {
-    "mcc": 0.1 + 0.2,
-    "gmean": 2 / 3,
-    "accuracy": 0.9,
-    "precision": 1.0,
-    "recall": 0.8,
-    "f1": 0.7,
-}
 COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
+TRUE = [0] * 119 + [1] * 71
+PREDICTED = [0] * 118 + [1] + [0] * 5 + [1] * 66
+METRICS = {
+    "mcc": sk.matthews_corrcoef(TRUE, PREDICTED),
+    "gmean": math.sqrt(118 / 119 * 66 / 71),
+    "accuracy": 184 / 190,
+    "precision": 66 / 67,
+    "recall": 66 / 71,
+    "f1": 132 / 138,
+}
 
 
 def result(status: str = "ok", **values: Any) -> dict[str, Any]:
@@ -43,7 +46,7 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
         "status": "ok",
         "reason": "",
         "params": params,
-        "measured": METRICS | COUNTS,
+        "predictions": predictions(TRUE, PREDICTED),
         **times,
         **sizes,
     } | values
@@ -94,7 +97,8 @@ def test_the_limit_that_stopped_a_cell_or_its_search(
 
 def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -> None:
     line = written([row()]).iloc[0].to_dict()
-    assert {name: line[name] for name in METRICS | COUNTS} == METRICS | COUNTS
+    metrics = METRICS | COUNTS
+    assert {name: line[name] for name in metrics} == pytest.approx(metrics)
     assert line["params"] == '{"C": 8.0, "n_hidden": 100}'
     assert (line["fit_seconds"], line["search_seconds"], line["n_units"], line["n_test"]) == (
         0.1,
@@ -108,11 +112,9 @@ def test_measured_values_replace_no_column_and_no_metric_of_the_predictions(
     written: Callable[..., pd.DataFrame],
 ) -> None:
     packed = _pack(np.array([0, 1, 1]), "|u1")
-    predictions = {"classes": 2, "true": packed, "predicted": packed}
+    perfect = {"classes": 2, "true": packed, "predicted": packed}
     measured = {"mcc": 0.5, "run": 7.0, "fold": 1.5, "dataset": 1.0, "key": 1.0, "n_units": 9.0}
-    cells = written(
-        [row()], {"ELM-0-0": result(measured=measured, predictions=predictions, n_test=3)}
-    )
+    cells = written([row()], {"ELM-0-0": result(measured=measured, predictions=perfect, n_test=3)})
     (line,) = cells.to_dict("records")
     assert (line["mcc"], line["run"], line["fold"], line["n_units"]) == (1.0, 0, 0, 100)
     assert line["dataset"] == "wdbc"

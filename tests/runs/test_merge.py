@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_cells import predictions_of_mcc
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
@@ -25,7 +26,7 @@ OTHER_GRIDS = {"C": [1, 8], "gamma": [1], "n_hidden": [15, 30]}
 Fill = Callable[..., Path]
 
 
-def result_of(work: Work, mcc: float = 0.9) -> dict[str, Any]:
+def result_of(work: Work) -> dict[str, Any]:
     if work.kind == "search":
         return {"status": "ok", "reason": "", "params": {}, "scores": [0.5, 0.25], "seconds": 0.5}
     times = {"fit_seconds": 0.1, "search_seconds": 0.5, "predict_seconds": 0.1}
@@ -33,7 +34,7 @@ def result_of(work: Work, mcc: float = 0.9) -> dict[str, Any]:
         "status": "ok",
         "reason": "",
         "params": {"C": 1},
-        "measured": {"mcc": mcc},
+        "predictions": predictions_of_mcc(0.9),
         "n_units": 3,
         **times,
     }
@@ -113,7 +114,7 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
 
 
 def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) -> None:
-    other = {"measured": {"mcc": 0.9 + 1e-12}, "fit_seconds": 9.0}
+    other = {"fit_seconds": 9.0}
     b = fill(
         "b",
         change=lambda work, found: found | other,
@@ -121,9 +122,7 @@ def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) ->
     )
     merge_results([fill("a"), b], tmp_path / "c")
     store = Store(tmp_path / "c")
-    assert {store.result(cell.key)["measured"]["mcc"] for cell in store.cells("ci", "toy/one")} == {
-        0.9
-    }
+    assert {store.result(cell.key)["fit_seconds"] for cell in store.cells("ci", "toy/one")} == {0.1}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from made_cells import predictions_of_mcc
 from rich.console import Console
 
 from elmbench.cli.render import experiment_text
@@ -94,8 +95,8 @@ def test_from_python_too_the_default_limit_is_the_memory_of_the_workers(
 def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     run = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
     assert run.seconds_on(1) > 0
-    measured = {"mcc": 0.5}
-    result = {"status": "ok", "reason": "", "params": {}, "seconds": 1.0, "measured": measured}
+    result = {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}
+    result["predictions"] = predictions_of_mcc(0.5)
     for key in run.todo:
         run.store.put(run.works[key], result, "e")
     again = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)

@@ -12,7 +12,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, headings, keep, rows_of, table_from, table_of
+from made_cells import (
+    folds,
+    frame,
+    headings,
+    keep,
+    predictions_of_mcc,
+    rows_of,
+    table_from,
+    table_of,
+)
 from made_figures import Toy
 
 from elmbench.errors import ElmbenchError
@@ -151,7 +160,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
     store = Store(tmp_path)
     rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
     for row, units in zip(rows, (1000, 2000), strict=True):
-        result = {"n_units": units, "measured": {"mcc": 0.5}, "values": [1.0, -1.0]}
+        result = {"n_units": units, "predictions": predictions_of_mcc(0.5), "values": [1.0, -1.0]}
         keep(store, row.key, {"status": "ok", "reason": "", **result})
     store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
     results = write_results(made_up, store, tmp_path)
