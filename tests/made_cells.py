@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import elmbench
-from elmbench.evaluation.stored_predictions import _pack
+from elmbench.evaluation.stored_predictions import _pack, packed_rows
 from elmbench.execution.store import Store
 from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import MeasuredCells
@@ -159,6 +159,24 @@ def predictions_of_mcc(mcc: float) -> dict[str, Any]:
     zeros = [0] * (n_rows - n_wrong) + [1] * n_wrong
     ones = [1 - label for label in zeros]
     return predictions([0] * n_rows + [1] * n_rows, zeros + ones)
+
+
+def predictions_of_fit(unit: dict[str, Any], mcc: float = 0.92) -> dict[str, Any]:
+    """Predictions for the first rows of the data of a fit: 100 of each class of WDBC, 10 of each
+    of a user's small file. Their correlation is `mcc`, rounded to what such rows can have; numbers
+    have the error 1 - `mcc`.
+    """
+    n_rows = 100 if unit["dataset"]["name"] == "wdbc" else 10
+    rows = {"rows": packed_rows(np.arange(2 * n_rows))}
+    if unit.get("task") == "regression":
+        true = np.array([0.0, 1.0] * n_rows)
+        values = {"true": true, "predicted": true + 1 - mcc}
+        return rows | {name: _pack(numbers, "<f8") for name, numbers in values.items()}
+    # As many rows of each class are wrong.
+    n_wrong = max(1, round(n_rows * (1 - mcc) / 2))
+    zeros = [0] * (n_rows - n_wrong) + [1] * n_wrong
+    ones = [1 - label for label in zeros]
+    return rows | predictions([0] * n_rows + [1] * n_rows, zeros + ones)
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:

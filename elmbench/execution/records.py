@@ -197,13 +197,11 @@ def _check_cells(cells: list[list[Any]]) -> None:
 
 
 def _check_fit(unit: dict[str, Any], result: _Result) -> None:
-    """Raise ValueError if a fit that ended ok has neither predictions nor a metric, or if its
-    predictions do not fit its task and the sizes of its split.
+    """Raise ValueError if a fit that ended ok has no predictions, or if its predictions do not fit
+    its task and the sizes of its split.
     """
     if result.predictions is None:
-        if result.measured.keys().isdisjoint(REGISTRY):
-            raise ValueError("expected the predictions of a fit")
-        return
+        raise ValueError("expected the predictions of a fit")
     if (result.predictions.classes is None) != (unit["task"] == "regression"):
         raise ValueError(f"expected the predictions of a {unit['task']}")
     split = unit["protocol"]["outer"]

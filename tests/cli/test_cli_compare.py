@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from filelock import lock_descriptor
+from made_cells import predictions, predictions_of_fit
 
 from elmbench.comparison import request as comparison
 from elmbench.comparison.request import ComparisonRequest
@@ -112,7 +113,8 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
 ) -> None:
     for name in ("a.csv", "b.csv"):
         shutil.copy(shop, name)
-    worker["ridge"] = {"measured": {"accuracy": 0.6, "mcc": 0.99}}
+    # The more accurate model has no correlation.
+    worker["elm"] = {"predictions": predictions([0] * 19 + [1], [0] * 20)}
     words = "compare a.csv b.csv -t buys -m elm,ridge --folds 3 --html page.html"
     result = elmbench(*words.split())
     assert "measured: 2 models on 2 data sets" in result.out
@@ -207,7 +209,7 @@ def test_headings_are_whole_and_over_one_metric_each(
     frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
     monkeypatch.setenv("COLUMNS", columns)
     worker["elm"] = lambda unit: (
-        {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
+        {"predictions": predictions_of_fit(unit, 0.5)} if unit.get("task") == "regression" else {}
     )
     result = elmbench(
         "compare",
@@ -220,7 +222,9 @@ def test_headings_are_whole_and_over_one_metric_each(
         "-t",
         "",
     )
-    assert max(map(len, result.out.splitlines())) <= int(columns)
+    # A command that is pasted is not wrapped.
+    wrapped = [line for line in result.out.splitlines() if not line.startswith("picture: ")]
+    assert max(map(len, wrapped)) <= int(columns)
     for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "auc"):
         assert any(
             heading in line.lower() for line in result.out.splitlines() if "─" not in line

@@ -115,7 +115,7 @@ def test_a_fit_without_its_predictions_is_computed_again(
     record = store.get(key)
     assert record is not None
     store = lose(store, key)
-    store.append(f"unit:{key}", record | {"result": record["result"] | {"measured": {}}})
+    store.append(f"unit:{key}", record | {"result": record["result"] | {"predictions": None}})
     assert "elmbench-results/.store has 1 damaged record;" in elmbench("status").out
     result = elmbench("run", "one", "--profile", "ci", "-q")
     assert result.err == "elmbench-results/.store has 1 damaged record; their work is repeated\n"

@@ -210,6 +210,7 @@ def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
     [
         {"predictions": None},
         {"predictions": None, "measured": {"train_accuracy": 1.0}},
+        {"predictions": None, "measured": {"mcc": 0.999}},
         {"predictions": {"true": VALUES["true"], "predicted": VALUES["true"]}},
         {"n_train": 8},
         {"n_train": None},
