@@ -63,6 +63,8 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
             _, test = fold_rows(outer_fold, None)
         elif test.max(initial=-1) >= len(data.y):
             raise unusable_predictions(f"a row has the number {test.max()} of {len(data.y)}")
+        if len(test) != len(stored.true):
+            raise unusable_predictions(f"{len(stored.true)} of them for {len(test)} test rows")
         columns: dict[str, Any] = {
             "dataset": cell.dataset,
             "row": test if data.rows is None else data.rows[test],

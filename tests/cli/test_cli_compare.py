@@ -1,6 +1,7 @@
 """`elmbench compare`: what it asks for, prints, writes and exits with."""
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -231,6 +232,15 @@ def test_headings_are_whole_and_over_one_metric_each(
         ), heading
     assert "/ nrmse" not in result.out.lower()
     assert "hist-gradient-boosting" in result.out
+
+
+def test_predictions_for_fewer_rows_than_a_fold_has_are_refused(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
+    """Records of earlier versions name no rows: their predictions are for all rows of the fold."""
+    worker["elm"] = lambda unit: {"predictions": predictions([0, 1], [0, 1]), "n_test": 2}
+    result = elmbench("compare", shop, "-t", "buys", "-m", "elm", code=2)
+    assert re.search(r"cannot be used: 2 of them for \d+ test rows", " ".join(result.err.split()))
 
 
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
