@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from elmbench.datasets.description import is_rare
 from elmbench.errors import amount, wording
 from elmbench.specs.datasets import DatasetSpec
 
-#: A class is rare if it has at most this share of the rows of an average class.
-_RARE = 0.2
 #: A test part needs this many rows of each class.
 _TEST_ROWS = 5
 #: The repetitions of the folds that are advised for few rows.
@@ -27,11 +26,6 @@ def with_class_advice(
     advice = [*_on_rare_class(sizes, metrics), *_on_few_rows(spec, sizes, folds, runs)]
     notes = (*spec.notes, *(f"warning: {text}" for text in advice))
     return spec.model_copy(update={"notes": notes})
-
-
-def is_rare(sizes: Mapping[str, int]) -> bool:
-    """Return True if the smallest class is far smaller than the average one."""
-    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(sizes)
 
 
 def _on_rare_class(sizes: Mapping[str, int], metrics: Sequence[str]) -> Iterator[str]:

@@ -81,7 +81,8 @@ def compare(
     task : {"classification", "regression"}, optional
         By default, detected from the values of `y`.
     positive : label, optional
-        The positive one of two classes, for metrics such as precision; the last one by default.
+        The positive one of two classes, for metrics such as precision; by default the rare one,
+        or else the last one.
     metric : str or sequence of str
         A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses
         hyperparameters and ranks the models, accuracy or the NRMSE by default.

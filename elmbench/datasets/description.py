@@ -45,6 +45,8 @@ _NAMES = "most of the words are different (write quantities as plain numbers to 
 _FEW_WORDS = 20
 #: Texts have this many words on average; names have fewer.
 _WORDS_OF_TEXT = 3
+#: A class is rare if it has at most this share of the rows of an average class.
+_RARE = 0.2
 #: The most columns that a note names.
 _SHOWN = 8
 
@@ -76,7 +78,9 @@ def describe(request: UserData) -> DatasetSpec:
         part = full.origin.partition(source.path)[2]  # a sheet, or a file of held-out rows
         problem = f"{title}{part}{fault.problem}"
         raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
-    positive = (label_word(request.positive) or labels[-1],) if len(labels) == 2 else ()
+    positive: tuple[str, ...] = ()
+    if len(labels) == 2:
+        positive = (label_word(request.positive) or _default_positive(classes),)
     settings = [
         *_target_settings(rows, positive),
         *_row_settings(full, columns, ends, request),
@@ -213,6 +217,17 @@ def _classes_of(table: Table, task: Task) -> dict[str, int | None]:
     return {label: counts[label] for label in labels}
 
 
+def _default_positive(classes: Mapping[str, int | None]) -> str:
+    """Return the rare one of two labels, or else the last one."""
+    sizes = {label: n_rows or 0 for label, n_rows in classes.items()}
+    return min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
+
+
+def is_rare(sizes: Mapping[str, int]) -> bool:
+    """Return True if the smallest class is far smaller than the average one."""
+    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(sizes)
+
+
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
     """Yield the task, its target and the positive class."""
     name = rows.table.target_name
@@ -221,7 +236,13 @@ def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[s
     origin = "as given" if rows.request.task else "detected by its values"
     yield f"{kind} of {target} ({origin})"
     for label in positive:
-        yield f"the positive class is {label}"
+        is_last = bool(rows.request.positive) or label == rows.labels[-1]
+        remark = (
+            ""
+            if is_last
+            else f", the rare one ({wording('--positive', 'positive=...')} names another)"
+        )
+        yield f"the positive class is {label}{remark}"
 
 
 def _row_settings(

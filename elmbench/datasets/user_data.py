@@ -44,7 +44,8 @@ class UserData(FileOptions, RowColumns):
     task: Task | None = None
     #: False to reject missing values instead of imputing them.
     impute: bool = True
-    #: The label of the positive class, for metrics such as precision; by default, the last one.
+    #: The label of the positive class, for metrics such as precision; by default, the rare one, or
+    #: else the last one.
     positive: str = ""
 
     def __init__(
