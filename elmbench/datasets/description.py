@@ -236,13 +236,10 @@ def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[s
     origin = "as given" if rows.request.task else "detected by its values"
     yield f"{kind} of {target} ({origin})"
     for label in positive:
-        is_last = bool(rows.request.positive) or label == rows.labels[-1]
-        remark = (
-            ""
-            if is_last
-            else f", the rare one ({wording('--positive', 'positive=...')} names another)"
-        )
-        yield f"the positive class is {label}{remark}"
+        setting = f"the positive class is {label}"
+        if not rows.request.positive and label != rows.labels[-1]:
+            setting += f", the rare one ({wording('--positive', 'positive=...')} names another)"
+        yield setting
 
 
 def _row_settings(
