@@ -130,7 +130,7 @@ def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
     if "inner" in protocol.model_fields_set:
         facts.insert(1, ("inner splits", _inner_splits(protocol.inner)))
         facts.insert(2, ("selection", f"{', '.join(protocol.selections)} by {criterion}"))
-    facts += [(f"grid {name}", _values(grid.expand())) for name, grid in spec.grids.items()]
+    facts += [(f"grid {name}", _values(values)) for name, values in spec.grids.values.items()]
     facts.append(("readings", ", ".join(spec.readings)))
     return facts
 
@@ -186,7 +186,8 @@ def _searched(column: ModelColumn) -> str:
     """Return the searched hyperparameters of a column, with values that differ from the grids."""
     if isinstance(column.search, tuple):
         return ", ".join(column.search)
-    return ", ".join(f"{name} in {_values(grid.expand())}" for name, grid in column.search.items())
+    own_grid = column.search.values
+    return ", ".join(f"{name} in {_values(values)}" for name, values in own_grid.items())
 
 
 def _parameters(params: Mapping[str, Any]) -> str:

@@ -67,4 +67,4 @@ def _is_fixed_choice(dataset: str, column: ModelColumn, select: str, resolved: R
         return False
     if select == "oracle":
         return True
-    return not resolved.spec.grid_of(column.adapt(dataset))
+    return not column.adapt(dataset).searched

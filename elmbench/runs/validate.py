@@ -58,7 +58,7 @@ def _check_experiment(file: ExperimentFile) -> None:
     for model, task in product(models, tasks):
         entry = find_model(model.model)
         if getattr(entry, task) is not None:
-            check_parameters(entry, task, {*model.search, *model.params})
+            check_parameters(entry, task, {*model.searched, *model.params})
     for experiment in resolved:
         for dataset in experiment.datasets.values():
             experiment.spec.protocol.metric_for(dataset.task)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import GridValue, ValueRange, thin
+from elmbench.specs.grids import CandidateGrid
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
@@ -45,8 +45,15 @@ def _check_names(statement: str, names: Iterable[str], allowed: Collection[str])
             )
 
 
-#: Names of the table's grids, or the column's own grids.
-Searched = tuple[str, ...] | dict[str, ValueRange]
+#: Names of hyperparameters in the grid of the table, or a grid of the column's own.
+Searched = tuple[str, ...] | CandidateGrid
+
+
+def names_of(search: Searched) -> tuple[str, ...]:
+    """Return the names of the hyperparameters that are searched."""
+    return tuple(search.names) if isinstance(search, CandidateGrid) else search
+
+
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
@@ -57,6 +64,12 @@ class ModelOverride(Spec):
     search: Searched | None = None
     params: dict[str, JsonValue] = Field(default_factory=dict)
     printed: dict[str, PrintedName] = Field(default_factory=dict)
+
+    def thin(self, step: int) -> ModelOverride:
+        """Return the changes with every `step`-th value of a grid of their own."""
+        if not isinstance(self.search, CandidateGrid):
+            return self
+        return self.model_copy(update={"search": self.search.thin(step)})
 
 
 class ModelColumn(Spec):
@@ -98,13 +111,17 @@ class ModelColumn(Spec):
         """Return True if the column is run on a data set."""
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The names of the hyperparameters that the column searches itself."""
+        return names_of(self.search)
+
     def thin(self, step: int) -> ModelColumn:
-        """Return the column with every `step`-th value of its own grids."""
-        overrides = {
-            name: part.model_copy(update={"search": thin(part.search, step)})
-            for name, part in self.overrides.items()
-        }
-        return self.model_copy(update={"search": thin(self.search, step), "overrides": overrides})
+        """Return the column with every `step`-th value of grids of its own."""
+        overrides = {name: override.thin(step) for name, override in self.overrides.items()}
+        if not isinstance(self.search, CandidateGrid):
+            return self.model_copy(update={"overrides": overrides})
+        return self.model_copy(update={"search": self.search.thin(step), "overrides": overrides})
 
 
 #: Relations of a claim that need a margin, `within`.
@@ -263,7 +280,7 @@ class Experiment(Spec):
     #: Options of generated data, by data set.
     data: dict[str, dict[str, float]] = Field(default_factory=dict)
     protocol: Protocol
-    grids: dict[str, ValueRange] = Field(default_factory=dict)
+    grids: CandidateGrid = Field(default_factory=lambda: CandidateGrid({}))
     models: dict[str, ModelColumn] = Field(default_factory=dict)
     #: The kind of table, by its name (`elmbench.tables`).
     layout: str = "metrics"
@@ -288,14 +305,10 @@ class Experiment(Spec):
     def paper(self) -> str:
         return self.id.split("/")[0]
 
-    def grid_of(self, model: ModelColumn) -> dict[str, list[GridValue]]:
-        """Return the values of each hyperparameter that a column searches."""
-        grids = (
-            model.search
-            if isinstance(model.search, dict)
-            else {name: self.grids[name] for name in model.search}
-        )
-        return {name: grid.expand() for name, grid in grids.items()}
+    def grid_of(self, model: ModelColumn) -> CandidateGrid:
+        """Return the grid of the hyperparameters that a column searches."""
+        grid = model.search if isinstance(model.search, CandidateGrid) else self.grids
+        return grid.select(model.searched)
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
@@ -336,9 +349,11 @@ class Experiment(Spec):
             for variant in (model, *map(model.adapt, model.overrides)):
                 if isinstance(variant.search, tuple):
                     _check_names(
-                        f"models.{column}.search names the grid", variant.search, self.grids
+                        f"models.{column}.search names the grid",
+                        variant.search,
+                        self.grids.names,
                     )
-                for name in set(variant.search).intersection(variant.params):
+                for name in set(variant.searched).intersection(variant.params):
                     raise ValueError(
                         f"models.{column} both searches and fixes {name!r}; expected one of the two"
                     )
@@ -353,7 +368,8 @@ class Experiment(Spec):
         searching = [
             column
             for column, model in self.models.items()
-            if model.search or any(part.search for part in model.overrides.values())
+            if model.searched
+            or any(names_of(part.search or ()) for part in model.overrides.values())
         ]
         missing = [
             name for name in ("inner", "select") if name not in self.protocol.model_fields_set

@@ -22,7 +22,7 @@ _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | {
     "string_type": "expected text, which needs quotes if it looks like a number, a date or yes",
 }
 #: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
-_TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal)\[")
+_TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal|function-after)\[")
 #: The most values of a file, those of an anchor counted at each alias, and the most levels of
 #: nested lists and mappings.
 MOST_VALUES, MOST_LEVELS = 500_000, 100

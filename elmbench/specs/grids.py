@@ -1,4 +1,4 @@
-"""Grids of hyperparameters in experiment files, and their candidates."""
+"""Grids of hyperparameters: their notation in files, their values and their candidates."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import itertools
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, GetCoreSchemaHandler, JsonValue, model_validator
+from pydantic_core import CoreSchema, core_schema
 
 from elmbench.errors import ElmbenchError, shortened
 from elmbench.specs.files import SpecLoader, parse_spec
@@ -52,43 +54,58 @@ class ValueRange(Spec):
         return {"values": content} if isinstance(content, list | tuple) else content
 
     @model_validator(mode="after")
-    def _one_form(self) -> ValueRange:
-        span = self.start is not None or self.stop is not None
-        forms = [
-            span,
-            self.powers_of_2 is not None,
-            self.powers_of_10 is not None,
-            self.values is not None,
-        ]
-        if sum(forms) != 1:
+    def _is_complete(self) -> ValueRange:
+        if len(self._forms) != 1:
             raise ValueError(f"expected {_FORMS}")
-        if span and (self.start is None or self.stop is None or self.step is None):
-            raise ValueError("a range needs from, to and step")
-        if self.values is not None and self.step is not None:
+        if self.values is not None:
+            self._check_list(self.values)
+        else:
+            self._check_steps()
+        count = len(self.values) if self.values is not None else self._span.n_values
+        if count < 1:
+            raise ValueError("the grid holds no value")
+        if count > _MOST:
+            raise ValueError(f"the grid holds more than {_MOST:,} values")
+        return self
+
+    @property
+    def _forms(self) -> list[str]:
+        """The forms whose keys are given; more than one is an error."""
+        given = {
+            "range": self.start is not None or self.stop is not None,
+            "powers-of-2": self.powers_of_2 is not None,
+            "powers-of-10": self.powers_of_10 is not None,
+            "values": self.values is not None,
+        }
+        return [form for form, is_given in given.items() if is_given]
+
+    def _check_list(self, values: Iterable[GridValue]) -> None:
+        """Raise ValueError if a list has a step, or a number that is written as text."""
+        if self.step is not None:
             raise ValueError("a list of values takes no step")
-        if not span and self.step is not None and not self.step.is_integer():
-            raise ValueError("the step between powers is a whole number")
-        for value in self.values or ():
+        for value in values:
             if isinstance(value, str) and _NUMBER.fullmatch(value):
                 raise ValueError(
                     f"{value!r} is text; expected a number, and powers as {{powers-of-2: [-8, 13]}}"
                 )
-        count = self._span()[2] if self.values is None else len(self.values)
-        if not 1 <= count <= _MOST:
-            raise ValueError(
-                "the grid holds no value"
-                if count < 1
-                else f"the grid holds more than {_MOST:,} values"
-            )
-        return self
 
-    def _span(self) -> tuple[float, float, int]:
-        """Return first value, step and number of values of a range, or of exponents; at most
-        `_MOST` + 1 count.
-        """
-        start, stop = self.powers_of_2 or self.powers_of_10 or (self.start or 0.0, self.stop or 0.0)
+    def _check_steps(self) -> None:
+        """Raise ValueError if a range lacks a part, or the exponents of powers are not whole."""
+        if self._forms == ["range"]:
+            if None in (self.start, self.stop, self.step):
+                raise ValueError("a range needs from, to and step")
+        elif self.step is not None and not self.step.is_integer():
+            raise ValueError("the step between powers is a whole number")
+
+    @property
+    def _span(self) -> _Span:
+        """The numbers of a range, or the exponents of powers."""
+        ends = self.powers_of_2 or self.powers_of_10 or (self.start or 0.0, self.stop or 0.0)
+        start, stop = ends
         step = self.step or 1.0
-        return start, step, math.floor(max(-1.0, min((stop - start) / step + 1e-9, _MOST))) + 1
+        # Rounding must not lose the last value; an empty range has no values.
+        last = min((stop - start) / step + 1e-9, _MOST)
+        return _Span(start=start, step=step, n_values=math.floor(max(-1.0, last)) + 1)
 
     def expand(self) -> list[GridValue]:
         """Return the values. The first of several equally good ones wins, so their order
@@ -96,19 +113,119 @@ class ValueRange(Spec):
         """
         if self.values is not None:
             return list(self.values)
-        start, step, count = self._span()
+        numbers = self._span.numbers()
+        if self.powers_of_2 is not None:
+            return [2.0 ** int(exponent) for exponent in numbers]
+        if self.powers_of_10 is not None:
+            return [10.0 ** int(exponent) for exponent in numbers]
+        return list(numbers)
+
+
+class _Span(NamedTuple):
+    """Equally spaced numbers; `n_values` is at most `_MOST` + 1."""
+
+    start: float
+    step: float
+    n_values: int
+
+    def numbers(self) -> list[float]:
+        """Return the numbers, as integers if all are whole."""
         # Rounded, so that 0.05 * 3 is 0.15.
-        values = [round(start + i * step, 12) for i in range(count)]
-        if self.start is None:
-            base = 2.0 if self.powers_of_2 else 10.0
-            return [base ** int(exponent) for exponent in values]
-        return (
-            [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
+        values = [round(self.start + i * self.step, 12) for i in range(self.n_values)]
+        are_whole = float(self.start).is_integer() and self.step.is_integer()
+        return [int(value) for value in values] if are_whole else values
+
+
+@dataclass(frozen=True)
+class CandidateGrid:
+    """A grid from the file of a table to the candidates of a search.
+
+    A file is parsed once: each hyperparameter has the list of its values from then on.
+
+    Attributes
+    ----------
+    values : dict of str to list
+        The values of each hyperparameter. The first of several equally good candidates wins, so
+        the order of the names matters.
+    notations : dict of str to ValueRange
+        The notation of the values in a file, to show it.
+    """
+
+    values: dict[str, list[GridValue]]
+    notations: dict[str, ValueRange] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        notations = handler.generate_schema(dict[str, ValueRange])
+        return core_schema.no_info_after_validator_function(
+            cls._from_notations,
+            notations,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                cls._to_notations, return_schema=notations
+            ),
         )
 
-    def thin(self, step: int) -> ValueRange:
-        """Return the grid of every `step`-th value, the first included."""
-        return ValueRange(values=tuple(self.expand()[::step]))
+    @classmethod
+    def _from_notations(cls, notations: dict[str, ValueRange]) -> Self:
+        return cls(
+            values={name: notation.expand() for name, notation in notations.items()},
+            notations=notations,
+        )
+
+    def _to_notations(self) -> dict[str, ValueRange]:
+        lists = {
+            name: ValueRange.model_construct(values=tuple(values))
+            for name, values in self.values.items()
+        }
+        return lists | self.notations
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON content of the grid, which is part of the key."""
+        return {"grid": self.values, "grid_order": self.names}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Self:
+        """Return the grid with this content."""
+        grid = content["grid"]
+        return cls({name: grid[name] for name in content.get("grid_order", grid)})
+
+    @property
+    def names(self) -> list[str]:
+        """The hyperparameters, in order."""
+        return list(self.values)
+
+    @property
+    def n_candidates(self) -> int:
+        """The number of combinations of the values."""
+        return math.prod(map(len, self.values.values()))
+
+    @property
+    def middle(self) -> dict[str, GridValue]:
+        """The candidate of the middle values."""
+        return {name: values[len(values) // 2] for name, values in self.values.items()}
+
+    def candidates(self) -> list[dict[str, GridValue]]:
+        """Return every combination of the values, at most a million, the last name varying
+        fastest.
+        """
+        if self.n_candidates > _MOST_COMBINATIONS:
+            raise ElmbenchError(
+                f"the grids of {', '.join(self.names)} have {self.n_candidates:,} combinations",
+                expected=f"at most {_MOST_COMBINATIONS:,}",
+                next_step="make them coarser, or search fewer hyperparameters at once",
+            )
+        return [
+            dict(zip(self.names, combination, strict=True))
+            for combination in itertools.product(*self.values.values())
+        ]
+
+    def select(self, names: Iterable[str]) -> CandidateGrid:
+        """Return the grid of some of the hyperparameters."""
+        return CandidateGrid({name: self.values[name] for name in names})
+
+    def thin(self, step: int) -> CandidateGrid:
+        """Return the grid of every `step`-th value of each hyperparameter, the first included."""
+        return CandidateGrid({name: values[::step] for name, values in self.values.items()})
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -146,31 +263,3 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
                     raise error_for(error.found) from error
             grids[str(model)] = grid
     return grids
-
-
-def thin(search: Any, step: int) -> Any:
-    """Return grids by name with every `step`-th value, the first included; names of grids alone
-    stay as they are.
-    """
-    return (
-        {name: grid.thin(step) for name, grid in search.items()}
-        if isinstance(search, dict)
-        else search
-    )
-
-
-def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
-    """Return every combination of the grids' values, at most a million, the last name varying
-    fastest.
-    """
-    if (count := math.prod(map(len, grids.values()))) > _MOST_COMBINATIONS:
-        raise ElmbenchError(
-            f"the grids of {', '.join(grids)} have {count:,} combinations",
-            expected=f"at most {_MOST_COMBINATIONS:,}",
-            next_step="make them coarser, or search fewer hyperparameters at once",
-        )
-    names = list(grids)
-    return [
-        dict(zip(names, combination, strict=True))
-        for combination in itertools.product(*grids.values())
-    ]

@@ -23,7 +23,6 @@ from elmbench.specs.datasets import (
 )
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
-from elmbench.specs.grids import thin
 from elmbench.specs.papers import ChosenReading, Paper
 from elmbench.specs.protocol import OuterOverride
 from elmbench.specs.published import ALL, PublishedValue
@@ -231,7 +230,7 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     grids = spec.grids
     models = {column: spec.models[column] for column in profile.models or spec.models}
     if step := profile.thin_grids:
-        grids = thin(grids, step)
+        grids = grids.thin(step)
         models = {column: model.thin(step) for column, model in models.items()}
     return spec.model_copy(
         update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models}

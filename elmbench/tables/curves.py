@@ -41,15 +41,15 @@ class CurvesTable(TableKind):
         super().check()
         for column, model in self.spec.models.items():
             self._check_column(column, model)
-            for name, values in self.spec.grid_of(model).items():
+            for name, values in self.spec.grid_of(model).values.items():
                 if words := [value for value in values if isinstance(value, str | list)]:
                     raise ValueError(
                         f"models.{column} searches {name} over {words[0]!r}; expected numbers"
                     )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        if len(model.search) != 1:
-            names = ", ".join(model.search) or "nothing"
+        if len(model.searched) != 1:
+            names = ", ".join(model.searched) or "nothing"
             raise ValueError(f"models.{column} searches {names}; expected one hyperparameter")
         if model.like is not None:
             raise ValueError(
@@ -73,7 +73,7 @@ class CurvesTable(TableKind):
         outer = list(product(range(planner.runs), range(folds)))
         select = self.spec.protocol.selections[0]
         for column in planner.columns:
-            varies_one = self.takes_models and len(planner.grid(column)) == 1
+            varies_one = self.takes_models and len(planner.grid(column).names) == 1
             is_shown = column in self.spec.models or varies_one
             if is_shown and planner.does_task(column):
                 planner.add_works(column, outer, partial(self.work, planner, column), select)
@@ -101,7 +101,7 @@ class CurvesTable(TableKind):
         """Return the grid of a column of the table or of an added model."""
         model = self.spec.models.get(column)
         if model is not None:
-            return self.spec.grid_of(model)
+            return self.spec.grid_of(model).values
         # The name is that of a results file: no module is imported by its address.
         models = registry()
         return models[column].grid if column in models else {}
@@ -124,7 +124,7 @@ class CurvesTable(TableKind):
     def varied_params(self) -> list[str]:
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""
         return list(
-            dict.fromkeys(name for model in self.spec.models.values() for name in model.search)
+            dict.fromkeys(name for model in self.spec.models.values() for name in model.searched)
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:

@@ -28,7 +28,7 @@ class ParametersTable(TableKind):
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         if column := self.experiment.file.spec.models.get(model):
-            return [Measure(name) for name in column.search]
+            return [Measure(name) for name in column.searched]
         # The name is that of a results file: no module is imported by its address.
         return [Measure(name) for name in registry()[model].grid] if model in registry() else []
 
@@ -38,7 +38,7 @@ class ParametersTable(TableKind):
     def notes(self, cells: DataFrame) -> Iterator[Note]:
         """Yield the hyperparameters that the paper prints as their inverse."""
         for model, column in self.spec.models.items():
-            for name in column.search:
+            for name in column.searched:
                 if (printed := column.printed.get(name, "")).startswith("1/"):
                     yield Note("published", f"{model}: the {name} of the paper is {printed} here")
 

@@ -31,8 +31,8 @@ class RankCorrelationTable(CurvesTable):
     points_of_entry = TableKind.points_of_entry
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        if list(model.search) != ["n_hidden"]:
-            searched = ", ".join(model.search) or "nothing"
+        if model.searched != ("n_hidden",):
+            searched = ", ".join(model.searched) or "nothing"
             raise ValueError(f"models.{column} searches {searched}; expected n_hidden")
         super()._check_column(column, model)
         if "activation" not in model.params:
@@ -41,7 +41,6 @@ class RankCorrelationTable(CurvesTable):
             )
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
-        from elmbench.tasks.base import SearchGrid
         from elmbench.tasks.correlation import Correlation, Scaling
 
         scale = planner.protocol.scale_of(planner.dataset.name)
@@ -53,7 +52,7 @@ class RankCorrelationTable(CurvesTable):
             run_number=run,
             model=planner.model_ref(column),
             params=planner.models[column].params,
-            grid=SearchGrid(planner.grid(column)),
+            grid=planner.grid(column),
             draws={"projections": options.projections, "operators": options.operators},
             dcs=options.dcs,
         )

@@ -23,7 +23,7 @@ class SizesTable(TableKind):
         column = self.experiment.file.spec.models.get(model)
         if column is not None:
             variant = column.adapt(dataset)
-            if _DIMENSIONS in (*variant.params, *variant.printed, *column.search):
+            if _DIMENSIONS in (*variant.params, *variant.printed, *column.searched):
                 names.append("target_dimensions")
         return [Measure(name) for name in names]
 

@@ -62,9 +62,9 @@ class StreamCurvesTable(CurvesTable):
             )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        if model.search:
+        if model.searched:
             raise ValueError(
-                f"models.{column} searches {', '.join(model.search)}; expected fixed parameters"
+                f"models.{column} searches {', '.join(model.searched)}; expected fixed parameters"
             )
 
     def _metrics(self) -> list[str]:

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import FLAT, content_name, content_of_fields
@@ -17,7 +16,6 @@ from elmbench.metrics import registered_metric
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import BUILT_IN, find_model, parameter_names
-from elmbench.specs.grids import GridValue, candidates
 from elmbench.specs.limits import byte_text
 from elmbench.specs.parameters import merge_parameters
 
@@ -162,39 +160,6 @@ class ModelRef:
     name: str = field(metadata=content_name("model"))
     version: str
     stream: str
-
-
-@dataclass(frozen=True)
-class SearchGrid:
-    """The values of each hyperparameter that is searched.
-
-    `values`: the first of several equally good candidates wins, so the order of the names matters.
-    """
-
-    values: dict[str, list[GridValue]]
-
-    def content(self) -> dict[str, Any]:
-        """Return the JSON content of the grid, which is part of the key."""
-        return {"grid": self.values, "grid_order": list(self.values)}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return the grid with this content."""
-        return cls(
-            {name: content["grid"][name] for name in content.get("grid_order", content["grid"])}
-        )
-
-    def candidates(self) -> list[dict[str, GridValue]]:
-        """Return every combination of the values, the last name varying fastest."""
-        return candidates(self.values)
-
-    @property
-    def middle(self) -> dict[str, GridValue]:
-        """The candidate of the middle values."""
-        return {name: values[len(values) // 2] for name, values in self.values.items()}
-
-    def __len__(self) -> int:
-        return math.prod(map(len, self.values.values()))
 
 
 @dataclass(frozen=True)

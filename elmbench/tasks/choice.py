@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.evaluation.content import FLAT
-from elmbench.tasks.base import Context, Result, SearchGrid, Work, choice_result, finish_result
+from elmbench.specs.grids import CandidateGrid
+from elmbench.tasks.base import Context, Result, Work, choice_result, finish_result
 from elmbench.tasks.scoring import best
 
 
@@ -23,7 +24,7 @@ class Choice(Work):
     kind = "choice"
     immediate = True
 
-    grid: SearchGrid = field(metadata=FLAT)
+    grid: CandidateGrid = field(metadata=FLAT)
     given: str | None
     evaluated: tuple[str, ...]
 

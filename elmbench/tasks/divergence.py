@@ -48,8 +48,8 @@ class Projections(TrainingWork):
         y = data.y_train[rows]
         all_rows = np.arange(len(y))
         problem = replace(problem, X=X, y=y, folds=[(all_rows, all_rows)], weights=None)
-        means, variances = np.full((2, len(self.grid), 2), np.nan)
-        kde = np.full(len(self.grid), np.nan)
+        means, variances = np.full((2, self.grid.n_candidates, 2), np.nan)
+        kde = np.full(self.grid.n_candidates, np.nan)
         start_time = time.perf_counter()
         for i, _, projections, _ in problem.projections():
             values = np.asarray(projections, dtype=np.float64)

@@ -17,10 +17,11 @@ from elmbench.registry import check_parameters, find_model, has_method, model_ve
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.grids import CandidateGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
-from elmbench.tasks.base import ModelRef, SearchGrid, Work, key_of
+from elmbench.tasks.base import ModelRef, Work, key_of
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
@@ -165,7 +166,7 @@ class DatasetPlanner:
         search_names = {
             name
             for ancestor in self.with_ancestors(column)
-            for name in self.models[ancestor].search
+            for name in self.models[ancestor].searched
         }
         names = [
             name for name in model.printed if name not in search_names and name not in model.params
@@ -220,7 +221,7 @@ class DatasetPlanner:
         entry = find_model(self.models[column].model)
         first = self.models[self.with_ancestors(column)[0]].model
         check_parameters(
-            entry, self.dataset.task, {*self.models[column].params, *self.models[column].search}
+            entry, self.dataset.task, {*self.models[column].params, *self.models[column].searched}
         )
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
@@ -236,8 +237,8 @@ class DatasetPlanner:
         ancestors = self.with_ancestors(parent) if parent else []
         return [*ancestors, column]
 
-    def grid(self, column: str) -> dict[str, list[Any]]:
-        """Return the values that the column itself searches, by name; empty if it searches none."""
+    def grid(self, column: str) -> CandidateGrid:
+        """Return the grid that the column itself searches; without names if it searches none."""
         return self.resolved.spec.grid_of(self.models[column])
 
     def grid_fields(
@@ -248,7 +249,7 @@ class DatasetPlanner:
             "outer_fold": self.outer_fold(run, fold),
             "model": self.model_ref(column),
             "params": self.models[column].params,
-            "grid": SearchGrid(self.grid(column)),
+            "grid": self.grid(column),
             "given": parent,
         }
 
@@ -317,14 +318,14 @@ class DatasetPlanner:
             keys = tuple(
                 self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields
             )
-            last = self.plan.add(Choice(SearchGrid(self.grid(name)), last, keys))
+            last = self.plan.add(Choice(self.grid(name), last, keys))
         return last
 
     def search_columns(self, column: str) -> list[str]:
         """Return the columns that search hyperparameters of their own, of a column and its
         ancestors.
         """
-        return [name for name in self.with_ancestors(column) if self.grid(name)]
+        return [name for name in self.with_ancestors(column) if self.models[name].searched]
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -368,7 +369,7 @@ class DatasetPlanner:
         params: dict[str, Any] = {}
         for name in self.with_ancestors(column):
             values = self.printed_params(name)
-            if set(self.grid(name)) - set(values):
+            if set(self.models[name].searched) - set(values):
                 return None
             params = merge_parameters(inherited=params, printed=values)
         return params
@@ -427,7 +428,7 @@ class DatasetPlanner:
         return {
             "model": content_of(self.model_ref(column)),
             "params": self.models[column].params,
-            **SearchGrid(self.grid(column)).content(),
+            **self.grid(column).content(),
         }
 
     def _search_settings(self) -> dict[str, Any]:

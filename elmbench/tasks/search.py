@@ -17,13 +17,13 @@ from elmbench.lazy import LazyModule
 from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
+from elmbench.specs.grids import CandidateGrid
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import (
     OVERHEAD,
     Context,
     FoldWork,
     Result,
-    SearchGrid,
     choice_result,
     finish_result,
 )
@@ -45,7 +45,7 @@ class GridWork(FoldWork):
     candidate separately, even if the model can share work between candidates.
     """
 
-    grid: SearchGrid = field(metadata=FLAT)
+    grid: CandidateGrid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)
 
@@ -61,7 +61,7 @@ class GridWork(FoldWork):
 
     @property
     def number_of_fits(self) -> int:
-        return len(self.grid)
+        return self.grid.n_candidates
 
     @property
     def typical_candidate(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class Search(TrainingWork):
 
     @property
     def number_of_fits(self) -> int:
-        return self.inner.folds * len(self.grid)
+        return self.inner.folds * self.grid.n_candidates
 
     @property
     def n_rows(self) -> int:

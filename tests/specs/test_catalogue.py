@@ -102,7 +102,7 @@ def test_a_reading_changes_what_it_says_and_nothing_else(
     expected = dict(CHANGES[table, reading, value])
     for grid in ("C", "gamma"):
         if f"grids/{grid}" in expected:
-            result[f"grids/{grid}"] = new.spec.grids[grid].expand()
+            result[f"grids/{grid}"] = new.spec.grids.values[grid]
     assert result == expected
     assert new.reading == f"{reading}={value}"
     assert file.content == before
@@ -200,9 +200,9 @@ def test_a_profile_may_treat_single_data_sets_otherwise(
 def test_thinning_reaches_both_kinds_of_grid(table: Table, experiment: dict[str, Any]) -> None:
     experiment["grids"]["gamma"] = {"powers-of-2": [0, 4]}
     spec = table("ci")
-    assert spec.grids["gamma"].expand() == [1.0, 4.0, 16.0]
-    assert spec.grids["C"].expand() == [1]
-    assert spec.models["FB-KOS-ELM"].search["budget"].expand() == [5, 15]
+    assert spec.grids.values["gamma"] == [1.0, 4.0, 16.0]
+    assert spec.grids.values["C"] == [1]
+    assert spec.models["FB-KOS-ELM"].search.values["budget"] == [5, 15]
     assert spec.models["ELM"].search == ("n_hidden", "C")
 
 
@@ -214,7 +214,7 @@ def test_a_column_has_grids_of_its_own_on_one_data_set(
     for profile, C in (("paper", [1, 2, 3, 4]), ("ci", [1, 3])):
         spec = table(profile)
         result = spec.models["ELM"].adapt("wdbc").search
-        assert {name: grid.expand() for name, grid in result.items()} == {"C": C, "n_hidden": [7]}
+        assert result.values == {"C": C, "n_hidden": [7]}
         assert spec.models["ELM"].adapt("sylva").search == ("n_hidden", "C")
 
 
@@ -231,8 +231,8 @@ def test_a_table_takes_over_what_it_does_not_say(
     assert two.protocol.outer.folds == 5
     assert two.protocol.outer.kind == one.protocol.outer.kind
     assert two.protocol.metrics == ("gmean",)
-    assert two.grids["C"].expand() == [3]
-    assert two.grids["gamma"] == one.grids["gamma"]
+    assert two.grids.values["C"] == [3]
+    assert two.grids.values["gamma"] == one.grids.values["gamma"]
     assert two.models == one.models
     assert (one.aliases, two.aliases) == (("one",), ())
 

@@ -165,7 +165,7 @@ def _column_of(spec: Experiment, column: str, dataset: str) -> object:
         mode="json", exclude={"overrides", "only", "not_run", "like", "search"}
     )
     like = None if adapted.like is None else _column_of(spec, adapted.like, dataset)
-    return [content, spec.grid_of(adapted), like]
+    return [content, spec.grid_of(adapted).values, like]
 
 
 def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:
