@@ -56,6 +56,11 @@ def plugin_objects(kind: str) -> dict[str, Any]:
     }
 
 
+def has_plugin_objects() -> bool:
+    """Return True if a loaded plug-in file declares anything."""
+    return bool(_all_declared())
+
+
 set_plugin_metrics(lambda: plugin_objects("METRICS"))
 
 

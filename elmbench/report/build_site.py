@@ -14,6 +14,7 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.registry import registry
 from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
+from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
 from elmbench.specs.files import spec_root
@@ -41,7 +42,8 @@ def build_report(
         # matplotlib and jinja2 take a second to import.
         from elmbench.report.site.pages import site_files
 
-        site.replace(site_files(gather(dirs, watch)), digest)
+        files = site_files(gather(dirs, watch), PageCache(dirs).texts)
+        site.replace(files, digest)
     return site.path / FIRST_PAGE
 
 

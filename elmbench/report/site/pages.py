@@ -1,8 +1,8 @@
 """The pages of the site, each a template filled with results."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -48,61 +48,91 @@ from elmbench.terminal import escape
 
 #: The address of a file of the source, as its repository shows it.
 _SOURCE = "https://github.com/elmbench/elmbench"
+#: The pages on all papers, and their names.
+_TOPICS = (
+    ("claims.html", "Claims"),
+    ("optimism.html", "Optimism"),
+    ("datasets.html", "Data sets"),
+)
 #: The most columns of a grid.
 _MOST_COLUMNS = 16
 
 
-def site_files(papers: list[PaperResults]) -> dict[str, str | Path]:
+#: Returns the texts of a paper, by its key, or of all papers (``*``), from a function that computes
+#: them; a cache may already have them.
+Recall = Callable[[str, Callable[[], dict[str, str]]], dict[str, str]]
+
+
+def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """Return texts without a cache (see `Recall`)."""
+    return make()
+
+
+def site_files(papers: Sequence[PaperResults], recall: Recall = _compute) -> dict[str, str | Path]:
     """Return the pages, style and data of the site: texts, and paths of files to be copied."""
-    texts: dict[str, str] = dict(pages(papers))
+    texts = recall("*", lambda: dict(_overview_pages(papers)))
+    for paper in papers:
+        texts |= recall(paper.paper.key, partial(_texts_of_paper, paper, papers))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
-        texts[address(results, "figures.csv")] = csv(results.published_values)
         if (picture := results.picture) is not None:
             copies[address(results, picture.name)] = picture
-            # Four significant digits suffice for the data of a picture.
-            data = pd.read_csv(picture.with_suffix(".csv"))
-            texts[address(results, "figure.csv")] = data.to_csv(
-                index=False, lineterminator="\n", float_format="%.4g"
-            )
         if results.environment:
             copies[address(results, "environment.json")] = results.folder / "environment.json"
     return {**texts, **copies}
 
 
-def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page."""
-    paper_links = [(paper.page, paper.paper) for paper in papers]
-    topics = [
-        ("claims.html", "Claims"),
-        ("optimism.html", "Optimism"),
-        ("datasets.html", "Data sets"),
-    ]
+def _texts_of_paper(paper: PaperResults, papers: Sequence[PaperResults]) -> dict[str, str]:
+    """Return the pages of a paper and of its tables, and their data as CSV."""
+    texts = dict(_paper_pages(paper, papers))
+    for results in paper.results:
+        texts[address(results, "figures.csv")] = csv(results.published_values)
+        if (picture := results.picture) is not None:
+            # Four significant digits suffice for the data of a picture.
+            data = pd.read_csv(picture.with_suffix(".csv"))
+            texts[address(results, "figure.csv")] = data.to_csv(
+                index=False, lineterminator="\n", float_format="%.4g"
+            )
+    return texts
 
-    def page(name: str, template: str, **content: Any) -> tuple[str, str]:
-        return name, environment().get_template(template).render(
-            page=name, paper_links=paper_links, topics=topics, **content
-        )
 
+def _overview_pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page on all papers."""
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
     facts = sum((paper.counts[1] for paper in papers), Counter[str]())
-    yield page(
+    yield _page(
         "index.html",
         "index.html",
-        papers=papers,
+        papers,
         total=total,
         facts=facts_sentence(facts),
         table_states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
     )
-    for paper in papers:
-        yield page(paper.page, "paper.html", paper=paper)
-        if paper.paper.readings:
-            yield page(paper.readings_page, "readings.html", paper=paper)
-        for table in paper.run:
-            yield page(table.link[0], "table.html", paper=paper, table=table)
-    for name in ("claims.html", "optimism.html", "datasets.html"):
-        yield page(name, name, papers=papers, datasets=load_dataset_specs().values())
+    for name, _ in _TOPICS:
+        yield _page(name, name, papers, datasets=load_dataset_specs().values())
+
+
+def _paper_pages(paper: PaperResults, papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page of a paper."""
+    yield _page(paper.page, "paper.html", papers, paper=paper)
+    if paper.paper.readings:
+        yield _page(paper.readings_page, "readings.html", papers, paper=paper)
+    for table in paper.run:
+        yield _page(table.link[0], "table.html", papers, paper=paper, table=table)
+
+
+def _page(
+    name: str, template: str, papers: Sequence[PaperResults], **content: Any
+) -> tuple[str, str]:
+    """Return the name and the text of a page; each page has links to all papers and topics."""
+    paper_links = [(paper.page, paper.paper) for paper in papers]
+    text = (
+        environment()
+        .get_template(template)
+        .render(page=name, papers=papers, paper_links=paper_links, topics=_TOPICS, **content)
+    )
+    return name, text
 
 
 def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:

@@ -1,0 +1,135 @@
+"""A cache of pages of the site, in the user's cache folder, by what they follow from."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+
+import elmbench
+from elmbench.files import WriteError, cache_folder, read_json, write_atomically
+from elmbench.registry import registry
+from elmbench.registry.built_in import ModelEntry
+from elmbench.registry.plugins import has_plugin_objects
+from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import PROFILES, load_catalogue
+from elmbench.specs.files import spec_root
+
+#: The folder of the cache, below the user's cache folder.
+_FOLDER = "pages"
+#: The most entries that are kept; the oldest ones are deleted first.
+_MOST_ENTRIES = 40
+#: Distributions whose version may change a page.
+_LIBRARIES = ("elmbench", "numpy", "scipy", "pandas", "matplotlib", "pillow", "jinja2", "pydantic")
+
+#: The texts of some files of the site, by their names.
+Texts = dict[str, str]
+
+
+@dataclass(frozen=True)
+class PageCache:
+    """The pages of the results in two folders.
+
+    A key is a hash of all that a page depends on: code, libraries, specifications and results. An
+    entry that is damaged, or that belongs to another key, is not used.
+    """
+
+    dirs: ResultsDirs
+
+    def texts(self, paper: str, make: Callable[[], Texts]) -> Texts:
+        """Return the texts of a paper, or of all papers for the name ``*``; `make` computes them if
+        they are not in the cache.
+        """
+        if not self._is_usable:
+            return make()
+        key = self._key(paper)
+        path = cache_folder() / _FOLDER / f"{key}.json"
+        texts = _read(path, key)
+        if texts is None:
+            texts = make()
+            _write(path, key, texts)
+        return texts
+
+    @cached_property
+    def _is_usable(self) -> bool:
+        """True if no plug-in is loaded: the code of a plug-in may depend on anything."""
+        are_built_in = all(entry.origin == ModelEntry.origin for entry in registry().values())
+        return are_built_in and not has_plugin_objects()
+
+    def _key(self, paper: str) -> str:
+        """Return the key of the texts of a paper."""
+        digest = hashlib.sha256(self._shared.encode())
+        digest.update(paper.encode())
+        for role, folder in (("user", self.dirs.user), ("committed", self.dirs.committed)):
+            if folder is not None:
+                files = (
+                    file
+                    for profile in PROFILES
+                    for file in (folder / profile).glob(f"{paper}/*/*.*")
+                )
+                digest.update(f"{role} {_digest_of(folder, files)}".encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def _shared(self) -> str:
+        """The digests of what all pages depend on."""
+        package = Path(elmbench.__file__).parent
+        specs = spec_root()
+        folders = {file.path.parent for file in load_catalogue().values()}
+        # Folders of a user's own papers may have any names.
+        own = [_digest_of(folder, folder.glob("*.*")) for folder in sorted(folders)]
+        code = (path for path in package.rglob("*.*") if "__pycache__" not in path.parts)
+        built_in = [specs / "datasets.yaml", *(specs / "experiments").rglob("*.*")]
+        libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
+        parts = [
+            _digest_of(package, code),
+            _digest_of(specs, built_in),
+            *own,
+            *libraries,
+            platform.python_version(),
+            platform.machine(),
+        ]
+        return "\n".join(parts)
+
+
+def _digest_of(folder: Path, files: Iterable[Path]) -> str:
+    """Return the digest of files and of their names relative to a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        if file.is_file():
+            name = file.relative_to(folder).as_posix()
+            digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _read(path: Path, key: str) -> Texts | None:
+    """Return the texts of an entry of the cache; None if it is missing, damaged or of another
+    key.
+    """
+    entry = read_json(path)
+    texts = entry.get("texts")
+    if not isinstance(texts, dict) or entry.get("sha256") != _checksum(key, texts):
+        return None
+    with suppress(OSError):
+        path.touch()  # the entries that are used last are kept
+    return texts
+
+
+def _write(path: Path, key: str, texts: Texts) -> None:
+    """Write an entry of the cache, if the folder can be written, and delete the oldest ones."""
+    entry = {"sha256": _checksum(key, texts), "texts": texts}
+    with suppress(WriteError):
+        write_atomically(path, json.dumps(entry))
+    with suppress(OSError):  # another process deletes them too
+        entries = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in entries[:-_MOST_ENTRIES]:
+            file.unlink(missing_ok=True)
+
+
+def _checksum(key: str, texts: Mapping[str, str]) -> str:
+    """Return the checksum of an entry."""
+    return hashlib.sha256(json.dumps([key, texts], sort_keys=True).encode()).hexdigest()

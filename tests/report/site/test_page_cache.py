@@ -1,0 +1,97 @@
+"""The cache of pages: an entry is used only for the content that it was made from."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from elmbench.report.build_site import gather
+from elmbench.report.site import page_cache
+from elmbench.report.site.page_cache import PageCache
+from elmbench.report.site.pages import site_files
+from elmbench.results.folders import ResultsDirs
+
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+@pytest.fixture
+def dirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ResultsDirs:
+    """Results of one table, and a cache of their own."""
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    shutil.copytree(RESULTS / "fast/kos-elm/table4", tmp_path / "results/fast/kos-elm/table4")
+    return ResultsDirs(tmp_path / "results")
+
+
+def entries(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "cache/pages").glob("*.json"))
+
+
+def test_a_site_from_the_cache_equals_a_computed_one(dirs: ResultsDirs, tmp_path: Path) -> None:
+    papers = gather(dirs)
+    computed = site_files(papers)
+    assert site_files(papers, PageCache(dirs).texts) == computed
+    assert len(entries(tmp_path)) == 1 + len(papers)
+    cache = PageCache(dirs)
+    for paper in ("*", *(paper.paper.key for paper in papers)):
+        # No text is computed.
+        texts = cache.texts(paper, lambda: {"computed": "again"})
+        assert texts.items() <= computed.items()
+
+
+def test_only_the_changed_paper_is_computed_again(dirs: ResultsDirs) -> None:
+    for paper in ("kos-elm", "eem", "*"):
+        PageCache(dirs).texts(paper, lambda: {"a.html": "old"})
+    cells = dirs.user / "fast/kos-elm/table4/cells.csv"
+    cells.write_bytes(cells.read_bytes() + b"\n")
+    changed = PageCache(dirs)
+    texts = {
+        paper: changed.texts(paper, lambda: {"a.html": "new"}) for paper in ("kos-elm", "eem", "*")
+    }
+    assert [part["a.html"] for part in texts.values()] == ["new", "old", "new"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "of another key", "empty", "a list"])
+def test_a_damaged_entry_is_not_used(dirs: ResultsDirs, tmp_path: Path, damage: str) -> None:
+    PageCache(dirs).texts("eem", lambda: {"a.html": "first"})
+    (path,) = entries(tmp_path)
+    entry = json.loads(path.read_text())
+    other = PageCache(dirs)
+    other.texts("rkelm", lambda: {"a.html": "of another key"})
+    (another,) = set(entries(tmp_path)) - {path}
+    contents = {
+        "cut": path.read_text()[:-9],
+        "changed": json.dumps(entry | {"texts": {"a.html": "forged"}}),
+        "of another key": another.read_text(),
+        "empty": "",
+        "a list": "[]",
+    }
+    path.write_text(contents[damage])
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "second"}) == {"a.html": "second"}
+    # The damaged entry is replaced.
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "third"}) == {"a.html": "second"}
+
+
+def test_a_new_version_of_a_library_computes_again(
+    dirs: ResultsDirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PageCache(dirs).texts("eem", lambda: {"a.html": "old"})
+    monkeypatch.setattr(page_cache, "version", lambda name: "0")
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "new"}) == {"a.html": "new"}
+
+
+def test_old_entries_are_deleted(
+    dirs: ResultsDirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "_MOST_ENTRIES", 2)
+    for paper in ("kos-elm", "eem", "rkelm"):
+        PageCache(dirs).texts(paper, lambda: {"a.html": "text"})
+    assert len(entries(tmp_path)) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(
+    dirs: ResultsDirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "file"))
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {"a.html": "text"}
