@@ -33,7 +33,9 @@ _ABANDONED = 86_400.0
 _CLOCK_ERROR = 60.0
 #: Seconds between two attempts to take a lock, before the wait for it is announced, and before it
 #: is given up.
-_LOCK_POLL, _LOCK_PATIENCE, _LOCK_LIMIT = 0.02, 2.0, 300.0
+_LOCK_POLL = 0.02
+_LOCK_PATIENCE = 2.0
+_LOCK_LIMIT = 300.0
 
 
 class WriteError(ElmbenchError):
@@ -230,7 +232,8 @@ def _wait_for_lock(descriptor: int, path: Path) -> None:
     """Take the lock of an open file; raise OSError on a file system without locks."""
     from filelock import lock_descriptor
 
-    start, is_announced = time.monotonic(), False
+    start = time.monotonic()
+    is_announced = False
     while not lock_descriptor(descriptor, blocking=False):
         waited = time.monotonic() - start
         if waited > _LOCK_LIMIT:

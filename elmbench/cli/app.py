@@ -162,17 +162,17 @@ def options(
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
     project = state.project = _find_project()
-    state.data_dir = data_dir
-    # A project need not have data files of its own.
-    if data_dir is None and project is not None and project.data is not None:
-        state.data_dir = str(project.data) if project.data.is_dir() else None
+    state.named_data_dir = data_dir
     if plugin:
         from elmbench.registry.plugins import load_plugin
 
         state.plugins = tuple(str(load_plugin(path)) for path in plugin)
     elif project is not None:
         state.plugins = tuple(_plugins_of(project))
-    _add_specs(spec_dir or (), project)
+    if spec_dir:
+        _add_specs(spec_dir, hide_suite=False)
+    elif project is not None:
+        _add_specs(project.specs, hide_suite=True)
 
 
 def _find_project() -> Project | None:
@@ -199,22 +199,15 @@ def _plugins_of(project: Project) -> Iterator[str]:
             state.remark(f"left out: {error.found} ({project.file})")
 
 
-def _add_specs(spec_dirs: Iterable[Path], project: Project | None) -> None:
-    """Add the data sets and tables of the named folders, or else those of a project, which hide the
-    tables of the suite.
-    """
-    folders = tuple(spec_dirs)
-    is_project = not folders and project is not None
-    if project is not None and is_project:
-        folders = project.specs
-    if folders:
-        from elmbench.runs.user_specs import add_spec_dir
-        from elmbench.specs.catalogue import blocked_tables
+def _add_specs(folders: Iterable[Path], *, hide_suite: bool) -> None:
+    """Add the data sets and tables of folders; those of a project hide the tables of the suite."""
+    from elmbench.runs.user_specs import add_spec_dir
+    from elmbench.specs.catalogue import blocked_tables
 
-        for path in folders:
-            add_spec_dir(path, alone=is_project)
-        for table, error in blocked_tables().items():
-            state.remark(f"left out: {table}: {error.found}")
+    for path in folders:
+        add_spec_dir(path, alone=hide_suite)
+    for table, error in blocked_tables().items():
+        state.remark(f"left out: {table}: {error.found}")
 
 
 def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], list[str]]:

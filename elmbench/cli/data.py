@@ -90,9 +90,7 @@ def import_command(
     """Check a file and copy it into --data-dir as NAME."""
     from elmbench.datasets.fetch import import_file
 
-    data_dir = state.data_dir
-    if data_dir is None and state.project is not None and state.project.data is not None:
-        data_dir = str(state.project.data)
+    data_dir = state.import_dir
     if data_dir is None:
         problem = "no data directory is given"
         next_step = f"elmbench --data-dir FOLDER data import {name} {file}"

@@ -34,7 +34,7 @@ class State:
     Attributes
     ----------
     named_results_dir : path, optional
-    data_dir : str, optional
+    named_data_dir : str, optional
     plugins : tuple of str
         Absolute paths.
     quiet, as_json, debug : bool
@@ -47,7 +47,7 @@ class State:
     """
 
     named_results_dir: Path | None = None
-    data_dir: str | None = None
+    named_data_dir: str | None = None
     plugins: tuple[str, ...] = ()
     quiet: bool = False
     as_json: bool = False
@@ -62,6 +62,22 @@ class State:
         """The folder that results are written to."""
         default = Path(RESULTS_DIR) if self.project is None else self.project.results
         return self.named_results_dir or default
+
+    @property
+    def data_dir(self) -> str | None:
+        """The folder of the user's data files: the named one, or else that of the project, which
+        need not have one.
+        """
+        folder = self.import_dir
+        is_missing = folder is not None and not Path(folder).is_dir()
+        return None if is_missing and self.named_data_dir is None else folder
+
+    @property
+    def import_dir(self) -> str | None:
+        """The folder that data files are imported into, which need not exist."""
+        if self.named_data_dir is not None or self.project is None or self.project.data is None:
+            return self.named_data_dir
+        return str(self.project.data)
 
     @property
     def results_dirs(self) -> ResultsDirs:

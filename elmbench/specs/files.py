@@ -25,7 +25,8 @@ _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | {
 _TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal|function-after)\[")
 #: The most values of a file, those of an anchor counted at each alias, and the most levels of
 #: nested lists and mappings.
-MOST_VALUES, MOST_LEVELS = 500_000, 100
+MOST_VALUES = 500_000
+MOST_LEVELS = 100
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
 _MERGE, _FLOAT, _INT = (f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int"))

@@ -231,8 +231,8 @@ class FoldWork(Work):
         """Return the parameters of a model that a result records: all but the seed of this
         fold.
         """
-        items = params.items()
-        return {name: value for name, value in items if (name, value) not in self.seed.items()}
+        seed = self.seed.items()
+        return {name: value for name, value in params.items() if (name, value) not in seed}
 
 
 def check_memory(

@@ -294,7 +294,8 @@ def share_of_positives(numbers: Mapping[str, Decimal], parts: Parts) -> tuple[fl
     part differs from that of all rows.
     """
     n_values = max(parts.runs) * parts.folds
-    low_share, high_share = 1.0, 0.0
+    low_share = 1.0
+    high_share = 0.0
     for rounding in ROUNDINGS:
         accuracy, precision, recall = (
             interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
