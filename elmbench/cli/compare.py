@@ -48,9 +48,7 @@ def compare_command(
         Literal["classification", "regression"] | None,
         Option(metavar="<str>", help="classification or regression; detected by default."),
     ] = None,
-    positive: Annotated[
-        str, Option(help="Positive class; by default the rare one, or the last.")
-    ] = "",
+    positive: Annotated[str, Option(help="Positive class; by default the rare or last one.")] = "",
     metric: Annotated[Words, Option(help="Metrics; the first one selects and ranks.")] = None,
     folds: Annotated[int | None, Option(min=2, help="Outer folds.  [default: 5]")] = None,
     runs: Annotated[int, Option(min=1, max=10_000, help="Repeats of the folds.")] = 1,

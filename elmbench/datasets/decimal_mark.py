@@ -32,8 +32,9 @@ def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
     """Return the decimal mark of one file; empty if no number has one.
 
     A number decides if only one mark can read it. The other mark then separates thousands, which
-    must be evident. Without a decision, a comma-separated file, and a file that is not text, has a
-    decimal point. Raises ElmbenchError if the numbers contradict each other or decide nothing.
+    must be evident. Without a decision, a point is a decimal point in a comma-separated file and in
+    a file that is not text. Raises ElmbenchError if the numbers contradict each other or decide
+    nothing.
 
     `columns`: the words of the columns of numbers.
     """
@@ -55,14 +56,11 @@ def assumed_mark_warnings(
     """Yield a warning if no number of the rows decides whether their decimal mark is that of the
     training rows.
     """
-    pair = _first_ambiguous(columns)
+    example = _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
     decides = _deciding_number(columns, decimal) or (decimal == "." and _first_fraction(table))
-    if pair is None or decides:
+    if example is None or decides:
         return
-    # A point in a comma-separated file, or in one that is not text, is a decimal point.
-    if decimal == "." and table.separator in ("", ","):
-        return
-    name, word = pair
+    name, word = example
     other = "," if decimal == "." else "."
     value = f"{parse_number(word, decimal):.12g}"
     other_value = f"{parse_number(word, other):.12g}"
@@ -90,12 +88,10 @@ def _deciding_examples(
 
 def _undecided_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
     """Return the decimal mark of a file without a deciding number."""
-    example = _first_ambiguous(columns)
-    if example is None:
-        return ""
-    if _may_have_commas(table):
+    example = _first_doubtful(table, columns)
+    if example is not None:
         raise _ambiguity(table, example)
-    return "."
+    return "." if _first_ambiguous(columns) else ""
 
 
 def _may_have_commas(table: Table) -> bool:
@@ -140,11 +136,24 @@ def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | 
     return None
 
 
-def _first_ambiguous(columns: Mapping[str, list[str]]) -> _Example | None:
-    """Return the first number that both decimal marks can read and its column."""
+def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example | None:
+    """Return the first number whose mark may be a decimal one or not in such a file and its column.
+
+    Programs write the words of a file that is not text, so a point is a decimal point there. The
+    numbers of a comma-separated file have no decimal comma.
+    """
+    if table.separator == ",":
+        return None
+    return _first_ambiguous(columns, marks=".," if table.separator else ",")
+
+
+def _first_ambiguous(columns: Mapping[str, list[str]], marks: str = ".,") -> _Example | None:
+    """Return the first number with one of some marks that both decimal marks can read and its
+    column.
+    """
     for name, words in columns.items():
         for word in words:
-            if ("." in word or "," in word) and _is_ambiguous(word):
+            if any(mark in word for mark in marks) and _is_ambiguous(word):
                 return _Example(column=name, word=word)
     return None
 

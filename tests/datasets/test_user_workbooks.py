@@ -95,3 +95,23 @@ def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
     data = load_from_spec(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
     np.testing.assert_array_equal(data.y, prices)
     np.testing.assert_array_equal(data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20]))
+
+
+@pytest.mark.parametrize("target", ["price", "kind"])
+def test_commas_in_all_texts_of_a_workbook_are_refused(tmp_path: Path, target: str) -> None:
+    """Its numbers have fractions, but these say nothing of how somebody types a text."""
+    prices = [f"{1 + i % 9},{100 + 7 * i}" for i in range(N)]
+    frame = pd.DataFrame(
+        {"width": np.arange(N) / 8, "price": prices, "kind": ["a", "b"] * (N // 2)}
+    )
+    path = tmp_path / "x.xlsx"
+    frame.to_excel(path, index=False)
+    with pytest.raises(ElmbenchError, match=r"'1,100' in the column 'price' may be 1100 or 1\.100"):
+        describe(UserData(str(path), target))
+    spec = describe(UserData(str(path), target, decimal=","))
+    data = load_from_spec(spec)
+    read = data.y if target == "price" else np.asarray(data.X)[:, 1]
+    np.testing.assert_array_equal(read, [float(word.replace(",", ".")) for word in prices])
+    # Programs write a decimal point.
+    frame.assign(price=[word.replace(",", ".") for word in prices]).to_excel(path, index=False)
+    assert describe(UserData(str(path), target)).shape.instances == N
