@@ -1,11 +1,15 @@
-"""`elmbench list`, `show`, `validate` and `env`."""
+"""`elmbench list`, `show`, `validate`, `new-paper` and `env`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any, Literal
+
+import typer
 
 from elmbench.cli.app import app
 from elmbench.cli.options import TABLE, state
+from elmbench.errors import amount
 
 
 @app.command("list")
@@ -159,6 +163,21 @@ def validate_command() -> None:
     datasets, experiments = validate_specs()
     counts = {"datasets": datasets, "experiments": experiments}
     state.emit(counts, f"valid: {datasets} data sets, {experiments} experiments")
+
+
+@app.command("new-paper")
+def new_paper_command(
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="Key of the paper and name of the folder.")
+    ],
+) -> None:
+    """Write a folder for a paper: a table, data, a model and a workflow, which run as they are."""
+    from elmbench.specs.new_paper import COMMANDS, write_new_paper
+
+    files = write_new_paper(key, Path())
+    state.emit({"folder": key, "files": [str(file) for file in files], "next": COMMANDS})
+    state.say(f"{amount(len(files), 'file')} written to {key}", "next:", f"  cd {key}")
+    state.say(*(f"  {command}" for command in COMMANDS))
 
 
 @app.command("env")

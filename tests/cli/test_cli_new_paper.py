@@ -1,0 +1,166 @@
+"""`elmbench new-paper`: a folder that runs as it is, and keys and folders that are refused."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from elmbench.specs import new_paper
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "README.md",
+    "elmbench.toml",
+    "datasets.yaml",
+    "models.py",
+    "experiments/miller-2020/paper.yaml",
+    "experiments/miller-2020/table1.yaml",
+    "experiments/miller-2020/table1.csv",
+    ".github/workflows/check.yml",
+    ".gitignore",
+}
+
+
+def files_below(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the commands of a text, without the comments behind them."""
+    lines = re.findall(r"^\s*(?:- run: )?(elmbench .+)$", text, flags=re.M)
+    return [line.partition("#")[0].strip() for line in lines]
+
+
+def run_in(folder: Path, command: str) -> str:
+    """Run a command in a process of its own, since it loads the plug-in of the folder."""
+    program, *words = command.split()
+    assert program == "elmbench"
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "elmbench", *words],
+        cwd=folder,
+        env=inherited | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_folder_of_a_new_paper_runs_as_it_is(elmbench: Callable) -> None:
+    printed = elmbench("new-paper", "miller-2020").out
+    folder = Path("miller-2020").resolve()
+    assert files_below(folder) == FILES
+    assert [path.name for path in folder.parent.iterdir()] == ["miller-2020"]
+    assert "  cd miller-2020\n" in printed
+    assert [command.split()[1] for command in commands_in(printed)] == ["validate", "run", "check"]
+    said = {command: run_in(folder, command) for command in commands_in(printed)}
+    assert said["elmbench validate"].startswith("valid: 1 data sets, 1 experiments")
+
+    # The rows that each model gets right, of 178, as scikit-learn's leave-one-out counts them.
+    results = folder / "elmbench-results" / "fast" / "miller-2020" / "table1"
+    cells = pd.read_csv(results / "cells.csv")
+    assert set(cells["status"]) == {"ok"}
+    assert cells.groupby("model")["accuracy"].sum().to_dict() == {
+        "1NN": 170,
+        "LDA": 176,
+        "QDA": 177,
+    }
+    text = said["elmbench check --against published"]
+    assert "miller-2020: Table 1 holds." in text
+    assert "4 published values: 2 = exact, 1 ≈ close, 1 – no data." in text
+
+    workflow = (folder / ".github" / "workflows" / "check.yml").read_text("utf-8")
+    readme = (folder / "README.md").read_text("utf-8")
+    others = {*commands_in(workflow), *commands_in(readme)} - set(said)
+    assert "elmbench check --against published --strict" in others
+    assert "elmbench table miller-2020/table1" in others
+    for command in sorted(others):
+        assert run_in(folder, command)
+
+
+def test_the_guide_starts_with_the_printed_commands(elmbench: Callable) -> None:
+    printed = elmbench("new-paper", "miller").out.partition("next:\n")[2]
+    commands = "".join(line.removeprefix("  ") + "\n" for line in printed.splitlines())
+    guide = (ROOT / "docs" / "add-a-paper.md").read_text("utf-8")
+    assert f"```\nelmbench new-paper miller\n{commands}```" in guide
+
+
+def test_the_workflow_installs_this_version_by_pinned_actions(elmbench: Callable) -> None:
+    elmbench("new-paper", "miller")
+    workflow = yaml.safe_load(Path("miller/.github/workflows/check.yml").read_text("utf-8"))
+    steps = workflow["jobs"]["check"]["steps"]
+    gate = (ROOT / ".github" / "workflows" / "gate.yml").read_text("utf-8")
+    actions = [step["uses"] for step in steps if "uses" in step]
+    assert len(actions) == 2
+    assert all(action in gate for action in actions)
+    (install,) = (step["run"] for step in steps if "install" in step.get("run", ""))
+    version = elmbench("--version").out.split()[1]
+    assert f"elmbench@v{version}" in install
+    assert "actions/workflows/check.yml/badge.svg" in Path("miller/README.md").read_text("utf-8")
+
+
+def test_an_empty_folder_is_filled_and_json_names_the_files(elmbench: Callable) -> None:
+    Path("miller-2020").mkdir()
+    record = json.loads(elmbench("new-paper", "miller-2020", "--json").out)
+    assert {Path(file).relative_to("miller-2020").as_posix() for file in record["files"]} == FILES
+    assert record["folder"] == "miller-2020"
+    assert record["next"] == list(new_paper.COMMANDS)
+    # The placeholders of the templates are filled in.
+    for file in record["files"]:
+        assert not re.search(r"\b(KEY|VERSION)\b", Path(file).read_text("utf-8")), file
+
+
+@pytest.mark.parametrize(
+    "key", ["Miller", "miller_2020", "miller/2020", "..", "miller-", "a--b", "", "ünal", "m" * 61]
+)
+def test_a_key_that_is_not_valid_is_refused(elmbench: Callable, key: str) -> None:
+    error = elmbench("new-paper", key, code=2).err
+    assert error.startswith("error: '")
+    assert "cannot be the key of a paper\nExpected: lower-case letters and digits" in error
+    assert "\nNext: type another key, such as: elmbench new-paper miller-2020\n" in error
+    assert list(Path().iterdir()) == []
+
+
+def test_a_folder_with_files_is_refused(elmbench: Callable) -> None:
+    Path("miller").mkdir()
+    Path("miller/notes.txt").write_text("mine")
+    error = elmbench("new-paper", "miller", code=2).err
+    assert error == (
+        "error: the folder miller is not empty\n"
+        "Expected: a folder that is empty or does not exist\n"
+        "Next: type another key, or move what is there\n"
+    )
+    assert files_below(Path()) == {"miller/notes.txt"}
+
+
+def test_a_file_of_that_name_is_refused(elmbench: Callable) -> None:
+    Path("miller").write_text("mine")
+    error = elmbench("new-paper", "miller", code=2).err
+    assert error.startswith("error: miller is not a folder\nExpected: a folder that is empty")
+    assert Path("miller").read_text() == "mine"
+
+
+def test_a_disk_that_fills_up_leaves_nothing(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_bytes
+
+    def fill_up(path: Path, content: bytes) -> int:
+        if path.name == "table1.csv":
+            raise OSError(28, "No space left on device", str(path))
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", fill_up)
+    assert "No space left on device" in elmbench("new-paper", "miller", code=2).err
+    assert list(Path().iterdir()) == []
