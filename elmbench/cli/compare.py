@@ -15,6 +15,7 @@ from typer import Option
 
 from elmbench.cli.app import app
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
+from elmbench.cli.progress import show_reading, show_wait
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder, check_outputs
@@ -218,12 +219,14 @@ def _plan(
     if not budget:
         from elmbench.comparison.request import prepare_comparison
 
-        return prepare_comparison(request, options, state.results_dir)
+        return prepare_comparison(request, options, state.results_dir, watch=show_reading)
     from elmbench.comparison.budget import run_within_budget
     from elmbench.runs.execute import compute
 
     carry_out = partial(run_cells, executor=executor, carry_out=compute)
-    return run_within_budget(request, options, state.results_dir, budget, carry_out)
+    return run_within_budget(
+        request, options, state.results_dir, budget, carry_out, watch=show_reading
+    )
 
 
 def _show_data(prepared: PreparedRun) -> None:
@@ -338,7 +341,8 @@ def predict_command(
     """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.comparison.final_model import predict_file
 
-    predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
+    with show_wait(f"predicting the rows of {data}"):
+        predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
     for remark in () if state.quiet else remarks:
         # Also with --json: no line of the output can hold it.
         print(f"{data}: {remark}", file=sys.stderr)

@@ -8,7 +8,8 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from elmbench.cli.options import state
@@ -16,6 +17,7 @@ from elmbench.errors import amount
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
+    from elmbench.datasets.user_data import UserData
     from elmbench.execution.engine import Event
     from elmbench.execution.executors import Executor
     from elmbench.runs.prepare import PreparedRun
@@ -143,6 +145,28 @@ def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
     console = EscapingConsole(sys.stderr)
     is_hidden = state.silent or len(tables) < 2 or not console.is_interactive
     return track(tables, "tables", console=console, transient=True, disable=is_hidden)
+
+
+def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
+    """Yield a user's data, and show on a terminal that they are read meanwhile."""
+    for one in data:
+        with show_wait(f"reading {one.title or one.location}"):
+            yield one
+
+
+@contextmanager
+def show_wait(text: str) -> Iterator[None]:
+    """Show on a terminal what takes its time, as long as it does."""
+    from rich.text import Text
+
+    from elmbench.cli.console import EscapingConsole
+
+    console = EscapingConsole(sys.stderr)
+    if state.silent or not console.is_interactive:
+        yield
+        return
+    with console.status(Text(text)):
+        yield
 
 
 def duration(seconds: float) -> str:

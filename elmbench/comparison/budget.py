@@ -19,6 +19,7 @@ import pandas as pd
 from elmbench.comparison.request import (
     TUNE_ROWS,
     ComparisonRequest,
+    WatchData,
     describe_data,
     plan_comparison,
 )
@@ -49,6 +50,7 @@ def run_within_budget(
     results_dir: Path,
     budget: str,
     carry_out: Callable[[PreparedRun], object],
+    watch: WatchData = iter,
 ) -> PreparedRun:
     """Compute as much of a comparison as fits a time limit, and return the plan of that part, which
     is complete.
@@ -57,10 +59,10 @@ def run_within_budget(
     the stored results.
 
     `budget`: a duration, such as "10min". No work begins after it, and running work is stopped
-    then. `carry_out`: carries out a plan.
+    then. `carry_out`: carries out a plan. `watch`: shows that the data are read.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
-    specs = describe_data(comparison.data)
+    specs = describe_data(watch(comparison.data))
     race = _Race(
         comparison=comparison,
         specs=specs,

@@ -1,6 +1,6 @@
 """A comparison of models on a user's data: an experiment in memory, and its plan."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -96,13 +96,21 @@ class ComparisonRequest:
     train_rows: Mapping[str, int] = field(default_factory=dict)
 
 
+#: Yields the data that it is given, and shows that they are read meanwhile.
+WatchData = Callable[[Iterable[UserData]], Iterable[UserData]]
+
+
 def prepare_comparison(
-    comparison: ComparisonRequest, options: RunOptions, results_dir: Path
+    comparison: ComparisonRequest,
+    options: RunOptions,
+    results_dir: Path,
+    watch: WatchData = iter,
 ) -> PreparedRun:
     """Describe the data of a comparison and plan it; raise ElmbenchError if the data or the request
     cannot be used.
     """
-    return plan_comparison(comparison, describe_data(comparison.data), options, results_dir)
+    specs = describe_data(watch(comparison.data))
+    return plan_comparison(comparison, specs, options, results_dir)
 
 
 def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:

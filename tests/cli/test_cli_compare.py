@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from filelock import lock_descriptor
 from made_cells import predictions, predictions_of_fit
+from rich.console import Console
 
 from elmbench.comparison import request as comparison
 from elmbench.comparison.request import ComparisonRequest
@@ -424,3 +425,23 @@ def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop:
         result.out.split()
     )
     elmbench("compare", shop, "-m", "ridge", "--budget", "soon", "--dry-run", code=2)
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(("options", "shown"), [([], True), (["-q"], False)])
+def test_a_terminal_shows_that_a_file_is_read(
+    elmbench: Callable,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    shown: bool,
+) -> None:
+    texts: list[str] = []
+    show = Console.status
+    monkeypatch.setattr(
+        Console, "status", lambda console, text: texts.append(str(text)) or show(console, text)
+    )
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    elmbench("compare", shop, "-t", "buys", "-m", "ridge", *options)
+    assert texts == [f"reading {shop}"] * shown
