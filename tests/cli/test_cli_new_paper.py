@@ -38,7 +38,7 @@ def commands_in(text: str) -> list[str]:
     return [line.partition("#")[0].strip() for line in lines]
 
 
-def run_in(folder: Path, command: str) -> str:
+def run_in(folder: Path, command: str, *, code: int = 0) -> str:
     """Run a command in a process of its own, since it loads the plug-in of the folder."""
     program, *words = command.split()
     assert program == "elmbench"
@@ -53,40 +53,60 @@ def run_in(folder: Path, command: str) -> str:
         text=True,
         encoding="utf-8",
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
-def test_the_folder_of_a_new_paper_runs_as_it_is(elmbench: Callable) -> None:
-    printed = elmbench("new-paper", "miller-2020").out
-    folder = Path("miller-2020").resolve()
+@pytest.fixture(scope="module")
+def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a new paper after the printed commands, whose output is in
+    `said.json` beside it.
+    """
+    parent = tmp_path_factory.mktemp("papers")
+    printed = run_in(parent, "elmbench new-paper miller-2020")
+    folder = parent / "miller-2020"
     assert files_below(folder) == FILES
-    assert [path.name for path in folder.parent.iterdir()] == ["miller-2020"]
+    assert [path.name for path in parent.iterdir()] == ["miller-2020"]
     assert "  cd miller-2020\n" in printed
     assert [command.split()[1] for command in commands_in(printed)] == ["validate", "run", "check"]
     said = {command: run_in(folder, command) for command in commands_in(printed)}
-    assert said["elmbench validate"].startswith("valid: 1 data sets, 1 experiments")
+    (parent / "said.json").write_text(json.dumps(said), "utf-8")
+    return folder
 
+
+def test_the_printed_commands_judge_a_real_run(new_folder: Path) -> None:
+    said = json.loads((new_folder.parent / "said.json").read_text("utf-8"))
+    assert said["elmbench validate"].startswith("valid: 1 data sets, 1 experiments")
     # The rows that each model gets right, of 178, as scikit-learn's leave-one-out counts them.
-    results = folder / "elmbench-results" / "fast" / "miller-2020" / "table1"
+    results = new_folder / "elmbench-results" / "fast" / "miller-2020" / "table1"
     cells = pd.read_csv(results / "cells.csv")
     assert set(cells["status"]) == {"ok"}
-    assert cells.groupby("model")["accuracy"].sum().to_dict() == {
-        "1NN": 170,
-        "LDA": 176,
-        "QDA": 177,
-    }
+    right = cells.groupby("model")["accuracy"].sum()
+    assert right.to_dict() == {"1NN": 170, "LDA": 176, "QDA": 177}
     text = said["elmbench check --against published"]
     assert "miller-2020: Table 1 holds." in text
     assert "4 published values: 2 = exact, 1 ≈ close, 1 – no data." in text
 
-    workflow = (folder / ".github" / "workflows" / "check.yml").read_text("utf-8")
-    readme = (folder / "README.md").read_text("utf-8")
-    others = {*commands_in(workflow), *commands_in(readme)} - set(said)
-    assert "elmbench check --against published --strict" in others
-    assert "elmbench table miller-2020/table1" in others
-    for command in sorted(others):
-        assert run_in(folder, command)
+
+@pytest.mark.exhaustive
+def test_all_commands_of_the_folder_run_and_the_workflow_fails_on_another_print(
+    new_folder: Path,
+) -> None:
+    workflow = (new_folder / ".github" / "workflows" / "check.yml").read_text("utf-8")
+    readme = (new_folder / "README.md").read_text("utf-8")
+    commands = {*commands_in(workflow), *commands_in(readme)}
+    assert "elmbench check --against published --strict" in commands
+    assert "elmbench table miller-2020/table1" in commands
+    for command in sorted(commands):
+        assert run_in(new_folder, command)
+    # With the values of two models exchanged in print, the last command of the workflow fails.
+    table = new_folder / "experiments" / "miller-2020" / "table1.csv"
+    content = table.read_text("utf-8")
+    values = pd.read_csv(table, index_col="model", keep_default_na=False)
+    values.loc[["LDA", "1NN"], "value"] = values.loc[["1NN", "LDA"], "value"].to_numpy()
+    values.to_csv(table)
+    run_in(new_folder, commands_in(workflow)[-1], code=1)
+    table.write_text(content, "utf-8")
 
 
 def test_the_guide_starts_with_the_printed_commands(elmbench: Callable) -> None:
@@ -129,6 +149,14 @@ def test_a_key_that_is_not_valid_is_refused(elmbench: Callable, key: str) -> Non
     assert error.startswith("error: '")
     assert "cannot be the key of a paper\nExpected: lower-case letters and digits" in error
     assert "\nNext: type another key, such as: elmbench new-paper miller-2020\n" in error
+    assert list(Path().iterdir()) == []
+
+
+def test_the_name_of_tables_without_a_paper_is_refused(elmbench: Callable) -> None:
+    error = elmbench("new-paper", "own", code=2).err
+    assert error.startswith(
+        "error: 'own' cannot be the key of a paper\nExpected: a key besides own"
+    )
     assert list(Path().iterdir()) == []
 
 

@@ -27,6 +27,8 @@ _FILES = (
 #: Words that a hyphen joins; a key is a part of ids and the name of folders.
 _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_KEY = 60
+#: The first word in the ids of tables that belong to no paper.
+_WITHOUT_PAPER = "own"
 #: The commands to type in the folder of a new paper.
 COMMANDS = ("elmbench validate", "elmbench run --all", "elmbench check --against published")
 
@@ -63,12 +65,19 @@ def _fill_in(name: str, key: str) -> str:
 
 def _check_key(key: str) -> None:
     if not _KEY.fullmatch(key) or len(key) > _LONGEST_KEY:
-        raise ElmbenchError(
-            f"{shortened(key)!r} cannot be the key of a paper",
-            expected="lower-case letters and digits, in words that single hyphens join, of at most "
-            f"{_LONGEST_KEY} characters",
-            next_step="type another key, such as: elmbench new-paper miller-2020",
+        expected = (
+            "lower-case letters and digits, in words that single hyphens join, of at most "
+            f"{_LONGEST_KEY} characters"
         )
+    elif key == _WITHOUT_PAPER:
+        expected = f"a key besides {_WITHOUT_PAPER}, which stands for tables that have no paper"
+    else:
+        return
+    raise ElmbenchError(
+        f"{shortened(key)!r} cannot be the key of a paper",
+        expected=expected,
+        next_step="type another key, such as: elmbench new-paper miller-2020",
+    )
 
 
 def _check_empty(folder: Path) -> None:
