@@ -108,6 +108,16 @@ def test_all_commands_of_the_folder_run_and_the_workflow_fails_on_another_print(
     run_in(new_folder, commands_in(workflow)[-1], code=1)
     table.write_text(content, "utf-8")
 
+    # The site is about this paper alone.
+    site = folder / "elmbench-results" / "site"
+    first_page = (site / "index.html").read_text("utf-8")
+    assert "reruns the tables of 1 paper, on the data that it used." in first_page
+    assert "Aeberhard et al. 1992" in first_page
+    assert "extreme learning" not in first_page
+    data_page = (site / "datasets.html").read_text("utf-8")
+    assert "Wines of three cultivators" in data_page
+    assert "Sylva" not in data_page
+
 
 def test_the_guide_starts_with_the_printed_commands(elmbench: Callable) -> None:
     printed = elmbench("new-paper", "miller").out.partition("next:\n")[2]

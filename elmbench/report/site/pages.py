@@ -11,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from elmbench.errors import amount
 from elmbench.judging.published_values import facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
@@ -42,6 +43,7 @@ from elmbench.report.verdict_sentences import (
     table_sentence,
 )
 from elmbench.results.cells import csv
+from elmbench.specs.catalogue import is_project
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.tables.drawing import words_for
 from elmbench.terminal import escape
@@ -107,10 +109,21 @@ def _overview_pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]
         papers,
         total=total,
         facts=facts_sentence(facts),
+        is_of_suite=all(table.file.is_of_suite for paper in papers for table in paper.tables),
         table_states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
     )
     for name, _ in _TOPICS:
-        yield _page(name, name, papers, datasets=load_dataset_specs().values())
+        yield _page(name, name, papers, datasets=_datasets_of(papers))
+
+
+def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
+    """Return all data sets or, in a project, those that its tables name."""
+    specs = list(load_dataset_specs().values())
+    if not is_project():
+        return specs
+    tables = (table for paper in papers for table in paper.tables)
+    named = {name for table in tables for name in table.file.spec.datasets}
+    return [spec for spec in specs if spec.name in named]
 
 
 def _paper_pages(paper: PaperResults, papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
@@ -294,6 +307,7 @@ def environment() -> Environment:
     )
     tables = claims_table, gains_table, datasets_table, reading_table
     parts = (
+        amount,
         address,
         sections_of,
         rank_diagrams,

@@ -61,7 +61,8 @@ def name_of(paper: Paper) -> str:
 
 def authors_of(paper: Paper) -> str:
     """Return the surnames of the authors and the year, as in a citation."""
-    surnames = [author.split()[-1] for author in paper.authors.split(",") if author.strip()]
+    authors = re.split(",| and ", paper.authors)
+    surnames = [author.split()[-1] for author in authors if author.strip()]
     names = f"{surnames[0]} et al." if len(surnames) > 2 else " & ".join(surnames)
     return f"{names} {paper.year}"
 
