@@ -162,7 +162,9 @@ def validate_command() -> None:
 
     datasets, experiments = validate_specs()
     counts = {"datasets": datasets, "experiments": experiments}
-    state.emit(counts, f"valid: {datasets} data sets, {experiments} experiments")
+    state.emit(
+        counts, f"valid: {amount(datasets, 'data set')}, {amount(experiments, 'experiment')}"
+    )
 
 
 @app.command("new-paper")

@@ -76,7 +76,7 @@ def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_printed_commands_judge_a_real_run(new_folder: Path) -> None:
     said = json.loads((new_folder.parent / "said.json").read_text("utf-8"))
-    assert said["elmbench validate"].startswith("valid: 1 data sets, 1 experiments")
+    assert said["elmbench validate"].startswith("valid: 1 data set, 1 experiment\n")
     # The rows that each model gets right, of 178, as scikit-learn's leave-one-out counts them.
     results = new_folder / "elmbench-results" / "fast" / "miller-2020" / "table1"
     cells = pd.read_csv(results / "cells.csv")
@@ -109,7 +109,7 @@ def test_all_commands_of_the_folder_run_and_the_workflow_fails_on_another_print(
     table.write_text(content, "utf-8")
 
     # The site is about this paper alone.
-    site = folder / "elmbench-results" / "site"
+    site = new_folder / "elmbench-results" / "site"
     first_page = (site / "index.html").read_text("utf-8")
     assert "reruns the tables of 1 paper, on the data that it used." in first_page
     assert "Aeberhard et al. 1992" in first_page
