@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -118,6 +119,9 @@ class State:
             text = re.sub(r" --plugin \S+", "", text)
         if not self.typed:
             return text
+        words = shlex.split(self.typed)
+        for option, value in zip(words[::2], words[1::2], strict=False):
+            text = text.replace(f" {shlex.join([option, value])}", "")
         names = "|".join(self.commands)
         with_options = f"elmbench {self.typed} "
         return re.sub(rf"\belmbench (?=({names})\b)", lambda _: with_options, text)

@@ -24,7 +24,7 @@ class Mine(LogisticRegression):
 MODELS = {"mine": Mine}
 '''
 VERBS = [
-    "run", "compare", "predict", "list", "show", "validate", "env",
+    "run", "compare", "predict", "list", "show", "validate", "new-paper", "env",
     "status", "merge", "table", "check", "report", "baseline", "data",
 ]  # fmt: skip
 COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
@@ -96,6 +96,12 @@ def test_commands_in_messages_have_the_options_that_were_typed(
     )
     assert elmbench("status", *options[:2]).out.endswith(
         "next: elmbench --results-dir run run table4\n"
+    )
+    # Stored commands have the options that were typed behind them.
+    state.typed = "--results-dir 'my run'"
+    typed = f"elmbench {state.typed} compare a.csv"
+    assert state.complete("elmbench compare a.csv --results-dir 'my run' --save m.joblib") == (
+        f"{typed} --save m.joblib"
     )
     state.typed = "--plugin 'my plugins/p.py'"
     assert (
