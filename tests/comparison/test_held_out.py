@@ -186,7 +186,7 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
             assert np.abs(plain.decision_function(data.X_test) - lines["decision"]).max() > 1e-3
         elif isinstance(work, Search):
             solvers = run.store.result(work.key)["solvers"]
-            assert solvers["clone and fit"] == len(work.grid) * 3
+            assert solvers["clone and fit"] == work.grid.n_candidates * 3
     best = fit_final(run, results, "logistic-regression")
     X, y = best[:-1].transform(frame[["age", "colour"]]), frame["buys"]
     by_hand = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=frame["heavy"])
