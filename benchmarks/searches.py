@@ -24,7 +24,7 @@ from benchmarks.problems import (
 from elmbench import PathSearchCV
 from elmbench.errors import DataUnavailableError
 from elmbench.models import KELMClassifier
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.scoring import best
 
 #: Seconds from which a side is measured on a subset of the candidates, for half of them.
@@ -60,7 +60,7 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
     Choice and scores are compared on the candidates of both. `facts` are other arguments of
     `make_record`.
     """
-    points = CandidateGrid(grid).candidates()
+    points = SearchGrid(grid).candidates()
     order = np.random.default_rng(0).permutation(len(points))
     sides.ours(problem, points[:2])  # loads and compiles
     pilot = [points[i] for i in order[:3]]

@@ -23,7 +23,7 @@ from elmbench.runs.execute import execute
 from elmbench.runs.planning import make_plan
 from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.catalogue import find_experiment
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
@@ -67,7 +67,7 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
     values = grid[last]
     numbers = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
     thin = grid | {last: [values[i] for i in numbers]}
-    return replace(work, paths=False, grid=CandidateGrid(thin)), len(numbers) / len(values)
+    return replace(work, paths=False, grid=SearchGrid(thin)), len(numbers) / len(values)
 
 
 def measure(works: Works, data_dir: str | None) -> pd.DataFrame:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.execution.store import Store
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.plan import Cell
 
-WORK = Choice(CandidateGrid({"C": [1.0]}), None, ("a",))
-OTHER = Choice(CandidateGrid({"C": [2.0]}), None, ("a",))
+WORK = Choice(SearchGrid({"C": [1.0]}), None, ("a",))
+OTHER = Choice(SearchGrid({"C": [2.0]}), None, ("a",))
 KEY = WORK.key
 RESULT = {"status": "ok", "reason": "", "measured": {"mcc": 0.25}, "warnings": ["ü"]}
 

@@ -256,17 +256,11 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
     state.say(*_conclusion(results))
     if outputs.model is not None:
         _save_best(prepared, results, outputs.model)
-    elif len(results.resolved.datasets) == 1 and _has_model_to_save(results):
+        return
+    from elmbench.comparison.final_model import find_best
+
+    if len(results.resolved.datasets) == 1 and find_best(results) is not None:
         state.say(f"next: {prepared.options.command} --save best.joblib")
-
-
-def _has_model_to_save(results: Results) -> bool:
-    """Return True if a cell of a model that uses the features ended ok."""
-    from elmbench.evaluation.score_comparison import dummies
-    from elmbench.judging.verdict_words import COMPLETE
-
-    cells = results.cells[results.cells["status"] == COMPLETE]
-    return bool(set(cells["model"]) - {*dummies(results.resolved)})
 
 
 def _conclusion(results: Results) -> list[str]:

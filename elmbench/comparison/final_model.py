@@ -125,25 +125,32 @@ class BestModel:
 
 
 def choose_best(results: Results) -> BestModel:
-    """Return the best model of a comparison on one data set, or the only one.
+    """Return the best model of a comparison on one data set, or the only one; raise ElmbenchError
+    if no model has a rank.
+    """
+    best = find_best(results)
+    if best is None:
+        (spec,) = results.resolved.datasets.values()
+        raise ElmbenchError(
+            f"no model but the dummy has ended on all folds of {spec.title}",
+            expected="a model to keep",
+            next_step="elmbench status shows how the cells ended",
+        )
+    return best
 
-    Raises ElmbenchError if no model has a rank.
+
+def find_best(results: Results) -> BestModel | None:
+    """Return the best model of a comparison on one data set, or the only one; None if no model has
+    a rank.
     """
     resolved = results.resolved
-    (spec,) = resolved.datasets.values()
-    order = rank_models(results.summary, spec.name, resolved)
+    (name,) = resolved.datasets
+    order = rank_models(results.summary, name, resolved)
     if order.models:
         reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
         return BestModel(order.models[0], reason)
     columns = [*resolved.spec.models]
-    if len(columns) == 1:
-        return BestModel(columns[0], "the only model")
-    problem = f"no model but the dummy has ended on all folds of {spec.title}"
-    raise ElmbenchError(
-        problem,
-        expected="a model to keep",
-        next_step="elmbench status shows how the cells ended",
-    )
+    return BestModel(columns[0], "the only model") if len(columns) == 1 else None
 
 
 def fitted_rows(results: Results) -> str:

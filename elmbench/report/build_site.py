@@ -4,20 +4,14 @@ a site.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.registry import registry
 from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
 from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
-from elmbench.specs.files import spec_root
 from elmbench.specs.profiles import COMPARE
 
 if TYPE_CHECKING:
@@ -36,14 +30,14 @@ def build_report(
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
     site = SiteFolder(folder or dirs.user / "site", force)
-    digest = _digest(dirs)
-    if not site.is_current(digest):
+    cache = PageCache(dirs)
+    if not site.is_current(cache.digest):
         site.check()
         # matplotlib and jinja2 take a second to import.
         from elmbench.report.site.pages import site_files
 
-        files = site_files(gather(dirs, watch), PageCache(dirs).texts)
-        site.replace(files, digest)
+        files = site_files(gather(dirs, watch), cache.texts)
+        site.replace(files, cache.digest)
     return site.path / FIRST_PAGE
 
 
@@ -73,24 +67,3 @@ def comparisons_in(results_dir: Path) -> list[str]:
     return sorted(
         f"own/{path.parent.name}" for path in (results_dir / COMPARE / "own").glob("*/cells.csv")
     )
-
-
-def _digest(dirs: ResultsDirs) -> str:
-    """Return a hash of the results, the specifications and the code."""
-    folders = [Path(elmbench.__file__).parent, spec_root() / "experiments"]
-    paths = [spec_root() / "datasets.yaml"]
-    paths += [
-        path
-        for folder in folders
-        for path in folder.rglob("*.*")
-        if "__pycache__" not in path.parts
-    ]
-    paths += [path for file in load_catalogue().values() for path in file.path.parent.glob("*.*")]
-    for results in filter(None, (dirs.user, dirs.committed)):
-        paths += [path for profile in PROFILES for path in (results / profile).glob("*/*/*.*")]
-    models = [(entry.name, entry.origin) for entry in registry().values()]
-    digest = hashlib.sha256(json.dumps([str(dirs), models]).encode())
-    for path in sorted(set(paths)):
-        if path.is_file():
-            digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()

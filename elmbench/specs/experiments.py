@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
@@ -46,12 +46,12 @@ def _check_names(statement: str, names: Iterable[str], allowed: Collection[str])
 
 
 #: Names of hyperparameters in the grid of the table, or a grid of the column's own.
-Searched = tuple[str, ...] | CandidateGrid
+Searched = tuple[str, ...] | SearchGrid
 
 
 def names_of(search: Searched) -> tuple[str, ...]:
     """Return the names of the hyperparameters that are searched."""
-    return tuple(search.names) if isinstance(search, CandidateGrid) else search
+    return tuple(search.names) if isinstance(search, SearchGrid) else search
 
 
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
@@ -67,7 +67,7 @@ class ModelOverride(Spec):
 
     def thin(self, step: int) -> ModelOverride:
         """Return the changes with every `step`-th value of a grid of their own."""
-        if not isinstance(self.search, CandidateGrid):
+        if not isinstance(self.search, SearchGrid):
             return self
         return self.model_copy(update={"search": self.search.thin(step)})
 
@@ -119,7 +119,7 @@ class ModelColumn(Spec):
     def thin(self, step: int) -> ModelColumn:
         """Return the column with every `step`-th value of grids of its own."""
         overrides = {name: override.thin(step) for name, override in self.overrides.items()}
-        if not isinstance(self.search, CandidateGrid):
+        if not isinstance(self.search, SearchGrid):
             return self.model_copy(update={"overrides": overrides})
         return self.model_copy(update={"search": self.search.thin(step), "overrides": overrides})
 
@@ -280,7 +280,7 @@ class Experiment(Spec):
     #: Options of generated data, by data set.
     data: dict[str, dict[str, float]] = Field(default_factory=dict)
     protocol: Protocol
-    grids: CandidateGrid = Field(default_factory=lambda: CandidateGrid({}))
+    grids: SearchGrid = Field(default_factory=lambda: SearchGrid({}))
     models: dict[str, ModelColumn] = Field(default_factory=dict)
     #: The kind of table, by its name (`elmbench.tables`).
     layout: str = "metrics"
@@ -305,9 +305,9 @@ class Experiment(Spec):
     def paper(self) -> str:
         return self.id.split("/")[0]
 
-    def grid_of(self, model: ModelColumn) -> CandidateGrid:
+    def grid_of(self, model: ModelColumn) -> SearchGrid:
         """Return the grid of the hyperparameters that a column searches."""
-        grid = model.search if isinstance(model.search, CandidateGrid) else self.grids
+        grid = model.search if isinstance(model.search, SearchGrid) else self.grids
         return grid.select(model.searched)
 
     @model_validator(mode="after")

@@ -137,7 +137,7 @@ class _Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CandidateGrid:
+class SearchGrid:
     """A grid from the file of a table to the candidates of a search.
 
     A file is parsed once: each hyperparameter has the list of its values from then on.
@@ -219,13 +219,13 @@ class CandidateGrid:
             for combination in itertools.product(*self.values.values())
         ]
 
-    def select(self, names: Iterable[str]) -> CandidateGrid:
+    def select(self, names: Iterable[str]) -> SearchGrid:
         """Return the grid of some of the hyperparameters."""
-        return CandidateGrid({name: self.values[name] for name in names})
+        return SearchGrid({name: self.values[name] for name in names})
 
-    def thin(self, step: int) -> CandidateGrid:
+    def thin(self, step: int) -> SearchGrid:
         """Return the grid of every `step`-th value of each hyperparameter, the first included."""
-        return CandidateGrid({name: values[::step] for name, values in self.values.items()})
+        return SearchGrid({name: values[::step] for name, values in self.values.items()})
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:

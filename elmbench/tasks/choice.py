@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmbench.evaluation.content import FLAT
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.base import Context, Result, Work, choice_result, finish_result
 from elmbench.tasks.scoring import best
 
@@ -24,7 +24,7 @@ class Choice(Work):
     kind = "choice"
     immediate = True
 
-    grid: CandidateGrid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     given: str | None
     evaluated: tuple[str, ...]
 

@@ -28,7 +28,7 @@ from elmbench.evaluation.folds import FORMAT, DatasetRef, labels_of, load_rows, 
 from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
 from elmbench.tasks.base import (
@@ -74,7 +74,7 @@ class Correlation(Work):
     run_number: int = field(metadata=content_name("run"))
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
-    grid: CandidateGrid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     draws: dict[str, int]
     dcs: str = "corrected"
     format: int = FORMAT

@@ -26,7 +26,7 @@ from elmbench.evaluation.stored_predictions import packed_rows, stored_predictio
 from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
@@ -162,7 +162,7 @@ class Fit(FoldWork):
             self.outer_fold,
             self.model,
             self.params,
-            CandidateGrid({}),
+            SearchGrid({}),
             self.chosen,
             inner=self.calibrate,
         )

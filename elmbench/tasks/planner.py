@@ -17,7 +17,7 @@ from elmbench.registry import check_parameters, find_model, has_method, model_ve
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import ModelColumn
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
@@ -237,7 +237,7 @@ class DatasetPlanner:
         ancestors = self.with_ancestors(parent) if parent else []
         return [*ancestors, column]
 
-    def grid(self, column: str) -> CandidateGrid:
+    def grid(self, column: str) -> SearchGrid:
         """Return the grid that the column itself searches; without names if it searches none."""
         return self.resolved.spec.grid_of(self.models[column])
 

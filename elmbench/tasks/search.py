@@ -17,7 +17,7 @@ from elmbench.lazy import LazyModule
 from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import (
     OVERHEAD,
@@ -45,7 +45,7 @@ class GridWork(FoldWork):
     candidate separately, even if the model can share work between candidates.
     """
 
-    grid: CandidateGrid = field(metadata=FLAT)
+    grid: SearchGrid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)
 

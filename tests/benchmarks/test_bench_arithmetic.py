@@ -14,7 +14,7 @@ from benchmarks import measure, searches
 from benchmarks.measure import Rounds, in_turn, make_record
 from benchmarks.problems import Problem, digits, kernel_ridge, mackey_glass, search_of
 from benchmarks.searches import Sides, compare, least_operations
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 
 pytestmark = pytest.mark.exhaustive
 
@@ -118,7 +118,7 @@ def test_sides_give_the_same_scores(
     ours: Any, theirs: Any, grid: dict[str, list[Any]], kind: str
 ) -> None:
     problem = digits(90) if kind == "two" else mackey_glass(90)
-    every = CandidateGrid(grid).candidates()
+    every = SearchGrid(grid).candidates()
     scores = ours(problem, every)
     assert scores.shape == (6, 3)
     assert len(np.unique(scores)) > 4

@@ -20,7 +20,7 @@ from elmbench.comparison.request import MODELS
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.predictions import sigmoids
 from elmbench.numerics.seeds import generator
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.search import Search
 
@@ -129,7 +129,7 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
             work.outer_fold,
             work.model,
             work.params,
-            CandidateGrid({}),
+            SearchGrid({}),
             work.chosen,
             inner=work.calibrate,
         )

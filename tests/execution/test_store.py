@@ -25,11 +25,11 @@ from random_examples import examples
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.plan import Cell
 
-CHOICES = [Choice(CandidateGrid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
+CHOICES = [Choice(SearchGrid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
 
 # --- Records
 # -----------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class _Negative(Choice):
 
 @pytest.mark.parametrize("kind", [_Uncountable, _Negative])
 def test_work_without_a_usable_number_of_fits_is_stored(store: Store, kind: type[Choice]) -> None:
-    work = kind(CandidateGrid({"C": [1.0]}), None, ("a",))
+    work = kind(SearchGrid({"C": [1.0]}), None, ("a",))
     store.put(work, RESULT, "e")
     record = again(store).get(work.key)
     assert record is not None

@@ -13,7 +13,7 @@ from random_examples import examples
 from sklearn.model_selection import ParameterGrid
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import CandidateGrid, ValueRange
+from elmbench.specs.grids import SearchGrid, ValueRange
 from elmbench.specs.limits import Limits, byte_text, parse_limits
 from elmbench.specs.measures import Measure, WrittenMeasure, log2_of
 
@@ -62,7 +62,7 @@ def test_a_range_in_decimals_is_exact(
 def test_a_value_may_be_a_list() -> None:
     one, two = [["rbf", {"gamma": 0.5}]], [["rbf", {"gamma": 2}], ["linear", {}]]
     assert values([one, two]) == values({"values": [one, two]}) == [one, two]
-    grid = CandidateGrid({"kernels": values([one, two]), "C": [1, 10]})
+    grid = SearchGrid({"kernels": values([one, two]), "C": [1, 10]})
     assert grid.thin(2).values == {"kernels": [one], "C": [1]}
     result = grid.candidates()
     assert result[1:3] == [{"kernels": one, "C": 10}, {"kernels": two, "C": 1}]
@@ -102,15 +102,15 @@ def test_what_is_no_grid(content: Any, message: str) -> None:
 
 @pytest.mark.parametrize("every", [1, 2, 3, 100])
 def test_thinning_keeps_the_first_and_every_nth(every: int) -> None:
-    grid = CandidateGrid({"gamma": values({"powers-of-2": [0, 9]}), "C": [5]})
+    grid = SearchGrid({"gamma": values({"powers-of-2": [0, 9]}), "C": [5]})
     thinned = {"gamma": [2.0**e for e in range(0, 10, every)], "C": [5]}
     assert grid.thin(every).values == thinned
 
 
 def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     grid = {"gamma": [1.0, 2.0], "C": [8.0, 4.0, 2.0]}
-    result = CandidateGrid(grid).candidates()
-    assert len(result) == CandidateGrid(grid).n_candidates
+    result = SearchGrid(grid).candidates()
+    assert len(result) == SearchGrid(grid).n_candidates
     assert [(c["gamma"], c["C"]) for c in result] == [
         (1, 8),
         (1, 4),
@@ -122,22 +122,22 @@ def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     assert sorted(result, key=str) == sorted(
         ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid})
     )
-    assert CandidateGrid({}).candidates() == [{}]
+    assert SearchGrid({}).candidates() == [{}]
 
 
 def test_the_largest_grids() -> None:
     assert len(values({"from": 1, "to": 10_000, "step": 1})) == 10_000
     assert values({"powers-of-10": [-300, 300], "step": 300}) == [1e-300, 1.0, 1e300]
     with pytest.raises(ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"):
-        CandidateGrid({name: list(range(1000)) for name in "abc"}).candidates()
+        SearchGrid({name: list(range(1000)) for name in "abc"}).candidates()
 
 
 def test_a_grid_is_read_once_and_shown_as_it_is_written() -> None:
     """It is equal to the grid of the same values; a part of it and a thinned one show values."""
     written = {"C": {"powers-of-2": [-1, 1]}, "n_hidden": {"from": 10.0, "to": 20.0, "step": 5.0}}
-    reader = TypeAdapter(CandidateGrid)
+    reader = TypeAdapter(SearchGrid)
     grid = reader.validate_python(written)
-    assert grid == CandidateGrid({"C": [0.5, 1.0, 2.0], "n_hidden": [10, 15, 20]})
+    assert grid == SearchGrid({"C": [0.5, 1.0, 2.0], "n_hidden": [10, 15, 20]})
     options: dict[str, Any] = {"mode": "json", "by_alias": True, "exclude_none": True}
     assert reader.dump_python(grid, **options) == written
     part = grid.select(["n_hidden"]).thin(2)
@@ -146,10 +146,10 @@ def test_a_grid_is_read_once_and_shown_as_it_is_written() -> None:
 
 
 def test_the_order_of_a_grid_is_part_of_its_content() -> None:
-    grid = CandidateGrid({"gamma": [1.0, 2.0], "C": [8.0]})
+    grid = SearchGrid({"gamma": [1.0, 2.0], "C": [8.0]})
     content = {"grid": {"C": [8.0], "gamma": [1.0, 2.0]}, "grid_order": ["gamma", "C"]}
     assert grid.content() == content
-    assert CandidateGrid.from_content(content).names == grid.names == ["gamma", "C"]
+    assert SearchGrid.from_content(content).names == grid.names == ["gamma", "C"]
 
 
 READ = TypeAdapter(WrittenMeasure).validate_python

@@ -19,7 +19,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 
 
 def brute_force(negative: np.ndarray, positive: np.ndarray) -> dict[str, float]:
@@ -81,7 +81,7 @@ def test_the_choice_is_brute_force_over_the_training_rows(
     factory = find_model(model).factory("classification")
     seed = {} if model in ("k-elm", "svm") else {"random_state": model_seed(unit)}
     result = []
-    for candidate in CandidateGrid(grid).candidates():
+    for candidate in SearchGrid(grid).candidates():
         projections = factory(**candidate, **seed).fit(X, y).decision_function(X)
         result.append(brute_force(projections[y < 0], projections[y > 0]))
     for criterion, dcs in FORMS:
@@ -90,7 +90,7 @@ def test_the_choice_is_brute_force_over_the_training_rows(
         assert chosen["scores"] == pytest.approx(expected, rel=1e-6)
         assert chosen["params"] == {
             "budget": 3,
-            **CandidateGrid(grid).candidates()[int(np.argmax(expected))],
+            **SearchGrid(grid).candidates()[int(np.argmax(expected))],
         }
         assert chosen["seconds"] == evaluated["seconds"] > 0
 

@@ -25,7 +25,7 @@ from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, K
 from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
-from elmbench.specs.grids import CandidateGrid
+from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
 
 
@@ -117,12 +117,11 @@ def test_nested_is_brute_force_over_the_inner_folds(make_unit: MakeUnit, dataset
     result = do(unit, {})
     model, sign = (KELMRegressor, -1) if dataset == "real" else (KELMClassifier, 1)
     means = mean_scores(
-        unit, [model(**candidate) for candidate in CandidateGrid(unit["grid"]).candidates()]
+        unit, [model(**candidate) for candidate in SearchGrid(unit["grid"]).candidates()]
     )
     assert result["scores"] == pytest.approx([sign * mean for mean in means], abs=1e-8)
     assert (
-        result["params"]
-        == CandidateGrid(unit["grid"]).candidates()[int(np.argmax(result["scores"]))]
+        result["params"] == SearchGrid(unit["grid"]).candidates()[int(np.argmax(result["scores"]))]
     )
     assert result["seconds"] > 0
 
@@ -230,7 +229,7 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
         for fold in range(3)
     ]
     evaluated = [evaluate(unit, {}) for unit in units]
-    grid = CandidateGrid(units[0]["grid"]).candidates()
+    grid = SearchGrid(units[0]["grid"]).candidates()
     means = np.zeros(len(grid))
     for unit, part in zip(units, evaluated, strict=True):
         data = fold_data(unit)

@@ -55,6 +55,13 @@ class PageCache:
         return texts
 
     @cached_property
+    def digest(self) -> str:
+        """A hash of all that the site depends on, which names the models of plug-ins too."""
+        models = [(entry.name, entry.origin) for entry in registry().values()]
+        parts = [str(self.dirs), models, self._key("*")]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @cached_property
     def _is_usable(self) -> bool:
         """True if no plug-in is loaded: the code of a plug-in may depend on anything."""
         are_built_in = all(entry.origin == ModelEntry.origin for entry in registry().values())
