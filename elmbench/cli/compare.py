@@ -257,7 +257,7 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
     if outputs.model is not None:
         _save_best(prepared, results, outputs.model)
         return
-    from elmbench.comparison.final_model import find_best
+    from elmbench.comparison.best_model import find_best
 
     if len(results.resolved.datasets) == 1 and find_best(results) is not None:
         state.say(f"next: {prepared.options.command} --save best.joblib")
@@ -275,8 +275,8 @@ def _conclusion(results: Results) -> list[str]:
 
 def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Fit the best model to all rows but the held-out ones, and write it."""
+    from elmbench.comparison.best_model import choose_best
     from elmbench.comparison.final_model import (
-        choose_best,
         fit_final,
         fitted_rows,
         is_calibrated,

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from elmbench.comparison.best_model import choose_best
 from elmbench.comparison.plots import Kind, plot
 from elmbench.comparison.saved_models import load
 from elmbench.datasets.dataset import Columns, Dataset
@@ -111,46 +112,6 @@ class ComparisonResults(Results):
 
         with loaded_plugins(self.plugins), config_context(transform_output="default"):
             return fit_final(self.run, self, model, self.targets)
-
-
-@dataclass(frozen=True)
-class BestModel:
-    """The best model of a comparison.
-
-    `reason`: why it was chosen.
-    """
-
-    model: str
-    reason: str
-
-
-def choose_best(results: Results) -> BestModel:
-    """Return the best model of a comparison on one data set, or the only one; raise ElmbenchError
-    if no model has a rank.
-    """
-    best = find_best(results)
-    if best is None:
-        (spec,) = results.resolved.datasets.values()
-        raise ElmbenchError(
-            f"no model but the dummy has ended on all folds of {spec.title}",
-            expected="a model to keep",
-            next_step="elmbench status shows how the cells ended",
-        )
-    return best
-
-
-def find_best(results: Results) -> BestModel | None:
-    """Return the best model of a comparison on one data set, or the only one; None if no model has
-    a rank.
-    """
-    resolved = results.resolved
-    (name,) = resolved.datasets
-    order = rank_models(results.summary, name, resolved)
-    if order.models:
-        reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
-        return BestModel(order.models[0], reason)
-    columns = [*resolved.spec.models]
-    return BestModel(columns[0], "the only model") if len(columns) == 1 else None
 
 
 def fitted_rows(results: Results) -> str:

@@ -1,0 +1,47 @@
+"""The choice of the best model of a comparison."""
+
+from dataclasses import dataclass
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.model_order import rank_models
+from elmbench.report.results import Results
+
+
+@dataclass(frozen=True)
+class BestModel:
+    """The best model of a comparison.
+
+    `reason`: why it was chosen.
+    """
+
+    model: str
+    reason: str
+
+
+def choose_best(results: Results) -> BestModel:
+    """Return the best model of a comparison on one data set, or the only one; raise ElmbenchError
+    if no model has a rank.
+    """
+    best = find_best(results)
+    if best is None:
+        (spec,) = results.resolved.datasets.values()
+        raise ElmbenchError(
+            f"no model but the dummy has ended on all folds of {spec.title}",
+            expected="a model to keep",
+            next_step="elmbench status shows how the cells ended",
+        )
+    return best
+
+
+def find_best(results: Results) -> BestModel | None:
+    """Return the best model of a comparison on one data set, or the only one; None if no model has
+    a rank.
+    """
+    resolved = results.resolved
+    (name,) = resolved.datasets
+    order = rank_models(results.summary, name, resolved)
+    if order.models:
+        reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
+        return BestModel(order.models[0], reason)
+    columns = [*resolved.spec.models]
+    return BestModel(columns[0], "the only model") if len(columns) == 1 else None
