@@ -13,13 +13,13 @@ import traceback
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer import Option
-from typer.core import TyperGroup
 
 import elmbench
+from elmbench.cli.help import App, CommandGroup, output_option, path_option, set_placeholders
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import find_project_file
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elmbench.specs.project import Project
 
 
-class _Group(TyperGroup):
+class _Group(CommandGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; errors of its options are in the words of the suite."""
         try:
@@ -60,7 +60,7 @@ def _in_our_words(message: str) -> str:
     return message
 
 
-app = typer.Typer(
+app = App(
     cls=_Group,
     name="elmbench",
     help="Rerun the experiments of five papers on extreme learning machines and check which "
@@ -101,7 +101,7 @@ def options(
     context: typer.Context,
     results_dir: Annotated[
         str | None,
-        Option(
+        path_option(
             metavar="FOLDER",
             envvar="ELMBENCH_RESULTS_DIR",
             help="Results folder (default: elmbench-results).",
@@ -109,19 +109,21 @@ def options(
     ] = None,
     data_dir: Annotated[
         str | None,
-        Option(metavar="FOLDER", envvar="ELMBENCH_DATA_DIR", help="Folder of your data files."),
+        path_option(
+            metavar="FOLDER", envvar="ELMBENCH_DATA_DIR", help="Folder of your data files."
+        ),
     ] = None,
     cache_dir: Annotated[
         str | None,
-        Option(metavar="FOLDER", envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads."),
+        path_option(metavar="FOLDER", envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads."),
     ] = None,
     plugin: Annotated[
         list[Path] | None,
-        Option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable."),
+        path_option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable."),
     ] = None,
     spec_dir: Annotated[
         list[Path] | None,
-        Option(
+        path_option(
             metavar="FOLDER",
             envvar="ELMBENCH_SPEC_DIR",
             help="Folder of your data sets and tables; repeatable.",
@@ -129,16 +131,19 @@ def options(
     ] = None,
     quiet: Annotated[
         bool,
-        Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only."),
+        output_option(
+            "-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only."
+        ),
     ] = False,
     as_json: Annotated[
-        bool, Option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")
+        bool, output_option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")
     ] = False,
     version: Annotated[
         bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
     debug: Annotated[
-        bool, Option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error.")
+        bool,
+        output_option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error."),
     ] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins and your own tables."""
@@ -233,26 +238,6 @@ def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], l
     return front, rest
 
 
-#: The placeholders of values in the help by type; other values are names.
-_PLACEHOLDERS = {int: "N", float: "N", Path: "FILE"}
-
-
-def _set_placeholders(command: Any) -> None:
-    """Give the options of a command and of its own commands placeholders such as FILE, NAME and N,
-    unless they have one.
-    """
-    for option in command.params:
-        annotation = option.type_descriptor.annotation
-        types = {annotation, *get_args(annotation)}
-        has_choices = any(get_origin(one) is Literal for one in (annotation, *types))
-        is_option = option.opts[0].startswith("-") and not option.is_flag
-        if is_option and option.metavar is None and not has_choices:
-            placeholders = [name for kind, name in _PLACEHOLDERS.items() if kind in types]
-            option.metavar = placeholders[0] if placeholders else "NAME"
-    for one in getattr(command, "commands", {}).values():
-        _set_placeholders(one)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -263,7 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
             )  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command: Any = typer.main.get_command(app)
-    _set_placeholders(command)
+    set_placeholders(command)
     front, rest = hoist(arguments, command.params)
     words = front + rest
     flags = {name for option in command.params if option.is_flag for name in option.opts}

@@ -14,6 +14,15 @@ import typer
 from typer import Option
 
 from elmbench.cli.app import app
+from elmbench.cli.help import (
+    OWN_DATA,
+    column_option,
+    execution_option,
+    format_option,
+    model_option,
+    output_option,
+    split_option,
+)
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
 from elmbench.cli.progress import show_reading, show_wait
 from elmbench.cli.run import run_cells, run_prepared, show_plan
@@ -27,70 +36,96 @@ if TYPE_CHECKING:
     from elmbench.runs.prepare import PreparedRun, RunOptions
 
 
-@app.command("compare")
+@app.command("compare", rich_help_panel=OWN_DATA)
 def compare_command(
     data: Annotated[
         list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")
     ],
     target: Annotated[
-        str, Option("-t", "--target", help="Target column; by default by name, or the last one.")
+        str,
+        column_option("-t", "--target", help="Target column; by default by name, or the last one."),
     ] = "",
     model: Annotated[
         Words,
-        Option(
+        model_option(
             "-m",
             "--model",
             help="Models or module:Class; by default up to 15.",
             autocompletion=models,
         ),
     ] = None,
-    grid: Annotated[Words, Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
+    grid: Annotated[
+        Words, model_option(metavar="GRID", help="Grid of a model: 'k-elm: {C: [1, 10]}'.")
+    ] = None,
     task: Annotated[
         Literal["classification", "regression"] | None,
-        Option(metavar="<str>", help="classification or regression; detected by default."),
+        column_option(help="classification or regression; detected by default."),
     ] = None,
-    positive: Annotated[str, Option(help="Positive class; by default the rare or last one.")] = "",
-    metric: Annotated[Words, Option(help="Metrics; the first one selects and ranks.")] = None,
-    folds: Annotated[int | None, Option(min=2, help="Outer folds.  [default: 5]")] = None,
-    runs: Annotated[int, Option(min=1, max=10_000, help="Repeats of the folds.")] = 1,
-    fold: Annotated[str | None, Option(help="Column with the outer fold of each row.")] = None,
-    test: Annotated[str, Option(help="File of held-out rows; DATA is the training part.")] = "",
-    groups: Annotated[str | None, Option(help="Column of groups that stay in one fold.")] = None,
+    positive: Annotated[
+        str, column_option(help="Positive class; by default the rare or last one.")
+    ] = "",
+    metric: Annotated[Words, model_option(help="Metrics; the first one selects and ranks.")] = None,
+    folds: Annotated[int | None, split_option(min=2, help="Outer folds.  [default: 5]")] = None,
+    runs: Annotated[int, split_option(min=1, max=10_000, help="Repeats of the folds.")] = 1,
+    fold: Annotated[
+        str | None, split_option(help="Column with the outer fold of each row.")
+    ] = None,
+    test: Annotated[
+        str, split_option(metavar="FILE", help="File of held-out rows; DATA is the training part.")
+    ] = "",
+    groups: Annotated[
+        str | None, split_option(help="Column of groups that stay in one fold.")
+    ] = None,
     weights: Annotated[
-        str | None, Option(help="Column with the weight of each row in fits.")
+        str | None, column_option(help="Column with the weight of each row in fits.")
     ] = None,
     time_order: Annotated[
-        str | None, Option(help="Column of times; predict later rows from earlier.")
+        str | None, split_option(help="Column of times; predict later rows from earlier.")
     ] = None,
     dates: Annotated[
         Literal["day-first", "month-first"] | None,
-        Option(metavar="<str>", help="Order of 1/2/2023: day-first or month-first."),
+        format_option(help="Order of 1/2/2023: day-first or month-first."),
     ] = None,
-    drop: Annotated[Words, Option(help="Column to leave out; repeatable.")] = None,
-    words: Annotated[Words, Option(help="Column of categories that look like numbers.")] = None,
-    text: Annotated[Words, Option(help="Column of text, whose words become features.")] = None,
+    drop: Annotated[Words, column_option(help="Column to leave out; repeatable.")] = None,
+    words: Annotated[
+        Words, column_option(help="Column of categories that look like numbers.")
+    ] = None,
+    text: Annotated[
+        Words, column_option(help="Column of text, whose words become features.")
+    ] = None,
     drop_missing_target: Annotated[
-        bool, Option("--drop-missing-target", help="Leave out rows without a target.")
+        bool, column_option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
-    sep: Annotated[str, Option(help="Separator of a text table; detected by default.")] = "",
+    sep: Annotated[
+        str, format_option(metavar="MARK", help="Separator of a text table; detected by default.")
+    ] = "",
     decimal: DecimalMark = None,
     header: Annotated[
         bool | None,
-        Option("--header/--no-header", help="Line 1 holds names, or data; detected by default."),
+        format_option(
+            "--header/--no-header", help="Line 1 holds names, or data; detected by default."
+        ),
     ] = None,
     no_impute: Annotated[
-        bool, Option("--no-impute", help="Reject missing values instead of imputing them.")
+        bool, column_option("--no-impute", help="Reject missing values instead of imputing them.")
     ] = False,
-    name: Annotated[str, Option(help="Name of the results; default: the data's.")] = "",
+    name: Annotated[str, output_option(help="Name of the results; default: the data's.")] = "",
     jobs: Jobs = 1,
-    limit: Annotated[str, Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
-    budget: Annotated[str, Option(help="Time limit, such as 10min; few rows first.")] = "",
+    limit: Annotated[
+        str,
+        execution_option(
+            metavar="LIMITS", help="Limit of each search and fit.  [default: time=600s]"
+        ),
+    ] = "",
+    budget: Annotated[
+        str, execution_option(metavar="TIME", help="Time limit, such as 10min; few rows first.")
+    ] = "",
     save: Annotated[
         Path | None,
-        Option(help="Write the model fitted to DATA: .joblib or .skops."),
+        output_option(help="Write the model fitted to DATA: .joblib or .skops."),
     ] = None,
     page: Annotated[
-        Path | None, Option("--html", help="Write a page of tables, charts and importances.")
+        Path | None, output_option("--html", help="Write a page of tables, charts and importances.")
     ] = None,
     dry_run: DryRun = False,
     retry: Retry = False,
@@ -324,7 +359,7 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     state.say(f"written to {path}")
 
 
-@app.command("predict")
+@app.command("predict", rich_help_panel=OWN_DATA)
 def predict_command(
     model: Annotated[
         Path,
@@ -337,7 +372,11 @@ def predict_command(
     ],
     proba: Annotated[bool, Option("--proba", help="Add the probability of each class.")] = False,
     sep: Annotated[
-        str, Option(help="Separator of a text table, such as ';' or tab; detected by default.")
+        str,
+        format_option(
+            metavar="MARK",
+            help="Separator of a text table, such as ';' or tab; detected by default.",
+        ),
     ] = "",
     decimal: DecimalMark = None,
 ) -> None:

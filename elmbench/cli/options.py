@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from elmbench.cli.help import execution_option, format_option, protocol_option
 from elmbench.files import RESULTS_DIR
 from elmbench.lazy import load
 from elmbench.terminal import unescaped
@@ -188,18 +189,21 @@ models = _completion("elmbench.registry:list_models")
 
 Words = list[str] | None
 DecimalMark = Annotated[
-    Literal[".", ","] | None, typer.Option(help="Decimal mark; detected by default.")
+    Literal[".", ","] | None,
+    format_option(metavar="MARK", help="Decimal mark, . or a comma; detected by default."),
 ]
 TABLE = typer.Argument(help="Id or alias, such as table4.", autocompletion=tables)
 DATASET = typer.Argument(help="Name; see `elmbench list datasets`.", autocompletion=datasets)
 Table = Annotated[str | None, TABLE]
 Tables = Annotated[Words, TABLE]
 Datasets = Annotated[Words, DATASET]
-Profile = Annotated[str, typer.Option(help="Part of the protocol: ci, fast or paper.")]
+Profile = Annotated[str, protocol_option(help="Part of the protocol: ci, fast or paper.")]
 #: More workers than this are a typing error: each is a process.
 _MOST_JOBS = 1024
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print the plan with estimated times; run nothing.")
+Jobs = Annotated[
+    int, execution_option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes.")
 ]
-Retry = Annotated[bool, typer.Option("--retry", help="Retry cells that did not end ok.")]
+DryRun = Annotated[
+    bool, execution_option("--dry-run", help="Print the plan with estimated times; run nothing.")
+]
+Retry = Annotated[bool, execution_option("--retry", help="Retry cells that did not end ok.")]

@@ -9,6 +9,15 @@ import typer
 
 from elmbench.cli import options
 from elmbench.cli.app import app
+from elmbench.cli.help import (
+    RERUN,
+    RESULTS,
+    App,
+    CommandGroup,
+    comparison_option,
+    output_option,
+    protocol_option,
+)
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_outputs
@@ -17,13 +26,19 @@ from elmbench.report.writers import FORMATS
 if TYPE_CHECKING:
     from rich.table import Table
 
-baseline_app = typer.Typer(
-    no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
+baseline_app = App(
+    cls=CommandGroup,
+    no_args_is_help=True,
+    help="Change the baseline of the regression check.",
+    rich_markup_mode=None,
 )
-app.add_typer(baseline_app, name="baseline")
+app.add_typer(baseline_app, name="baseline", rich_help_panel=RESULTS)
+
+#: The formats of a table.
+_FORMATS = ", ".join(("text", "csv", *FORMATS))
 
 
-@app.command("status")
+@app.command("status", rich_help_panel=RERUN)
 def status_command(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
     from elmbench.execution.store import Store
@@ -87,7 +102,7 @@ def _say_what_is_left(line: Mapping[str, Any]) -> None:
     state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
 
 
-@app.command("merge")
+@app.command("merge", rich_help_panel=RERUN)
 def merge_command(
     folders: Annotated[
         list[Path], typer.Argument(help="Results folders of other machines, with their .store.")
@@ -119,27 +134,28 @@ def merge_command(
         )
 
 
-@app.command("table")
+@app.command("table", rich_help_panel=RESULTS)
 def table_command(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
     form: Annotated[
-        Literal["text", "csv", *FORMATS], typer.Option("--format", help="Format of the output.")  # type: ignore[valid-type]
+        Literal["text", "csv", *FORMATS],  # type: ignore[valid-type]
+        output_option("--format", help=f"Format: {_FORMATS}."),
     ] = "text",
     update: Annotated[
-        bool, typer.Option("--update", help="Rewrite the files beside cells.csv.")
+        bool, output_option("--update", help="Rewrite the files beside cells.csv.")
     ] = False,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Compare the models over the data sets.")
+        bool, output_option("--statistics", help="Compare the models over the data sets.")
     ] = False,
     diagram: Annotated[
-        Path | None, typer.Option(help="Draw critical differences: .png, .pdf or .svg.")
+        Path | None, output_option(help="Draw critical differences: .png, .pdf or .svg.")
     ] = None,
     metric: Annotated[
-        options.Words, typer.Option(help="Add a metric; the first ranks a comparison.")
+        options.Words, protocol_option(help="Add a metric; the first ranks a comparison.")
     ] = None,
     readings: Annotated[
-        bool, typer.Option("--readings", help="Print all readings, not only the default ones.")
+        bool, protocol_option("--readings", help="Print all readings, not only the default ones.")
     ] = False,
 ) -> None:
     """Print a table from its cells.csv."""
@@ -195,25 +211,26 @@ def table_command(
         state.remark(dirs.origin(*key))
 
 
-@app.command("check")
+@app.command("check", rich_help_panel=RESULTS)
 def check_command(
     experiments: options.Tables = None,
     against: Annotated[
-        Literal["baseline", "published"], typer.Option(help="Compare with these.")
+        Literal["baseline", "published"],
+        comparison_option(help="What to compare with: baseline or published."),
     ] = "baseline",
     profile: Annotated[
         Literal["ci", "fast", "paper"] | None,
-        typer.Option(help="Profile; default: ci, or the nearest to the paper."),
+        comparison_option(help="ci, fast or paper; default: ci, or the nearest to the paper."),
     ] = None,
     strict: Annotated[
         bool,
-        typer.Option(
+        comparison_option(
             "--strict", help="Exit with code 1 if a table does not hold, unless it is expected."
         ),
     ] = False,
     print_only: Annotated[
         bool,
-        typer.Option(
+        comparison_option(
             "--print-only", help="Check whether the print contradicts itself; run nothing."
         ),
     ] = False,
@@ -308,7 +325,7 @@ def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) ->
     )
 
 
-@app.command("report")
+@app.command("report", rich_help_panel=RESULTS)
 def report_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")

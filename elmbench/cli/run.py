@@ -10,9 +10,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from typer import Option
 
 from elmbench.cli.app import app
+from elmbench.cli.help import RERUN, execution_option, protocol_option, selection_option
 from elmbench.cli.options import (
     DryRun,
     Jobs,
@@ -35,58 +35,69 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@app.command("run")
+@app.command("run", rich_help_panel=RERUN)
 def run_command(
     experiments: Tables = None,
-    paper: Annotated[str | None, Option(help="Run every experiment of this paper.")] = None,
-    everything: Annotated[bool, Option("--all", help="Run every experiment.")] = False,
+    paper: Annotated[
+        str | None, selection_option(help="Run every experiment of this paper.")
+    ] = None,
+    everything: Annotated[bool, selection_option("--all", help="Run every experiment.")] = False,
     profile: Profile = "fast",
     dataset: Annotated[
-        Words, Option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets)
+        Words,
+        selection_option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets),
     ] = None,
     model: Annotated[
         Words,
-        Option(
+        selection_option(
             "-m", "--model", help="Only these models; also module:Class.", autocompletion=models
         ),
     ] = None,
     select: Annotated[
-        Words, Option(help="nested, oracle or published; default: the profile's.")
+        Words, protocol_option(help="nested, oracle or published; default: the profile's.")
     ] = None,
     runs: Annotated[
-        int | None, Option(min=1, help="Number of runs; default: the profile's.")
+        int | None, protocol_option(min=1, help="Number of runs; default: the profile's.")
     ] = None,
     reading: Annotated[
-        Words, Option(metavar="ID=VALUE", help="Use a reading; see `elmbench list readings`.")
+        Words,
+        protocol_option(metavar="ID=VALUE", help="Use a reading; see `elmbench list readings`."),
     ] = None,
-    metric: Annotated[Words, Option(help="Add a metric; see `elmbench list metrics`.")] = None,
+    metric: Annotated[
+        Words, protocol_option(help="Add a metric; see `elmbench list metrics`.")
+    ] = None,
     grid: Annotated[
-        Words, Option(metavar="GRID", help="Grid of an added model: 'my-model: {C: [1, 10]}'.")
+        Words,
+        selection_option(metavar="GRID", help="Grid of an added model: 'my-model: {C: [1, 10]}'."),
     ] = None,
     with_baselines: Annotated[
-        bool, Option("--with-baselines", help="Add ridge, SVM, trees and others.")
+        bool, selection_option("--with-baselines", help="Add ridge, SVM, trees and others.")
     ] = False,
     other_data: Annotated[
-        bool, Option("--other-data", help="Accept files that are not the public ones.")
+        bool, protocol_option("--other-data", help="Accept files that are not the public ones.")
     ] = False,
     jobs: Jobs = 1,
     engine: Annotated[
-        str, Option(help="local, or dask for a cluster; see docs/cluster.md.")
+        str, execution_option(help="local, or dask for a cluster; see docs/cluster.md.")
     ] = "local",
     scheduler: Annotated[
         str | None,
-        Option(metavar="ADDRESS", help="Address of a dask scheduler, such as tls://HOST:8786."),
+        execution_option(
+            metavar="ADDRESS", help="Address of a dask scheduler, such as tls://HOST:8786."
+        ),
     ] = None,
-    blas_threads: Annotated[int, Option(min=1, help="Linear algebra threads in each worker.")] = 1,
+    blas_threads: Annotated[
+        int, execution_option(min=1, help="Linear algebra threads in each worker.")
+    ] = 1,
     limit: Annotated[
         str,
-        Option(
+        execution_option(
             metavar="LIMITS", help="Limits of each search and fit, such as time=600s,memory=4GB."
         ),
     ] = "",
     dry_run: DryRun = False,
     retry: Retry = False,
-    force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
+    force: Annotated[bool, execution_option("--force", help="Run finished cells again.")] = False,
 ) -> None:
     """Run experiments and write their tables. Finished cells are not computed again."""
     from elmbench.execution.executors import Settings, executor_of

@@ -8,15 +8,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmbench.cli.app import app
+from elmbench.cli.help import LOOK_AROUND, RERUN
 from elmbench.cli.options import TABLE, state
 from elmbench.errors import amount
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=LOOK_AROUND)
 def list_command(
-    what: Literal["papers", "experiments", "claims", "datasets", "models", "metrics", "readings"],
+    what: Annotated[
+        Literal["papers", "experiments", "claims", "datasets", "models", "metrics", "readings"],
+        typer.Argument(help="papers, experiments, claims, datasets, models, metrics or readings."),
+    ],
 ) -> None:
-    """List papers, experiments, claims, data sets, models, metrics or readings."""
+    """List papers, experiments, claims, data sets, models and more."""
     from elmbench.cli.render import lines_text, readings_text
 
     find, headings = _LISTS[what]
@@ -134,9 +138,9 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 }
 
 
-@app.command("show")
+@app.command("show", rich_help_panel=LOOK_AROUND)
 def show_command(experiment: Annotated[str, TABLE]) -> None:
-    """Show a table's protocol, grids, data and published values, or a paper's tables and claims."""
+    """Show a table's protocol and published values, or a paper's claims."""
     from elmbench.cli.render import experiment_text, paper_text
     from elmbench.specs.catalogue import find_experiment, tables_by_paper
 
@@ -155,7 +159,7 @@ def show_command(experiment: Annotated[str, TABLE]) -> None:
     )
 
 
-@app.command("validate")
+@app.command("validate", rich_help_panel=LOOK_AROUND)
 def validate_command() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.runs.validate import validate_specs
@@ -167,13 +171,16 @@ def validate_command() -> None:
     )
 
 
-@app.command("new-paper")
+@app.command("new-paper", rich_help_panel=RERUN)
 def new_paper_command(
     key: Annotated[
         str, typer.Argument(metavar="KEY", help="Key of the paper and name of the folder.")
     ],
 ) -> None:
-    """Write a folder for a paper: a table, data, a model and a workflow, which run as they are."""
+    """Write a folder for a new paper, which runs as it is.
+
+    It holds a table, data, a model and a workflow.
+    """
     from elmbench.specs.new_paper import COMMANDS, write_new_paper
 
     files = write_new_paper(key, Path())
@@ -182,7 +189,7 @@ def new_paper_command(
     state.say(*(f"  {command}" for command in COMMANDS))
 
 
-@app.command("env")
+@app.command("env", rich_help_panel=LOOK_AROUND)
 def env_command() -> None:
     """Show versions, linear algebra library and machine."""
     from elmbench.cli.render import lines_text

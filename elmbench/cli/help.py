@@ -1,0 +1,135 @@
+"""The help of commands: options and commands by group, and placeholders of values.
+
+It is written without rich, whose import takes longer than the help itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+# The groups of commands.
+RERUN = "Rerun papers"
+OWN_DATA = "Your own data"
+RESULTS = "Results"
+LOOK_AROUND = "Look around"
+
+
+def _options_of(group: str) -> Callable[..., Any]:
+    """Return a function that declares an option of a group."""
+    return partial(typer.Option, rich_help_panel=group)
+
+
+selection_option = _options_of("What to run")
+comparison_option = _options_of("What to compare")
+protocol_option = _options_of("Protocol")
+column_option = _options_of("Columns and rows")
+format_option = _options_of("File format")
+model_option = _options_of("Models and metrics")
+split_option = _options_of("Splits")
+execution_option = _options_of("Execution")
+output_option = _options_of("Output")
+path_option = _options_of("Folders and files")
+#: The group of options that name none.
+_GENERAL = "Options"
+
+#: The placeholders of values in the help by type; other values are names.
+_PLACEHOLDERS = {int: "N", float: "N", Path: "FILE"}
+#: The widest name of an option that has its description on the same line.
+_WIDEST_NAME = 24
+
+Lines = list[tuple[str, str]]
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help lists the options by group."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options."""
+        _write_groups(_parameter_lines(self.get_params(ctx), ctx), formatter)
+
+
+class CommandGroup(TyperGroup):
+    """A group of commands whose help lists the commands before the options, both by group."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands and options."""
+        self.format_commands(ctx, formatter)
+        _write_groups(_parameter_lines(self.get_params(ctx), ctx), formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with the first sentences of their descriptions."""
+        groups: dict[str, Lines] = {}
+        for name, command in self.commands.items():
+            line = (name, command.get_short_help_str(formatter.width))
+            groups.setdefault(_group_of(command, "Commands"), []).append(line)
+        _write_groups(groups, formatter)
+
+
+class App(typer.Typer):
+    """A Typer app whose commands list their options by group."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
+        """Return the decorator of a command."""
+        return super().command(name, cls=GroupedCommand, **settings)
+
+
+def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
+    """Return the name and the description of each argument and option, by group."""
+    groups: dict[str, Lines] = {}
+    for parameter in parameters:
+        record = parameter.get_help_record(ctx)
+        # A reader of this help knows the option --help.
+        if record is None or parameter.name == "help":
+            continue
+        name, description = record
+        is_argument = parameter.param_type_name == "argument"
+        if is_argument:
+            # The record has the type of Python after the name.
+            name = parameter.metavar or parameter.name.upper()
+        group = _group_of(parameter, "Arguments" if is_argument else _GENERAL)
+        groups.setdefault(group, []).append((name, description))
+    return groups
+
+
+def _group_of(item: Any, default: str) -> str:
+    """Return the group of a command, argument or option."""
+    # The option --help has no such attribute.
+    group = getattr(item, "rich_help_panel", None)
+    return group if isinstance(group, str) else default
+
+
+def _write_groups(groups: Mapping[str, Lines], formatter: Any) -> None:
+    """Write each group below its heading, with the descriptions of all groups aligned."""
+    widths = [len(name) for lines in groups.values() for name, _ in lines]
+    width = min(max(widths, default=0), _WIDEST_NAME)
+    # General options, such as --help, come last.
+    for heading, lines in sorted(groups.items(), key=lambda group: group[0] == _GENERAL):
+        with formatter.section(heading):
+            formatter.write_dl([(name.ljust(width), text) for name, text in lines], col_max=width)
+
+
+def set_placeholders(command: Any) -> None:
+    """Give the options of a command and of its own commands placeholders such as FILE, NAME and N,
+    unless they have one.
+    """
+    for option in _without_placeholder(command.params):
+        annotation = option.type_descriptor.annotation
+        types = {annotation, *get_args(annotation)}
+        placeholders = [name for kind, name in _PLACEHOLDERS.items() if kind in types]
+        option.metavar = placeholders[0] if placeholders else "NAME"
+    for one in getattr(command, "commands", {}).values():
+        set_placeholders(one)
+
+
+def _without_placeholder(parameters: Sequence[Any]) -> Iterator[Any]:
+    """Yield the options that take a value and have no placeholder."""
+    for parameter in parameters:
+        is_option = parameter.param_type_name == "option" and not parameter.is_flag
+        if is_option and parameter.metavar is None:
+            yield parameter
