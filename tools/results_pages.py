@@ -8,7 +8,7 @@ after its name as arguments.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.build_site import gather
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.print_checks import check_prints, summary_text
+from elmbench.report.results import Results
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,
@@ -34,8 +35,10 @@ from elmbench.report.verdict_sentences import (
 )
 from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
+from elmbench.results.cells import TIMES
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.outcomes import Outcome, outcomes_text
 from tools.table_picture import PICTURE, picture_of
 
 TOP = Path(__file__).parents[1]
@@ -46,6 +49,7 @@ PAGES = [
     TOP / "docs/print-checks.md",
     *sorted((TOP / "docs/results").glob("*.md")),
 ]
+OUTCOMES = TOP / "experiments/outcomes.csv"
 #: Tables with fewer compared values are not distorted.
 FEWEST_VALUES = 5
 _RESULTS = TOP / "results"
@@ -329,6 +333,35 @@ def render(text: str) -> str:
     return _BLOCK.sub(fill, text)
 
 
+def outcomes_of(papers: Iterable[PaperResults]) -> list[Outcome]:
+    """Return the outcome of each table of some papers."""
+    return [_outcome_of(table) for paper in papers for table in paper.tables]
+
+
+def _outcome_of(table: TableResults) -> Outcome:
+    """Return the verdict on a table and its duration."""
+    fast = (results for results in table.results if results.resolved.profile == "fast")
+    verdict = table.main_verdict
+    return Outcome(
+        experiment=table.file.id,
+        verdict="" if verdict is None else verdict.state,
+        seconds=next(map(_seconds_of, fast), None),
+    )
+
+
+def _seconds_of(results: Results) -> float | None:
+    """Return the seconds of the planned runs under the default readings, to two digits; None if no
+    cell has run.
+    """
+    cells = results.cells
+    planned = cells["dataset"].map(results.resolved.spec.protocol.outer.runs_of)
+    default = cells[(cells["reading"] == "") & (cells["run"] < planned)]
+    if (default["status"] == "unavailable").all():
+        return None
+    times = [name for name in TIMES if name in default]
+    return float(f"{default[times].sum().sum():.2g}")
+
+
 def render_picture() -> str:
     """Return the picture of a printed table beside our rerun."""
     (results,) = (
@@ -340,7 +373,9 @@ def render_picture() -> str:
 
 
 if __name__ == "__main__":
+    write_atomically(OUTCOMES, outcomes_text(outcomes_of(_all_gathered())))
     write_atomically(PICTURE, render_picture())
+    print(OUTCOMES.relative_to(TOP))
     print(PICTURE.relative_to(TOP))
     for path in PAGES:
         write_atomically(path, render(path.read_text("utf-8")))

@@ -24,7 +24,7 @@ app.add_typer(data_app, name="data", rich_help_panel=LOOK_AROUND)
 def data_status_command(names: Datasets = None) -> None:
     """Show the source of each data set, and whether it must be fetched."""
     from elmbench.cli.render import lines_text
-    from elmbench.datasets.fetch import dataset_statuses
+    from elmbench.datasets.find import dataset_statuses
 
     entries = dataset_statuses(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
@@ -45,7 +45,8 @@ def fetch_command(
     force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache."""
-    from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
+    from elmbench.datasets.fetch import fetch_dataset
+    from elmbench.datasets.find import dataset_statuses
 
     if bool(names) == everything:
         problem = "data sets are named together with --all" if names else "no data set is named"

@@ -52,6 +52,46 @@ def _estimate(seconds: Sequence[float | None]) -> str:
     return f"> {total}" if any(seconds) else "unknown"
 
 
+#: The verdicts on tables in a word.
+_VERDICT_WORDS = {"holds in part": "partly", "does not hold": "fails", "": "–"}
+#: The most missing data sets that a line names.
+_MOST_MISSING = 2
+
+
+def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
+    """Return the tables with their missing data sets, durations and verdicts."""
+    rows = [
+        (
+            line["id"],
+            _title_text(line["title"].partition(": ")[2], line["missing data sets"]),
+            _presence(line),
+            "–" if line["seconds"] is None else duration(line["seconds"]),
+            _VERDICT_WORDS.get(line["verdict"], line["verdict"]),
+        )
+        for line in lines
+    ]
+    headings = ("id", "title", "data", "time", "verdict")
+    return lines_text(headings, rows, right=("time",), whole=("id", "data", "time", "verdict"))
+
+
+def _title_text(title: str, missing: Sequence[str]) -> Text:
+    """Return the title of a table; a second line names missing data sets."""
+    text = Text(title)
+    if missing:
+        names = ", ".join(missing[:_MOST_MISSING])
+        more = len(missing) - _MOST_MISSING
+        text.append(f"\nlacks {names}" + (f" and {more} more" if more > 0 else ""), style="dim")
+    return text
+
+
+def _presence(line: Mapping[str, Any]) -> str:
+    """Return in a word whether the data sets of a table are present."""
+    n_missing = len(line["missing data sets"])
+    if not n_missing:
+        return "yes"
+    return "no" if n_missing == len(line["data sets"]) else "some"
+
+
 def experiment_text(file: ExperimentFile) -> RenderableType:
     """Return the content of an experiment file as text."""
     parts: list[RenderableType] = [

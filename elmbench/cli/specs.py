@@ -21,20 +21,25 @@ def list_command(
     ],
 ) -> None:
     """List papers, experiments, claims, data sets, models and more."""
-    from elmbench.cli.render import lines_text, readings_text
+    from elmbench.cli.render import experiments_text, lines_text, readings_text
 
     find, headings = _LISTS[what]
     lines = list(find())
+    if what == "experiments":
+        state.emit(lines, experiments_text(lines))
+        state.say(
+            "time: of profile fast on one core; times and verdicts are those of the committed "
+            "results"
+        )
+        return
+    if what == "readings":
+        state.emit(lines, readings_text(lines))
+        return
     rows = [
         [", ".join(v) if isinstance(v := line[heading], list) else v for heading in headings]
         for line in lines
     ]
-    text = (
-        lines_text(headings, rows, _NUMBERS, ("name", "id", "alias", "experiment"))
-        if headings
-        else readings_text(lines)
-    )
-    state.emit(lines, text)
+    state.emit(lines, lines_text(headings, rows, _NUMBERS, ("name", "experiment")))
 
 
 def _papers() -> Iterator[dict[str, Any]]:
@@ -62,16 +67,21 @@ def _claims() -> Iterator[dict[str, Any]]:
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
+    from elmbench.datasets.find import MissingDatasets
     from elmbench.specs.catalogue import load_catalogue
+    from elmbench.specs.outcomes import read_outcomes
 
+    missing = MissingDatasets(state.data_dir)
     for file in load_catalogue().values():
-        title = f"{file.spec.label}: {file.spec.title}"
-        datasets = list(file.spec.datasets)
+        outcome = read_outcomes().get(file.id) if file.is_of_suite else None
         yield {
             "id": file.id,
             "alias": list(file.spec.aliases),
-            "title": title,
-            "data sets": datasets,
+            "title": f"{file.spec.label}: {file.spec.title}",
+            "data sets": list(file.spec.datasets),
+            "missing data sets": missing.of_table(file),
+            "seconds": outcome.seconds if outcome else None,
+            "verdict": outcome.verdict if outcome else "",
         }
 
 
@@ -126,11 +136,12 @@ def _readings() -> Iterator[dict[str, Any]]:
 
 #: Headings of columns that are aligned to the right.
 _NUMBERS = ("rows", "columns", "tables", "claims")
-#: The kinds of list, with the columns of their tables; readings have blocks instead.
+#: The kinds of list, with the columns of their tables; experiments and readings have texts of their
+#: own.
 _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]] = {
     "papers": (_papers, ("key", "year", "tables", "claims", "title")),
     "claims": (_claims, ("experiment", "claim")),
-    "experiments": (_experiments, ("id", "alias", "title")),
+    "experiments": (_experiments, ()),
     "datasets": (_datasets, ("name", "task", "rows", "columns", "title")),
     "models": (_models, ("name", "title", "parameters", "origin")),
     "metrics": (_metrics, ("name", "task", "better", "takes")),

@@ -3,62 +3,23 @@ a user's file.
 """
 
 import shutil
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import data_folder, find_source, load_compared
-from elmbench.datasets.parts import PATTERN, find_parts
-from elmbench.datasets.readers import FORMATS, compression_of, form_of
+from elmbench.datasets.load import load_compared
+from elmbench.datasets.part_files import FORMATS, PATTERN, find_parts
+from elmbench.datasets.readers import compression_of, form_of
 from elmbench.datasets.sources.base import (
     FolderSource,
     NetworkSource,
     SourceRequest,
-    State,
     fetch_job,
 )
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-
-
-@dataclass(frozen=True)
-class Status:
-    """The origin of a data set."""
-
-    name: str
-    state: State
-    #: The files, the generator, or the first source to try.
-    where: str
-    #: The command that fetches or repairs it; empty if it is present.
-    next_step: str = ""
-
-
-def dataset_statuses(
-    names: Iterable[str] | None = None, data_dir: Path | str | None = None
-) -> list[Status]:
-    """Return the origin of each named data set, by default of all, without reading it or using a
-    network.
-    """
-    specs = load_dataset_specs()
-    chosen = list(specs.values()) if names is None else [specs.find(name) for name in names]
-    folder = data_folder(data_dir)
-    return [_status(spec, folder) for spec in chosen]
-
-
-def _status(spec: DatasetSpec, data_dir: Path | None) -> Status:
-    """Return where the rows of a data set come from, or the problem with them."""
-    try:
-        state = find_source(spec, data_dir).status(SourceRequest(spec))
-        return Status(spec.name, *(state or ("bad", "")))
-    except DataUnavailableError:
-        return Status(
-            spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}"
-        )
-    except ElmbenchError as error:
-        return Status(spec.name, "bad", error.found, error.next_step or "")
 
 
 @dataclass(frozen=True)

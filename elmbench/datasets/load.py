@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path, PurePath
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.dataset import Columns, Dataset, array_checksum, differences
-from elmbench.datasets.parts import PATTERN, find_parts
+from elmbench.datasets.find import find_source
 from elmbench.datasets.prepare import (
     check_numeric,
     check_shape,
@@ -24,7 +23,6 @@ from elmbench.datasets.prepare import (
 )
 from elmbench.datasets.sources.base import (
     FolderSource,
-    NetworkSource,
     Source,
     SourceRequest,
     hash_of,
@@ -32,7 +30,7 @@ from elmbench.datasets.sources.base import (
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
 from elmbench.datasets.values import as_read
-from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
+from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import WriteError, cache_folder, read_json, write_atomically
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
@@ -130,45 +128,6 @@ def identify(
     with suppress(WriteError):  # a cache that cannot be written costs time only
         write_atomically(path, json.dumps(entries, indent=1))
     return Identity(data.checksum, data.remarks)
-
-
-def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files, which must exist: the given one, or else
-    `ELMBENCH_DATA_DIR`, or None.
-    """
-    name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
-    folder = Path(name).expanduser() if name else None
-    if folder is not None and not folder.is_dir():
-        problem = f"the data directory {folder} is not a folder"
-        raise ElmbenchError(
-            problem, expected="a folder of data files", next_step="name a folder that exists"
-        )
-    return folder
-
-
-def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
-    """Return the source that `load_from_spec` uses for a data set, without reading its rows."""
-    request = SourceRequest(spec)
-    sources = cast(tuple[Source, ...], spec.sources)
-    for source in sources:
-        if isinstance(source, FileSource) and source.status(request):
-            return source
-    folder = data_folder(data_dir)
-    if folder is not None and (parts := find_parts(spec, folder)):
-        return FolderSource(parts=dict(parts))
-    for source in sources:
-        if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
-            return source
-    kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
-    lack = (
-        f"neither {folder} nor the cache holds"
-        if folder
-        else "no data directory is given and the cache lacks"
-    )
-    problem = f"the data set {spec.name!r} is not here: {lack} it"
-    expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
-    next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the data directory"
-    raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
 
 def load_from(source: Source, request: SourceRequest) -> Dataset:

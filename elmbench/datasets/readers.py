@@ -29,8 +29,6 @@ from elmbench.datasets.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 
-FORMATS = ("csv", "svm", "arff", "npz", "parquet")
-COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 #: Name of the column of query ids of LIBSVM text.
 QUERY = "qid"

@@ -12,7 +12,12 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
 from elmbench.registry.scorers import is_metric
-from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import (
+    DatasetSpec,
+    is_of_suite,
+    load_dataset_specs,
+    suite_dataset_specs,
+)
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.measures import JUDGED
@@ -49,6 +54,17 @@ class ExperimentFile:
     @property
     def id(self) -> str:
         return str(self.content["id"])
+
+    def find_dataset(self, name: str) -> DatasetSpec:
+        """Return the data set of a name or alias: the user's that came with the table, or else one
+        of `load_dataset_specs`. A table of the suite has the suite's data sets.
+        """
+        for spec in self.datasets:
+            if name in (spec.name, *spec.aliases):
+                return spec
+        if self.is_of_suite and is_of_suite(name):
+            return suite_dataset_specs().find(name)
+        return load_dataset_specs().find(name)
 
     @property
     def names(self) -> list[str]:

@@ -16,10 +16,7 @@ from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, 
 from elmbench.specs.comparison_ids import is_id_of, name_in_id
 from elmbench.specs.datasets import (
     DatasetSpec,
-    is_of_suite,
-    load_dataset_specs,
     parse_dataset_specs,
-    suite_dataset_specs,
 )
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
@@ -62,7 +59,7 @@ class Resolved:
             (*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins)
         )
         try:
-            return {name: self._find_dataset(name) for name in names}
+            return {name: self.file.find_dataset(name) for name in names}
         except ElmbenchError as error:
             error.add_source(self.file.path)
             raise
@@ -71,18 +68,7 @@ class Resolved:
         """Return a data set, which may be one that the table only had when its results were
         computed.
         """
-        return self.datasets.get(name) or self._find_dataset(name)
-
-    def _find_dataset(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias: the user's that came with the table, or else one
-        of `load_dataset_specs`. A table of the suite has the suite's data sets.
-        """
-        for spec in self.file.datasets:
-            if name in (spec.name, *spec.aliases):
-                return spec
-        if self.file.is_of_suite and is_of_suite(name):
-            return suite_dataset_specs().find(name)
-        return load_dataset_specs().find(name)
+        return self.datasets.get(name) or self.file.find_dataset(name)
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
@@ -113,7 +99,7 @@ class Resolved:
         pairs = []
         for value in values:
             is_known = value.dataset != ALL
-            name = self._find_dataset(value.dataset).name if is_known else ALL
+            name = self.file.find_dataset(value.dataset).name if is_known else ALL
             pairs.append((name, value))
         of_stand_ins = [
             (stand_in, value)

@@ -53,6 +53,33 @@ def test_lists_are_complete(
     assert what != "models" or "(baseline)" in listed["svm"]["title"]
 
 
+def test_experiments_have_data_time_and_verdict(
+    elmbench: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+    (tmp_path / "sylva.csv").touch()
+    options = ("--data-dir", tmp_path)
+    lines = {line["id"]: line for line in elmbench("list", "experiments", "--json", *options).json}
+    assert lines["kos-elm/table4"]["missing data sets"] == []
+    assert lines["kos-elm/table2"]["missing data sets"] == ["calhousing"]
+    assert lines["kos-elm/table4"]["verdict"] == "undecided"
+    assert lines["rkelm/table5"]["seconds"] == pytest.approx(270)
+    assert (lines["eem/table3"]["verdict"], lines["rkelm/table10"]["seconds"]) == ("", None)
+    text = elmbench("list", "experiments", *options).out
+    words = {line.split()[0]: line.split()[-3:] for line in text.splitlines() if "/" in line}
+    assert "lacks calhousing" in text
+    # Units and numbers are words of their own.
+    assert words["kos-elm/table4"] == ["5", "min", "undecided"]
+    assert words["kos-elm/table6"] == ["22", "min", "fails"]
+    assert words["rkelm/table10"][1:] == ["–", "–"]
+    heading, *rest = text.splitlines()
+    start = heading.index("data")
+    data = {line.split()[0]: line[start : start + 4].strip() for line in rest if "/" in line}
+    assert data["kos-elm/table4"] == "yes"
+    assert data["kos-elm/table2"] == "some"
+    assert data["kos-elm/text-budget"] == "no"
+
+
 def test_readings(elmbench: Callable) -> None:
     listed = {
         (line["reading"], line["value"]): line

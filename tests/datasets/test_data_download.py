@@ -20,7 +20,8 @@ import pytest
 import requests
 from loopback import Page, Server, toy
 
-from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
+from elmbench.datasets.fetch import fetch_dataset
+from elmbench.datasets.find import dataset_statuses
 from elmbench.datasets.load import load_dataset
 from elmbench.datasets.sources import base as module
 from elmbench.datasets.sources.base import FetchJob

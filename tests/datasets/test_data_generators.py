@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets.fetch import dataset_statuses
+from elmbench.datasets.find import dataset_statuses
 from elmbench.datasets.generators import MIXED, base_waves, clean_series, draw_sparse_rows, waveform
 from elmbench.datasets.load import identify, load_dataset
 from elmbench.specs.datasets import load_dataset_specs

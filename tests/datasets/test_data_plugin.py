@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from loopback import toy
 
-from elmbench.datasets.fetch import dataset_statuses, fetch_dataset
+from elmbench.datasets.fetch import fetch_dataset
+from elmbench.datasets.find import dataset_statuses
 from elmbench.datasets.load import identify, load_dataset, load_from_spec
 from elmbench.datasets.sources import Source
 from elmbench.errors import ElmbenchError

@@ -14,7 +14,8 @@ import pytest
 
 from elmbench.datasets import load as module
 from elmbench.datasets.dataset import array_checksum
-from elmbench.datasets.fetch import dataset_statuses, import_file
+from elmbench.datasets.fetch import import_file
+from elmbench.datasets.find import dataset_statuses
 from elmbench.datasets.load import identify, load_compared, load_dataset, load_from_spec
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs

@@ -9,9 +9,17 @@ import pandas as pd
 import pytest
 from made_cells import committed
 
-from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.catalogue import find_experiment, load_catalogue, tables_by_paper
+from elmbench.specs.outcomes import outcomes_text, read_outcomes
 from elmbench.specs.profiles import resolve
-from tools.results_pages import PAGES, render, render_picture
+from tools.results_pages import (
+    OUTCOMES,
+    PAGES,
+    _gathered,
+    outcomes_of,
+    render,
+    render_picture,
+)
 from tools.table_picture import PICTURE
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +50,29 @@ def read_ok_cells(name: str) -> pd.DataFrame:
 )
 def test_tables_are_those_of_the_committed_results(name: str) -> None:
     assert render(read_page(name)) == read_page(name), "next: make pages"
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [
+        paper
+        if paper in ("kos-elm", "mk-elm")
+        else pytest.param(paper, marks=pytest.mark.exhaustive)
+        for paper in tables_by_paper()
+    ],
+)
+def test_outcomes_are_those_of_the_committed_results(paper: str) -> None:
+    ids = [file.id for file in tables_by_paper()[paper]]
+    outcomes = read_outcomes()
+    assert outcomes_of([_gathered(paper)]) == [outcomes[id] for id in ids], "next: make pages"
+
+
+def test_every_table_has_an_outcome_and_most_have_a_time() -> None:
+    outcomes = read_outcomes()
+    assert [*outcomes] == [*load_catalogue()]
+    assert OUTCOMES.read_text("utf-8") == outcomes_text(outcomes.values())
+    untimed = [id for id, outcome in outcomes.items() if outcome.seconds is None]
+    assert untimed == ["rkelm/table10"]
 
 
 def test_the_picture_is_that_of_the_committed_results() -> None:

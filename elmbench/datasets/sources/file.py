@@ -18,9 +18,10 @@ from pydantic import Field
 
 from elmbench.datasets.dates import dates_in, read_dates, span
 from elmbench.datasets.missing_words import present_words, without_missing_words
+from elmbench.datasets.part_files import COMPRESSIONS, FORMATS
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.readers import COMPRESSIONS, FORMATS, form_of, read_table
+from elmbench.datasets.readers import form_of, read_table
 from elmbench.datasets.sources.base import Source, SourceRequest, State, hash_of, hashes_of
 from elmbench.datasets.table import (
     Table,

@@ -1,0 +1,123 @@
+"""The source of the rows of a data set here and now, without reading them."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from elmbench.datasets.part_files import PATTERN, find_parts
+from elmbench.datasets.sources.base import (
+    FolderSource,
+    NetworkSource,
+    Source,
+    SourceRequest,
+    State,
+)
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+
+
+def data_folder(data_dir: Path | str | None = None) -> Path | None:
+    """Return the folder of the user's files, which must exist: the given one, or else
+    `ELMBENCH_DATA_DIR`, or None.
+    """
+    name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
+    folder = Path(name).expanduser() if name else None
+    if folder is not None and not folder.is_dir():
+        problem = f"the data directory {folder} is not a folder"
+        raise ElmbenchError(
+            problem, expected="a folder of data files", next_step="name a folder that exists"
+        )
+    return folder
+
+
+def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
+    """Return the source that `load_from_spec` uses for a data set, without reading its rows."""
+    request = SourceRequest(spec)
+    sources = cast(tuple[Source, ...], spec.sources)
+    for source in sources:
+        if source.kind == "file" and source.status(request):
+            return source
+    folder = data_folder(data_dir)
+    if folder is not None and (parts := find_parts(spec, folder)):
+        return FolderSource(parts=dict(parts))
+    for source in sources:
+        if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
+            return source
+    kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
+    lack = (
+        f"neither {folder} nor the cache holds"
+        if folder
+        else "no data directory is given and the cache lacks"
+    )
+    problem = f"the data set {spec.name!r} is not here: {lack} it"
+    expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
+    next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the data directory"
+    raise DataUnavailableError(problem, expected=expected, next_step=next_step)
+
+
+@dataclass(frozen=True)
+class Status:
+    """The origin of a data set."""
+
+    name: str
+    state: State
+    #: The files, the generator, or the first source to try.
+    where: str
+    #: The command that fetches or repairs it; empty if it is present.
+    next_step: str = ""
+
+    @property
+    def is_present(self) -> bool:
+        """True if a run can read the rows."""
+        return self.state not in ("to fetch", "bad")
+
+
+def dataset_statuses(
+    names: Iterable[str] | None = None, data_dir: Path | str | None = None
+) -> list[Status]:
+    """Return the origin of each named data set, by default of all, without reading it or using a
+    network.
+    """
+    specs = load_dataset_specs()
+    chosen = list(specs.values()) if names is None else [specs.find(name) for name in names]
+    folder = data_folder(data_dir)
+    return [status_of(spec, folder) for spec in chosen]
+
+
+def status_of(spec: DatasetSpec, data_dir: Path | None) -> Status:
+    """Return where the rows of a data set come from, or the problem with them."""
+    try:
+        state = find_source(spec, data_dir).status(SourceRequest(spec))
+        return Status(spec.name, *(state or ("bad", "")))
+    except DataUnavailableError:
+        return Status(
+            spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}"
+        )
+    except ElmbenchError as error:
+        return Status(spec.name, "bad", error.found, error.next_step or "")
+
+
+class MissingDatasets:
+    """The data sets of tables that are not here; each is looked up once.
+
+    `data_dir`: the folder of the user's files.
+    """
+
+    def __init__(self, data_dir: Path | str | None) -> None:
+        self._folder = data_folder(data_dir)
+        #: By the folder of the table, which may have data sets of its own, and name.
+        self._is_present: dict[tuple[Path, str], bool] = {}
+
+    def of_table(self, file: ExperimentFile) -> list[str]:
+        """Return the names of the data sets of a table that are not here."""
+        return [name for name in file.spec.datasets if not self._has(file, name)]
+
+    def _has(self, file: ExperimentFile, name: str) -> bool:
+        key = (file.path.parent, name)
+        if key not in self._is_present:
+            status = status_of(file.find_dataset(name), self._folder)
+            self._is_present[key] = status.is_present
+        return self._is_present[key]

@@ -1,0 +1,53 @@
+"""The names of the files of a data set in a data directory."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets import DatasetSpec
+
+FORMATS = ("csv", "svm", "arff", "npz", "parquet")
+COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
+PATTERN = f"<name>[.train|.test].<{'|'.join(FORMATS)}>[.gz|.bz2|.xz]"
+#: The files of a data set: 'all' rows in one, or 'train' and 'test' (either may be missing).
+Parts = Mapping[str, Path]
+
+
+def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
+    """Return the files of a data set in a data directory."""
+    parts: dict[str, Path] = {}
+    for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
+        names = [
+            f"{spec.stem}{suffix}.{form}{compression}"
+            for form in FORMATS
+            for compression in COMPRESSIONS
+        ]
+        # exists() is False for a broken link, which is an error.
+        paths = [
+            path for path in (folder / name for name in names) if path.exists() or path.is_symlink()
+        ]
+        if len(paths) > 1:
+            problem = (
+                f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be "
+                "the same rows"
+            )
+            raise ElmbenchError(
+                problem,
+                expected="one of them",
+                next_step=f"move all but one of them out of {folder}",
+            )
+        for path in paths:
+            if not path.exists():
+                problem = f"{path} is a link to {path.readlink()}, which does not exist"
+                next_step = "correct or remove the link"
+                raise ElmbenchError(
+                    problem, expected="a file, or a link to one", next_step=next_step
+                )
+            parts[part] = path
+    if "all" in parts and len(parts) > 1:
+        problem = f"{folder} holds {', '.join(path.name for path in parts.values())}"
+        expected = f"either the whole of {spec.stem} in one file, or its train and test part"
+        raise ElmbenchError(
+            problem, expected=expected, next_step=f"move the others out of {folder}"
+        )
+    return parts
