@@ -24,7 +24,7 @@ from elmbench.cli.help import (
     split_option,
 )
 from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
-from elmbench.cli.progress import show_reading, show_wait
+from elmbench.cli.progress import show_reading, show_wait, size_of
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder, check_outputs
@@ -383,7 +383,7 @@ def predict_command(
     """Predict new rows with a model of `compare --save`, as CSV."""
     from elmbench.comparison.final_model import predict_file
 
-    with show_wait(f"predicting the rows of {data}"):
+    with show_wait(f"predicting the rows of {data}{size_of(data)}"):
         predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
     for remark in () if state.quiet else remarks:
         # Also with --json: no line of the output can hold it.

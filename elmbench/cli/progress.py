@@ -5,11 +5,14 @@ elsewhere.
 from __future__ import annotations
 
 import math
+import os
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from elmbench.cli.options import state
@@ -148,25 +151,44 @@ def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
 
 
 def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
-    """Yield a user's data, and show on a terminal that they are read meanwhile."""
+    """Yield a user's data, and show that they are read meanwhile."""
     for one in data:
-        with show_wait(f"reading {one.title or one.location}"):
+        with show_wait(f"reading {one.title or one.location}{size_of(one.location)}"):
             yield one
+
+
+def size_of(location: str | Path) -> str:
+    """Return the size of a file in brackets; nothing if the data are not a file."""
+    from rich.filesize import decimal
+
+    path = os.path.expanduser(location)
+    return f" ({decimal(os.path.getsize(path))})" if os.path.isfile(path) else ""
 
 
 @contextmanager
 def show_wait(text: str) -> Iterator[None]:
-    """Show on a terminal what takes its time, as long as it does."""
+    """Show what takes its time: on a terminal as long as it does, elsewhere by one line after some
+    seconds.
+    """
     from rich.text import Text
 
     from elmbench.cli.console import EscapingConsole
 
     console = EscapingConsole(sys.stderr)
-    if state.silent or not console.is_interactive:
+    if state.silent:
         yield
-        return
-    with console.status(Text(text)):
-        yield
+    elif console.is_interactive:
+        with console.status(Text(text)):
+            yield
+    else:
+        options = {"file": sys.stderr, "flush": True}
+        timer = threading.Timer(_LINE_EVERY, print, [f"{text} ..."], options)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 def duration(seconds: float) -> str:

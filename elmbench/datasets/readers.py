@@ -68,7 +68,7 @@ def read_table(
                 table = _read_svm(rows, path, n_features, layout)
                 return table if sparse else replace(table, X=table.X.toarray())
             is_text = form in ("csv", "arff", "sparse-arff")
-            content = read_limited(stream, path, is_text=is_text) if compression else stream.read()
+            content = read_limited(stream, path, is_text=is_text)
         if not content.strip():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":

@@ -268,14 +268,19 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
     """Return the name of the target; raise ElmbenchError for a repeated name or too many
     columns.
     """
-    if len(names) > MOST_COLUMNS:
-        problem = f"{path} has {len(names):,} columns"
-        expected = f"at most {MOST_COLUMNS:,} columns"
-        raise ElmbenchError(
-            problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)"
-        )
+    check_width(len(names), path)
     check_names(names, path)
     return choose(names)
+
+
+def check_width(n_columns: int, path: Path) -> None:
+    """Raise ElmbenchError for too many columns."""
+    if n_columns > MOST_COLUMNS:
+        raise ElmbenchError(
+            f"{path} has {n_columns:,} columns",
+            expected=f"at most {MOST_COLUMNS:,} columns",
+            next_step="save wider data as LIBSVM text (.svm)",
+        )
 
 
 def check_names(names: Sequence[str], path: Path) -> None:

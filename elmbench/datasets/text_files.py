@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.missing_words import MISSING, present_words
 from elmbench.datasets.number_text import looks_numeric, may_have_thousands
-from elmbench.datasets.table import Table, few, may_be_codes, target_of, unused_name
+from elmbench.datasets.table import (
+    Table,
+    check_width,
+    few,
+    may_be_codes,
+    target_of,
+    unused_name,
+)
 from elmbench.errors import ElmbenchError, amount
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -122,6 +129,7 @@ def _read_head(text: str, separator: str, path: Path, layout: FileOptions) -> _H
     """Return the columns and the first rows; raise ElmbenchError if rows differ in length."""
     is_public = _is_public(layout)
     sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
+    check_width(len(sample[0]), path)  # before each of them is examined
     has_row_names = False
     if not is_public and layout.header is not False:
         sample, has_row_names = _complete_header(sample)

@@ -1,4 +1,6 @@
-"""Limits of what a compressed file may unpack to, so that a small file cannot fill the memory."""
+"""Limits of what a compressed file may unpack to, so that a small file cannot fill the memory, and
+of a line of text.
+"""
 
 import io
 import zipfile
@@ -10,14 +12,14 @@ from elmbench.errors import ElmbenchError
 #: A file may unpack to this number of bytes, or to this multiple of its size.
 MOST_BYTES = 2**30
 MOST_RATIO = 20
-#: A line of a compressed text may unpack to this number of bytes.
+#: A line of text may have this number of bytes.
 MOST_LINE_BYTES = 2**26
 _BLOCK = 2**20
 
 
 def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> bytes:
-    """Return the whole content of the stream of a compressed file; raise ElmbenchError if it, or a
-    line of text, is too large.
+    """Return the whole content of a stream of a file; raise ElmbenchError if a compressed file
+    unpacks to too much, or if a line of text is too long.
     """
     content = io.BytesIO()
     size = path.stat().st_size
@@ -31,9 +33,9 @@ def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> byt
             raise _too_large(path, size, "unpack it, and name the unpacked file")
         if is_text and content.tell() - line_start > MOST_LINE_BYTES:
             raise ElmbenchError(
-                f"{path} has a line that unpacks to more than {MOST_LINE_BYTES:,} bytes",
+                f"{path} has a line of more than {MOST_LINE_BYTES:,} bytes",
                 expected=f"lines of at most {MOST_LINE_BYTES:,} bytes",
-                next_step="unpack it, and correct the line",
+                next_step=f"correct or replace {path.name}",
             )
     return content.getvalue()
 

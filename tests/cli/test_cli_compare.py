@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from filelock import lock_descriptor
 from made_cells import predictions, predictions_of_fit
 from rich.console import Console
 
+from elmbench.cli import progress
 from elmbench.comparison import request as comparison
 from elmbench.comparison.request import ComparisonRequest
 from elmbench.datasets.user_data import UserData
@@ -27,6 +29,7 @@ from elmbench.registry.plugins import load_address
 from elmbench.report import checks
 from elmbench.report.results import rewrite_results
 from elmbench.results.folders import TABLE_FILES
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.limits import parse_limits
 
 
@@ -455,4 +458,29 @@ def test_a_terminal_shows_that_a_file_is_read(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     elmbench("compare", shop, "-t", "buys", "-m", "ridge", *options)
-    assert texts == ([f"reading {shop}"] if shown else [])
+    assert texts == ([f"reading {shop} (1.9 kB)"] if shown else [])
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("seconds", "options", "shown"), [(0.05, [], True), (0.05, ["-q"], False), (60, [], False)]
+)
+def test_a_log_has_a_line_on_a_file_that_takes_long_to_read(
+    elmbench: Callable,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    options: list[str],
+    shown: bool,
+) -> None:
+    describe = comparison.describe
+
+    def describe_slowly(data: UserData) -> DatasetSpec:
+        time.sleep(0.5)
+        return describe(data)
+
+    monkeypatch.setattr(comparison, "describe", describe_slowly)
+    monkeypatch.setattr(progress, "_LINE_EVERY", seconds)
+    result = elmbench("compare", shop, "-t", "buys", "-m", "ridge", "--dry-run", *options)
+    assert ("reading" in result.err) == shown
+    assert result.err.count(f"reading {shop} (1.9 kB) ...\n") == int(shown)

@@ -1,9 +1,11 @@
-"""Small files that unpack to much are refused before they fill the memory."""
+"""Small files that unpack to much, and long lines, are refused before they fill the memory."""
 
 import bz2
 import gzip
 import lzma
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -12,25 +14,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elmbench.datasets import unpacking, workbooks
+from elmbench.datasets import text_files, unpacking, workbooks
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.parquet_columns import read_columns
+from elmbench.datasets.table import MOST_COLUMNS
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 N = 5000
 FRAME = pd.DataFrame({"a": np.arange(N) % 2, "b": 1.0, "y": np.arange(N) % 2})
 
 
 def write(path: Path) -> Path:
     """Write rows that repeat to a file in the format of its name, compressed."""
-    openers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    if path.suffix in openers:
+    if ".csv" in path.suffixes or ".svm" in path.suffixes:
         text = FRAME.to_csv(index=False)
         if ".svm" in path.suffixes:
             text = "".join(f"{row % 2} 1:{row % 2} 2:1\n" for row in range(N))
-        with openers[path.suffix](path, "wt", encoding="utf-8") as stream:
+        opener: Callable[..., Any] = OPENERS.get(path.suffix, open)
+        with opener(path, "wt", encoding="utf-8") as stream:
             stream.write(text)
     elif path.suffix == ".npz":
         np.savez_compressed(path, X=FRAME[["a", "b"]], y=FRAME["y"])
@@ -174,16 +178,26 @@ def test_the_schema_of_a_parquet_file_is_made_once_for_all_columns(
     assert len(accesses) == 1
 
 
-@pytest.mark.parametrize("name", ["x.csv.bz2", "x.csv.gz"])
-def test_a_line_of_a_compressed_text_is_limited(
+@pytest.mark.parametrize("name", ["x.csv.bz2", "x.csv.gz", "x.csv"])
+def test_a_line_of_a_text_is_limited(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / name)
     monkeypatch.setattr(unpacking, "_BLOCK", 1000)
     monkeypatch.setattr(unpacking, "MOST_LINE_BYTES", 2000)
     assert describe(UserData(str(path))).shape.instances == N
-    opener = bz2.open if path.suffix == ".bz2" else gzip.open
+    opener: Callable[..., Any] = OPENERS.get(path.suffix, open)
     with opener(path, "ab") as stream:
         stream.write(b"0" * 5000)
-    with pytest.raises(ElmbenchError, match="a line that unpacks to more than 2,000 bytes"):
+    with pytest.raises(ElmbenchError, match="a line of more than 2,000 bytes"):
+        describe(UserData(str(path)))
+
+
+def test_columns_are_counted_before_they_are_examined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("1," * MOST_COLUMNS + "\n")
+    monkeypatch.setattr(text_files, "_names_of", lambda *_: pytest.fail("it is too late"))
+    with pytest.raises(ElmbenchError, match="has 100,001 columns"):
         describe(UserData(str(path)))
