@@ -50,23 +50,30 @@ class FeatureSystem:
     """
 
     def __init__(self, X: Rows, T: Array, scale: Array | None, *, centred: bool) -> None:
-        rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+        dense = X.toarray() if sp.issparse(X) else X
+        rows = np.asarray(dense, dtype=float)
         n_rows, n_features = rows.shape
         self._scale = np.ones(n_rows) if scale is None else scale
         self._centred = centred
+        # o and t, the weighted means of the rows and of the targets.
         self._origin = np.zeros(n_features)
         self._means = np.zeros(T.shape[1])
         if centred:
-            shares = self._scale**2 / (self._scale @ self._scale)
+            weights = self._scale**2
+            shares = weights / (self._scale @ self._scale)
             self._origin = shares @ rows
             self._means = shares @ T
+        # A = U s V'.
         deviations = scaled_rows(rows - self._origin, self._scale)
         self._left, self._singular, self._right = svd(
             deviations, full_matrices=False, overwrite_a=True, check_finite=False
         )
         round_off = n_rows * EPS * self._singular[0]
-        self._singular[self._singular <= round_off] = 0.0
-        self._targets = scaled_rows(T - self._means, self._scale)
+        is_zero = self._singular <= round_off
+        self._singular[is_zero] = 0.0
+        # B and U'B.
+        target_deviations = T - self._means
+        self._targets = scaled_rows(target_deviations, self._scale)
         self._moments = self._left.T @ self._targets
 
     def weights(self, ridges: Array) -> tuple[Array, Array]:
@@ -89,13 +96,18 @@ class FeatureSystem:
 
         Z is the sum of its part in the range of A and of the rest of B over the ridge.
         """
+        # U (s^2 + r)^-1 U'B + (B - U U'B) / r.
         eigenvalues = self._singular**2 + ridge
-        in_range = self._left @ (self._moments / eigenvalues[:, np.newaxis])
-        rest = self._targets - self._left @ self._moments
+        coordinates = self._moments / eigenvalues[:, np.newaxis]
+        in_range = self._left @ coordinates
+        projected = self._left @ self._moments
+        rest = self._targets - projected
         Z = in_range + rest / ridge
         if self._centred:
-            direction = self._scale / np.linalg.norm(self._scale)
-            Z -= np.outer(direction, direction @ Z)
+            length = np.linalg.norm(self._scale)
+            direction = self._scale / length
+            along = direction @ Z
+            Z -= np.outer(direction, along)
         return scaled_rows(Z, self._scale)
 
     def condition(self, ridge: float) -> float:

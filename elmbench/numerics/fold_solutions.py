@@ -68,32 +68,42 @@ class FoldView(NamedTuple):
         """Write K between the training rows to `out`; K is symmetric, and both are in Fortran
         order.
         """
-        gaps = np.flatnonzero(np.diff(self.positions) != 1)
-        edges = [0, *gaps + 1, len(self.positions)]
+        is_gap = np.diff(self.positions) != 1
+        starts = np.flatnonzero(is_gap) + 1
+        edges = [0, *starts, len(self.positions)]
         n_runs = len(edges) - 1
         if n_runs > MOST_RUNS:
             for column, position in enumerate(self.positions):
-                np.take(K[:, position], self.positions, out=out[:, column], mode="clip")
+                entries = K[:, position]
+                target = out[:, column]
+                np.take(entries, self.positions, out=target, mode="clip")
             return
         # Each run of adjacent rows: its slice of `out` and its slice of K.
         runs = []
         for start, stop in itertools.pairwise(edges):
-            position = self.positions[start]
-            runs.append((slice(start, stop), slice(position, position + stop - start)))
-        for (rows, K_rows), (columns, K_columns) in itertools.product(runs, runs):
-            out[rows, columns] = K[K_rows, K_columns]
+            first = self.positions[start]
+            length = stop - start
+            run = (slice(start, stop), slice(first, first + length))
+            runs.append(run)
+        for rows, K_rows in runs:
+            for columns, K_columns in runs:
+                out[rows, columns] = K[K_rows, K_columns]
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of K between the test and the training rows with Z, of shape (n_train,
         m).
         """
         assert self.test is not None
-        weights = np.zeros((len(K), Z.shape[1]))
+        n = len(K)
+        weights = np.zeros((n, Z.shape[1]))
         weights[self.positions] = Z
-        start = self.test.min(initial=len(K))
+        # Only the columns of K from the first test row to the last one.
+        start = self.test.min(initial=n)
         stop = self.test.max(initial=start) + 1
-        products = weights.T @ K[:, start:stop]  # half of the time of K Z
-        return products[:, self.test - start].T
+        columns = K[:, start:stop]
+        products = weights.T @ columns  # half of the time of K Z
+        tests = self.test - start
+        return products[:, tests].T
 
 
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
@@ -105,24 +115,29 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     that of the others has two parts.
     """
     last_row = max(int(part.max(initial=-1)) for part in itertools.chain(*folds))
-    roles = np.zeros((len(folds), last_row + 1), dtype=np.int8)
+    n_rows = last_row + 1
+    # The role of a row in a fold: 1 for a test row, 2 for a training row, more if it is repeated.
+    roles = np.zeros((len(folds), n_rows), dtype=np.int8)
     for role, (train, test) in zip(roles, folds, strict=True):
         role[test] += 1
         role[train] += 2
     is_trained: NDArray[np.bool_] = np.any(roles >= 2, axis=0)
+    # Rows with the same roles are adjacent; the first fold sorts first.
     rows = np.flatnonzero(is_trained)
-    order = rows[np.lexsort(roles[::-1, rows])]
-    position = np.empty(len(is_trained), dtype=np.intp)
+    sort_keys = roles[::-1, rows]
+    order = rows[np.lexsort(sort_keys)]
+    position = np.empty(n_rows, dtype=np.intp)
     position[order] = np.arange(len(order))
     views = []
     for train, test in folds:
         positions = np.sort(position[train])
         are_distinct = (np.diff(positions) > 0).all()
         is_complete = is_trained[test].all() and are_distinct
+        test_positions = position[test] if is_complete else None
         view = FoldView(
             rows=order[positions],
             positions=positions,
-            test=position[test] if is_complete else None,
+            test=test_positions,
         )
         views.append(view)
     return order, views
@@ -132,9 +147,13 @@ def krylov_seconds(n: int, steps: float) -> float:
     """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all
     columns.
     """
+    # A step reads half of K, and the basis twice.
     half = 4.0 * n * n
     basis = 8.0 * n * steps
-    return steps * (8 * CALL + (half + basis) / (_CACHED if half + basis < _CACHE else STREAM))
+    n_bytes = half + basis
+    rate = _CACHED if n_bytes < _CACHE else STREAM
+    step = 8 * CALL + n_bytes / rate
+    return steps * step
 
 
 def inverse_seconds(n: int, ridges: int) -> float:
@@ -142,8 +161,13 @@ def inverse_seconds(n: int, ridges: int) -> float:
     some ridges.
     """
     steps = 10 + 8 * ridges
-    factor = n**3 / 3 / _SINGLE + 20 * n * n / STREAM + 20 * CALL
-    return factor + krylov_seconds(n, steps) + steps * (4.0 * n * n / STREAM + 10 * CALL)
+    # One factorisation in single precision, with passes over the matrix before it.
+    operations = n**3 / 3 / _SINGLE
+    passes = 20 * n * n / STREAM
+    factor = operations + passes + 20 * CALL
+    # A step reads the factor twice, which is half of a matrix in single precision.
+    step = 4.0 * n * n / STREAM + 10 * CALL
+    return factor + krylov_seconds(n, steps) + steps * step
 
 
 def fold_solutions(
@@ -167,39 +191,47 @@ def fold_solutions(
     solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
     """
     n, k = B.shape
+    n_ridges = len(ridges)
     product = symmetric_product(K)
     row_sums = np.empty(n)
     product(np.ones(n), row_sums)
     least_norm = float(row_sums.mean())
+    largest_norm = float(row_sums.max()) if norm is None else norm
     plan = _choose_solvers(n, k, ridges, least_norm)
     spaces = [KrylovSpace(product, b, ridges, least_norm) for b in B.T]
     n_small = _grow_spaces(spaces, plan, solvers)
     small = ridges[:n_small]
     large = ridges[n_small:]
 
-    solutions = np.empty((len(ridges), k, n))
-    errors = np.empty((len(ridges), k))
+    # The spaces solve the systems of the large ridges.
+    solutions = np.empty((n_ridges, k, n))
+    errors = np.empty((n_ridges, k))
     for column, space in enumerate(spaces):
         space.solve(_always, n_small)
         solutions[n_small:, column] = space.solutions(large).T
         errors[:, column] = space.lengths * space.allowed
     if len(large):
         solvers["krylov"] += len(large)
+
+    # The other method solves those of the small ones.
     if n_small and plan.inverts:
-        solutions[:n_small], errors[:n_small] = _solve_by_inverse(K, spaces, small)
+        by_inverse, residuals = _solve_by_inverse(K, spaces, small)
+        solutions[:n_small] = by_inverse
+        errors[:n_small] = residuals
         solvers["inverse"] += n_small
     elif n_small:
         direct = ridge_solutions(K, B, small, solvers, overwrite=True)
         solutions[:n_small] = direct.T.reshape(n_small, k, n)
 
-    largest_norm = float(row_sums.max()) if norm is None else norm
     lengths = np.linalg.norm(solutions, axis=2)
     errors += iterated_round_off(lengths, ridges, largest_norm)
-    is_solved = errors <= 2 * LOOSEST * np.linalg.norm(B, axis=0)
+    target_lengths = np.linalg.norm(B, axis=0)
+    is_solved = errors <= 2 * LOOSEST * target_lengths
     errors[~is_solved] = np.inf
     if not plan.inverts:
         errors[:n_small] = 0.0
-    return solutions.reshape(-1, n).T, errors.max(axis=1)
+    side_by_side = solutions.reshape(-1, n).T
+    return side_by_side, errors.max(axis=1)
 
 
 class _SolverPlan(NamedTuple):
@@ -228,8 +260,10 @@ class _SolverPlan(NamedTuple):
 
     def continues(self, space: KrylovSpace) -> bool:
         """Return True if the remaining steps of a space take less time than the other method."""
+        n = len(space.b)
         total = space.steps + steps_left(space.logs)
-        remaining = krylov_seconds(len(space.b), total) - krylov_seconds(len(space.b), space.steps)
+        past_seconds = krylov_seconds(n, space.steps)
+        remaining = krylov_seconds(n, total) - past_seconds
         return remaining < self.seconds
 
 
@@ -239,19 +273,23 @@ def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _Solver
     `least_norm` is a lower estimate of the norm of K.
     """
     n_ridges = len(ridges)
-    n_direct = int((ridges < SMALLEST * least_norm).sum())
-    n_near = int((ridges <= _WIDEST * ridges[0]).sum())
+    is_tiny = ridges < SMALLEST * least_norm
+    is_near = ridges <= _WIDEST * ridges[0]
+    n_direct = int(is_tiny.sum())
+    n_near = int(is_near.sum())
     by_inverse = math.inf if n_direct else k * inverse_seconds(n, n_near)
     by_reduction = reduction_seconds(n, n_ridges, k)
-    directly = min(by_reduction, n_ridges * factor_seconds(n, k))
+    by_factor = factor_seconds(n, k)
+    directly = min(by_reduction, n_ridges * by_factor)
     inverts = by_inverse <= directly
     seconds = min(by_inverse, directly) / k
     # One reduction serves all ridges, so none is left to an iteration if the few direct ones pay
     # for it.
     tries_krylov = inverts or krylov_seconds(n, LOOK) < seconds
-    is_paid = n_direct > 0 and n_direct * factor_seconds(n, k) >= by_reduction
+    is_paid = n_direct > 0 and n_direct * by_factor >= by_reduction
+    iterates = tries_krylov and not is_paid
     return _SolverPlan(
-        n_small=n_direct if tries_krylov and not is_paid else n_ridges,
+        n_small=n_direct if iterates else n_ridges,
         n_direct=n_direct,
         n_near=n_near,
         inverts=inverts,
@@ -267,9 +305,11 @@ def _grow_spaces(spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[
     for space in spaces:
         if plan.inverts:
             space.solve(_always, plan.n_near)
-        if n_small == plan.n_direct and not space.solve(plan.continues, plan.n_direct):
+        tries_all = n_small == plan.n_direct
+        if tries_all and not space.solve(plan.continues, plan.n_direct):
             solvers["krylov given up"] += 1
-            n_unsolved = int((~(space.lengths <= 1)).sum())
+            is_solved = space.lengths <= 1
+            n_unsolved = int((~is_solved).sum())
             n_small = max(plan.n_direct, n_unsolved)
     return n_small
 
@@ -287,12 +327,15 @@ def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tup
     """
     n_ridges = len(ridges)
     n_columns = len(spaces)
-    shared_ridge = ridges[0] ** 0.6 * ridges[-1] ** 0.4
+    smallest = ridges[0]
+    largest = ridges[-1]
+    shared_ridge = smallest**0.6 * largest**0.4
     inverse = _single_inverse(K, shared_ridge)
     solutions = np.empty((n_ridges, n_columns, len(K)))
     errors = np.empty((n_ridges, n_columns))
+    max_steps = _MOST * n_ridges
     for column, space in enumerate(spaces):
-        shared = SharedSpace(space, max_steps=_MOST * n_ridges)
+        shared = SharedSpace(space, max_steps)
         errors[:, column] = shared.solve(ridges, inverse)
         solutions[:, column] = shared.solutions(ridges).T
     return solutions, errors

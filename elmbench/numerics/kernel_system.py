@@ -59,11 +59,15 @@ class KernelSystem:
 
     def __init__(self, K: Array, T: Array, scale: Array | None, *, centred: bool) -> None:
         self._scale = scale
-        self._centre = _subtract_centre(K, T, scale) if centred else None
+        self._centre: Centre | None = None
+        deviations = T
+        if centred:
+            self._centre = _subtract_centre(K, T, scale)
+            deviations = T - self._centre.targets
+        # S K S.
         if scale is not None and (scale != 1.0).any():
             K *= scale[:, np.newaxis]
             K *= scale
-        deviations = T if self._centre is None else T - self._centre.targets
         self.right_hand_sides = scaled_rows(deviations, scale)
 
     def coefficients(self, Z: Array) -> tuple[Array, Array]:
@@ -72,14 +76,20 @@ class KernelSystem:
 
         Intercepts are zero if the system has none.
         """
-        if self._centre is None:
-            return np.zeros(Z.shape[1]), scaled_rows(Z, self._scale)
-        u = self._centre.direction
-        projected = Z - np.outer(u, u @ Z)
+        centre = self._centre
+        n_columns = Z.shape[1]
+        if centre is None:
+            beta = scaled_rows(Z, self._scale)
+            return np.zeros(n_columns), beta
+        # beta = S P Z.
+        u = centre.direction
+        along = u @ Z
+        projected = Z - np.outer(u, along)
         beta = scaled_rows(projected, self._scale)
-        n_ridges = Z.shape[1] // len(self._centre.targets)
-        targets = np.tile(self._centre.targets, n_ridges)
-        intercepts = targets - self._centre.products @ beta
+        # b = t - m'beta.
+        n_ridges = n_columns // len(centre.targets)
+        targets = np.tile(centre.targets, n_ridges)
+        intercepts = targets - centre.products @ beta
         return intercepts, beta
 
     @property
@@ -101,7 +111,8 @@ def _subtract_centre(K: Array, T: Array, scale: Array | None) -> Centre:
     products = shares @ K
     constant = float(shares @ products)
     # m_i - c, with the magnitude of c if it is negative.
-    halves = products - (constant + abs(constant)) / 2
+    doubled = constant + abs(constant)
+    halves = products - doubled / 2
     for columns in row_blocks(n, n):
         block = K[:, columns]
         block -= halves[:, np.newaxis]

@@ -61,15 +61,19 @@ class KrylovSpace:
     def __init__(
         self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float
     ) -> None:
+        n = len(b)
         self.product = product
         self.b = b
         self.norm = norm
         self._ridges = ridges
         self._size = length_of(b)
-        self.allowed = allowed_residuals(ridges, norm) * (self._size or 1.0)
-        self._W = np.empty((len(b), min(len(b), _FIRST) + 1), order="F")
-        np.divide(b, self._size or 1.0, out=self._W[:, 0])
-        self._image = np.empty(len(b))
+        unit = self._size or 1.0
+        self.allowed = allowed_residuals(ridges, norm) * unit
+        # The columns of W and the next one, of which b / |b| is the first.
+        width = min(n, _FIRST) + 1
+        self._W = np.empty((n, width), order="F")
+        np.divide(b, unit, out=self._W[:, 0])
+        self._image = np.empty(n)
         self._alphas: list[float] = []
         self._betas: list[float] = []
         self.logs: list[float] = []
@@ -78,8 +82,9 @@ class KrylovSpace:
         self.lengths = self._size / self.allowed
         # The elimination of (T + r I) y = |b| e_1 for each ridge needs its last pivot and the last
         # entry of y, without its sign.
-        self._pivots = np.full(len(ridges), np.inf)
-        self._last = np.full(len(ridges), self._size)
+        n_ridges = len(ridges)
+        self._pivots = np.full(n_ridges, np.inf)
+        self._last = np.full(n_ridges, self._size)
         self.least = 0.0
         self._estimated = 0  # number of steps when `least` was computed
 
@@ -92,14 +97,17 @@ class KrylovSpace:
         step.
         """
         while True:
-            longest = float(self.lengths[first:].max(initial=0.0))
+            lengths = self.lengths[first:]
+            longest = float(lengths.max(initial=0.0))
             if longest <= 1:
                 if self._estimated == self.steps:
                     return True
                 self._estimate_least()
                 continue
+            if not math.isfinite(longest):
+                return False
             looks = self.steps > 0 and self.steps % LOOK == 0
-            if not math.isfinite(longest) or (looks and not pays(self)):
+            if looks and not pays(self):
                 return False
             self._step()
 
@@ -113,9 +121,11 @@ class KrylovSpace:
             d=diagonal, e=beside, range=2, vl=0.0, vu=0.0, il=1, iu=1, tol=0.0, order="E"
         )
         self.least = max(float(values[0]), 0.0)
-        self.allowed = allowed_residuals(self._ridges, self.norm, self.least) * (self._size or 1.0)
+        relative = allowed_residuals(self._ridges, self.norm, self.least)
+        self.allowed = relative * (self._size or 1.0)
         self.lengths = self.last_length * self._last / self.allowed
-        shift = math.log((before / self.allowed).max())
+        largest_ratio = (before / self.allowed).max()
+        shift = math.log(largest_ratio)
         self.logs = [value + shift for value in self.logs]
 
     def _step(self) -> None:
@@ -127,52 +137,63 @@ class KrylovSpace:
         self.last_length = length
         self._eliminate(alpha, beta)
         self.steps += 1
+        # The residual of a ridge is beta times the last entry of y.
         self.lengths = length * self._last / self.allowed
         longest = float(self.lengths.max(initial=0.0))
-        self.logs.append(math.log(max(1.0, longest)))
+        excess = max(1.0, longest)
+        self.logs.append(math.log(excess))
 
     def _extend_basis(self) -> tuple[float, float]:
         """Add the next column to W; return the diagonal entry of T and the one below it."""
         m = self.steps
         if m + 1 == self._W.shape[1]:
             self._widen_memory()
-        W = self._W[:, : m + 1]
+        columns = self._W[:, : m + 1]
         v = self._W[:, m]
+        following = self._W[:, m + 1]
+        # Lanczos' recurrence: w = K v_m - alpha v_m - beta v_(m-1).
         w = self._image
         self.product(v, w)
         alpha = float(v @ w)
         round_off = 10 * EPS * length_of(w)
         w -= alpha * v
         if m:
-            w -= self.last_length * self._W[:, m - 1]
+            before = self._W[:, m - 1]
+            w -= self.last_length * before
         length = length_of(w)
         previous = math.inf
         # Orthogonalise until nothing more cancels.
         while round_off < length <= 0.7 * previous:
             previous = length
-            w -= W @ (W.T @ w)
+            components = columns.T @ w
+            w -= columns @ components
             length = length_of(w)
-        if length <= round_off or m + 1 == len(w):
+        is_complete = m + 1 == len(w)
+        if length <= round_off or is_complete:
             length = 0.0  # only round-off remains outside of the space
-        np.divide(w, length or 1.0, out=self._W[:, m + 1])
+        np.divide(w, length or 1.0, out=following)
         return alpha, length
 
     def _widen_memory(self) -> None:
         """Double the number of columns of W, up to one more than its rows."""
         narrow = self._W
         n, width = narrow.shape
-        self._W = np.empty((n, min(n, 2 * (width - 1)) + 1), order="F")
+        n_columns = min(n, 2 * (width - 1))
+        self._W = np.empty((n, n_columns + 1), order="F")
         self._W[:, :width] = narrow
 
     def _eliminate(self, alpha: float, beta: float) -> None:
         """Continue the elimination for each ridge with the new row of T, `beta` and `alpha`."""
-        np.divide(-beta * beta, self._pivots, out=self._pivots)
-        self._pivots += self._ridges
-        self._pivots += alpha
-        if self._pivots[0] <= 0:  # the pivot of the smallest ridge is the smallest one
-            self._pivots[self._pivots <= 0] = np.nan
+        # The pivots are p = alpha + r - beta^2 / p of the row before.
+        pivots = self._pivots
+        np.divide(-beta * beta, pivots, out=pivots)
+        pivots += self._ridges
+        pivots += alpha
+        if pivots[0] <= 0:  # the pivot of the smallest ridge is the smallest one
+            pivots[pivots <= 0] = np.nan
+        # The last entries are y = beta y / p, and |b| / p in the first row.
         self._last *= beta if self.steps else 1.0
-        self._last /= self._pivots
+        self._last /= pivots
 
     @property
     def _diagonals(self) -> tuple[Array, Array]:
@@ -201,18 +222,22 @@ class KrylovSpace:
         weights = np.empty((len(ridges), 2, m))
         if m == 0:
             return weights
-        (alphas, betas) = self._diagonals
+        alphas, betas = self._diagonals
+        # |b| e_1 and e_m.
         targets = np.zeros((m, 2), order="F")
         targets[0, 0] = self._size
         targets[-1, 1] = 1.0
         for i, ridge in enumerate(ridges):
-            *_, Y, info = dptsv(alphas + ridge, betas, targets)
-            weights[i] = Y.T if info == 0 else np.nan
+            shifted = alphas + ridge
+            *_, Y, info = dptsv(shifted, betas, targets)
+            is_definite = info == 0
+            weights[i] = Y.T if is_definite else np.nan
         return weights
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        return (self.weights(ridges)[:, 0] @ self.basis.T).T  # as in `FoldView.product`
+        from_first = self.weights(ridges)[:, 0]
+        return (from_first @ self.basis.T).T  # as in `FoldView.product`
 
 
 class SharedSpace:
@@ -235,12 +260,15 @@ class SharedSpace:
         self._first = start.steps
         n = len(start.b)
         m = start.steps
-        columns = max(0, min(n - m, max_steps))
+        room = min(n - m, max_steps)
+        columns = max(0, room)
+        # W and U.
         self._basis = np.empty((n, m + columns), order="F")
-        self._images = np.empty((n, columns), order="F")
         self._basis[:, :m] = start.basis
-        self._gram = np.empty((columns, columns), order="F")  # U'G
-        self._shares = np.empty(columns)  # c
+        # G, U'G and c.
+        self._images = np.empty((n, columns), order="F")
+        self._gram = np.empty((columns, columns), order="F")
+        self._shares = np.empty(columns)
         self._added = 0
 
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
@@ -252,15 +280,17 @@ class SharedSpace:
         `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K
         + r I is about r / s or s / r.
         """
-        lengths = []
         start = self._start
-        bounds = allowed_residuals(ridges, start.norm, start.least) * length_of(start.b)
+        size = length_of(start.b)
+        bounds = allowed_residuals(ridges, start.norm, start.least) * size
+        lengths = []
         for ridge, allowed in zip(ridges, bounds, strict=True):
             rest, loss = self._reduce(ridge)
             residual = self._residual(ridge, rest, loss)
             length = length_of(residual)
             while not length <= allowed:
-                if not self.widen(inverse(residual)):
+                direction = inverse(residual)
+                if not self.widen(direction):
                     length = math.inf  # only round-off remains outside of the space
                     break
                 residual = self._residual(ridge, rest, loss)
@@ -273,9 +303,11 @@ class SharedSpace:
         or one too many.
         """
         k = self._added
-        m = self._first + self._added
+        first = self._first
+        m = first + k
         size = length_of(v)
-        if k == self._images.shape[1] or not 0 < size < np.inf:
+        is_full = k == self._images.shape[1]
+        if is_full or not 0 < size < np.inf:
             return False
         basis = self._basis[:, :m]
         w = v
@@ -283,20 +315,26 @@ class SharedSpace:
         previous = np.inf
         while length <= 0.7 * previous:  # orthogonalise until nothing more cancels
             previous = length
-            w = w - basis @ (basis.T @ w)
+            components = basis.T @ w
+            w = w - basis @ components
             length = length_of(w)
             if length <= 10 * EPS * size:
                 return False
+        # The column u of U and its share u'w.
         column = self._basis[:, m]
-        image = self._images[:, k]
         np.divide(w, length, out=column)
+        share = column @ self._start.next_column
+        self._shares[k] = share
+        # Its image K u - beta (W e) u'w.
+        image = self._images[:, k]
         self._start.product(column, image)
-        self._shares[k] = column @ self._start.next_column
-        if self._first:
-            image -= self._start.last_length * self._shares[k] * self._start.basis[:, -1]
+        if first:
+            last_column = self._start.basis[:, -1]
+            image -= self._start.last_length * share * last_column
         self._added += 1
-        # Only the upper triangle is read.
-        self._gram[: k + 1, k] = self._basis[:, self._first : m + 1].T @ image
+        # Only the upper triangle of U'G is read.
+        columns = self._basis[:, first : m + 1]
+        self._gram[: k + 1, k] = columns.T @ image
         return True
 
     def _weights(self, ridge: float, rest: float, loss: float) -> Array:
@@ -304,23 +342,31 @@ class SharedSpace:
         k = self._added
         if k == 0:
             return np.zeros(0)
-        shares = self._shares[:k]
+        c = self._shares[:k]
+        # (U'G + r I - t c c') y = s c.
         A = self._gram[:k, :k].copy(order="F")
-        A -= np.outer(loss * shares, shares)
-        A.ravel("K")[:: k + 1] += ridge
-        _, y, info = dposv(A, rest * shares, overwrite_a=1)
-        return y if info == 0 else np.full(k, np.nan)
+        A -= np.outer(loss * c, c)
+        diagonal = A.ravel("K")[:: k + 1]
+        diagonal += ridge
+        _, y, info = dposv(A, rest * c, overwrite_a=1)
+        is_definite = info == 0
+        return y if is_definite else np.full(k, np.nan)
 
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
         """Return (s + t c'y) w - (G + r U) y for a ridge r, see `SharedSpace`."""
         y = self._weights(ridge, rest, loss)
         k = self._added
+        first = self._first
+        c = self._shares[:k]
+        # (G + r U) y.
         images = self._images[:, :k]
-        columns = self._basis[:, self._first : self._first + k]
+        columns = self._basis[:, first : first + k]
         residual = images @ y
         residual += columns @ (ridge * y)
-        factor = rest + loss * (self._shares[:k] @ y)
-        np.subtract(factor * self._start.next_column, residual, out=residual)
+        # (s + t c'y) w.
+        factor = rest + loss * (c @ y)
+        along = factor * self._start.next_column
+        np.subtract(along, residual, out=residual)
         return residual
 
     def _reduce(self, ridge: float) -> tuple[float, float]:
@@ -328,26 +374,30 @@ class SharedSpace:
         without W.
         """
         start = self._start
-        beta = self._start.last_length
         if self._first == 0:
             return length_of(start.b), 0.0
-        from_first, from_last = start.weights(np.array([ridge]))[0, :, -1].tolist()
+        beta = start.last_length
+        weights = start.weights(np.array([ridge]))
+        last_entries = weights[0, :, -1]
+        from_first, from_last = last_entries.tolist()
         return -beta * from_first, beta * beta * from_last
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
         n_krylov = self._first
         n_columns = n_krylov + self._added
-        shares = self._shares[: self._added]
+        c = self._shares[: self._added]
+        beta = self._start.last_length
         krylov_weights = self._start.weights(ridges)
         weights = np.empty((len(ridges), n_columns))
         for i, ridge in enumerate(ridges.tolist()):
             rest, loss = self._reduce(ridge)
-            added_weights = self._weights(ridge, rest, loss)
+            y = self._weights(ridge, rest, loss)
+            # The weights of W: (T + r I)^-1 (|b| e_1 - beta c'y e_m).
             from_first, from_last = krylov_weights[i]
-            coupling = self._start.last_length * (shares @ added_weights)
+            coupling = beta * (c @ y)
             weights[i, :n_krylov] = from_first - coupling * from_last
-            weights[i, n_krylov:] = added_weights
+            weights[i, n_krylov:] = y
         basis = self._basis[:, :n_columns]
         return (weights @ basis.T).T  # as in `FoldView.product`
 
@@ -358,8 +408,9 @@ def steps_left(logs: list[float]) -> float:
     """
     last = len(logs) - 1
     half = max(1, last // 2)
-    fall = logs[last - half] - logs[last]
-    return logs[last] * half / fall if fall > 0 else math.inf
+    now = logs[last]
+    fall = logs[last - half] - now
+    return now * half / fall if fall > 0 else math.inf
 
 
 def length_of(v: Array) -> float:

@@ -24,8 +24,10 @@ def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_clas
     n_cells = n_classes**2
     # Number the cells of the matrices of all predictions one after another.
     first_cells = n_cells * np.arange(n_predictions)
-    cells = n_classes * true + predictions + first_cells[:, np.newaxis]
-    counts = np.bincount(cells.ravel(), minlength=n_predictions * n_cells)
+    rows = n_classes * true
+    cells = rows + predictions + first_cells[:, np.newaxis]
+    n_counts = n_predictions * n_cells
+    counts = np.bincount(cells.ravel(), minlength=n_counts)
     shape = (*predicted.shape[:-1], n_classes, n_classes)
     return counts.reshape(shape).astype(np.float64)
 
@@ -58,14 +60,19 @@ def error_rate(counts: Array) -> Array:
 
 def matthews_correlation(counts: Array) -> Array:
     """Return Matthews' correlation coefficient, 0 for 0/0."""
+    # (n c - sum_k t_k p_k) / sqrt((n^2 - sum_k p_k^2) (n^2 - sum_k t_k^2)) for n rows, c correct
+    # ones, t_k rows of class k and p_k predictions of it (Gorodkin, 2004).
     true = counts.sum(axis=-1)
     predicted = counts.sum(axis=-2)
     n = counts.sum(axis=(-2, -1))
     n_correct = _correct_counts(counts).sum(axis=-1)
     by_chance = (true * predicted).sum(axis=-1)
     covariance = n_correct * n - by_chance
-    predicted_variance = n**2 - (predicted**2).sum(axis=-1)
-    true_variance = n**2 - (true**2).sum(axis=-1)
+    squared_n = n**2
+    predicted_squares = (predicted**2).sum(axis=-1)
+    true_squares = (true**2).sum(axis=-1)
+    predicted_variance = squared_n - predicted_squares
+    true_variance = squared_n - true_squares
     deviations = np.sqrt(predicted_variance * true_variance)
     return _ratios(np.asarray(covariance), deviations)
 
@@ -103,9 +110,12 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Return the function that averages a score over the classes that occur or are predicted."""
 
     def mean(counts: Array) -> Array:
-        present = (counts.sum(axis=-1) + counts.sum(axis=-2)) > 0
+        n_true = counts.sum(axis=-1)
+        n_predicted = counts.sum(axis=-2)
+        present = (n_true + n_predicted) > 0
         n_present = present.sum(axis=-1).astype(np.float64)
-        return _ratios(by_class(counts).sum(axis=-1), n_present)
+        total = by_class(counts).sum(axis=-1)
+        return _ratios(total, n_present)
 
     return mean
 
@@ -183,10 +193,13 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     n_negative = np.count_nonzero(~positive)
     if n_positive == 0 or n_negative == 0:
         return np.full(values.shape[:-1], np.nan)
+    # (R - p (p + 1) / 2) / (p q) for the sum R of the ranks of p positive among q negative rows.
     ranks = np.apply_along_axis(_average_ranks, -1, values)
     rank_sums = ranks[..., positive].sum(axis=-1)
     least_sum = n_positive * (n_positive + 1) / 2
-    return np.asarray((rank_sums - least_sum) / (n_positive * n_negative))
+    n_ordered = rank_sums - least_sum
+    n_pairs = n_positive * n_negative
+    return np.asarray(n_ordered / n_pairs)
 
 
 def _average_ranks(values: Array) -> Array:
@@ -195,11 +208,13 @@ def _average_ranks(values: Array) -> Array:
     It replaces `scipy.stats.rankdata`, whose import takes a second.
     """
     ordered = np.sort(values)
-    if np.isnan(ordered[-1]):
+    largest = ordered[-1]  # NaN is sorted last
+    if np.isnan(largest):
         return np.full(len(values), np.nan)
     n_below = np.searchsorted(ordered, values, side="left")
     n_not_above = np.searchsorted(ordered, values, side="right")
-    return np.asarray((n_below + n_not_above + 1) / 2)
+    doubled_ranks = n_below + n_not_above + 1
+    return np.asarray(doubled_ranks / 2)
 
 
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
@@ -224,9 +239,12 @@ def one_against_rest(
     def mean(true: NDArray[np.intp], values: Array) -> float:
         if values.ndim == 1:
             return float(function(true == 1, values))
-        scores = [function(true == number, column) for number, column in enumerate(values.T)]
-        defined = [float(score) for score in scores if not np.isnan(score)]
-        return float(np.mean(defined)) if defined else float("nan")
+        scores = []
+        for number, column in enumerate(values.T):
+            score = float(function(true == number, column))
+            if not np.isnan(score):
+                scores.append(score)
+        return float(np.mean(scores)) if scores else float("nan")
 
     return mean
 

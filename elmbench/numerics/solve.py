@@ -68,14 +68,20 @@ class RidgeSystem:
         shifted = values + self._ridge
         sizes = shifted if definite else np.abs(shifted)
         least = len(values) * EPS
-        cutoff = least * max(sizes.max(), 0.0)
+        largest = max(sizes.max(), 0.0)
+        cutoff = least * largest
         if lifted:
-            sizes = np.maximum(sizes, cutoff or least)
+            floor = cutoff or least
+            sizes = np.maximum(sizes, floor)
         selected = (sizes > cutoff) | lifted
-        half = vectors[:, selected] / np.sqrt(sizes[selected])
+        # The inverse is H H' with the scaled eigenvectors H, or H D H' with the signs D.
+        roots = np.sqrt(sizes[selected])
+        half = vectors[:, selected] / roots
         self._sizes = sizes
         self._half = half
-        self._signed = half if definite else half * np.sign(shifted[selected])
+        self._signed = half
+        if not definite:
+            self._signed = half * np.sign(shifted[selected])
 
     def solve(self, B: Array) -> Array:
         """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
@@ -96,10 +102,18 @@ class RidgeSystem:
         forward, _ = dtrtrs(self._factor, B, lower=1)
         stacked = np.asfortranarray(np.tile(forward, len(sizes)))
         k = B.shape[1]
-        for i, size in enumerate(sizes):
-            columns = slice(i * k, (i + 1) * k)
-            stacked[size:, columns] = 0.0
-        solutions, _ = dtrtrs(self._factor, stacked, lower=1, trans=1, overwrite_b=1)
+        stop = 0
+        for size in sizes:
+            start = stop
+            stop += k
+            stacked[size:, start:stop] = 0.0
+        solutions, _ = dtrtrs(
+            self._factor,
+            stacked,
+            lower=1,
+            trans=1,
+            overwrite_b=1,
+        )
         return np.asarray(solutions)
 
     def inverse(self) -> Array:
@@ -107,7 +121,8 @@ class RidgeSystem:
         factor.
         """
         if self._factor is None:
-            return np.asfortranarray(self._signed @ self._half.T)
+            inverse = self._signed @ self._half.T
+            return np.asfortranarray(inverse)
         inverse, _ = dpotri(self._factor, lower=1, overwrite_c=1)
         mirror(inverse)
         return inverse
@@ -131,11 +146,13 @@ class RidgeSystem:
         """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or
         infinite.
         """
-        if self._factor is None:
-            smallest = self._sizes.min()
-            largest = self._sizes.max()
-            return float(largest / smallest) if smallest > 0 else float(np.inf)
-        return cholesky_condition(self._factor, self._norm)
+        if self._factor is not None:
+            return cholesky_condition(self._factor, self._norm)
+        smallest = self._sizes.min()
+        largest = self._sizes.max()
+        if not smallest > 0:
+            return float(np.inf)
+        return float(largest / smallest)
 
 
 def cholesky_condition(factor: Array, norm: float) -> float:
@@ -162,10 +179,14 @@ def mirror(A: Array) -> None:
     for start in range(0, len(A), step):
         stop = min(start + step, len(A))
         size = stop - start
+        # The square block on the diagonal.
         block = A[start:stop, start:stop]
         is_above = _ABOVE[:size, :size]
-        np.copyto(block, block.T.copy(), where=is_above)
-        A[start:stop, stop:] = A[stop:, start:stop].T
+        lower = block.T.copy()
+        np.copyto(block, lower, where=is_above)
+        # The rest of these rows: the block below, transposed.
+        below = A[stop:, start:stop]
+        A[start:stop, stop:] = below.T
 
 
 def add_gram(gram: Array, A: Array) -> None:

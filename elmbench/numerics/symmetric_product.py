@@ -39,9 +39,11 @@ def multiply(A: Array, v: Array, w: Array) -> None:
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(len(v_below)):
             x = v_below[i]
-            w_below[i] += ((a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3)) + (
-                (a4[i] * x4 + a5[i] * x5) + (a6[i] * x6 + a7[i] * x7)
-            )
+            first = a0[i] * x0 + a1[i] * x1
+            second = a2[i] * x2 + a3[i] * x3
+            third = a4[i] * x4 + a5[i] * x5
+            fourth = a6[i] * x6 + a7[i] * x7
+            w_below[i] += (first + second) + (third + fourth)
             s0 += a0[i] * x
             s1 += a1[i] * x
             s2 += a2[i] * x
@@ -105,6 +107,7 @@ def update_and_multiply(
             v_0 = v[i]
             v_1 = v[i + 1]
             for j in range(i):
+                # The changed entries of the two rows, and their part of the product.
                 a = row[j] + (u_0 * u[j] - v_0 * v[j])
                 b = following[j] + (u_1 * u[j] - v_1 * v[j])
                 row[j] = a
@@ -120,5 +123,6 @@ def update_and_multiply(
                 y[j] += row[j] * x_0 + following[j] * x_1
                 y_0 += row[j] * x[j]
                 y_1 += following[j] * x[j]
+        # The block of the two rows on the diagonal.
         y[i] = y_0 + row[i] * x_0 + following[i] * x_1
         y[i + 1] = y_1 + following[i] * x_0 + following[i + 1] * x_1

@@ -60,14 +60,19 @@ class Moments:
         further features are zero in all rows.
         """
         h = dimension or size
+        # S, the empirical covariance.
         covariance = np.array(self.scatter[:size, :size], order="F")
         covariance /= self.weight
         diagonal = np.einsum("ii->i", covariance)
         trace = diagonal.sum()
+        # |S|^2, and the squared distance of S from its multiple of the identity.
         squared = np.vdot(covariance, covariance)
-        distance = squared - trace**2 / h  # of S from its multiple of the identity
+        distance = squared - trace**2 / h
+        # The squared distance of S from the true covariance, estimated from the rows.
         mean_fourth = self.fourth[size] / self.weight
-        noise = max((mean_fourth - squared) / self.weight, 0.0)
+        variance = (mean_fourth - squared) / self.weight
+        noise = max(variance, 0.0)
+        # e, the share of the multiple of the identity.
         shrinkage = 0.0
         if h > 1 and distance > 0:
             shrinkage = min(noise / distance, 1.0)
@@ -183,22 +188,29 @@ def discriminant(
         return no_direction(size)
     S_negative = negative.covariance(size, dimension)
     S_positive = positive.covariance(size, dimension)
+    # Eq. (4), where the squared norm is d'(S+ + S-)^-1 d for the difference d of the means.
     system = RidgeSystem(S_negative + S_positive, 0.0, lifted=True)
     solution = system.solve(difference)
-    beta = 2.0 / (difference @ solution) * solution
-    mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
+    squared_norm = difference @ solution
+    beta = 2.0 / squared_norm * solution
+    # The projected mean of the negative set is that of its first row plus the rest.
+    first_row = beta @ negative.first[:size]
+    rest = beta @ negative.mean[:size]
+    mean = float(first_row + rest)
     # The round-off of b'Sb is at most h EPS |b|'|S||b| for h rows of S.
+    lengths = np.abs(beta)
     magnitudes = np.abs(S_negative) + np.abs(S_positive)
-    round_off = np.abs(beta) @ magnitudes @ np.abs(beta)
+    round_off = lengths @ magnitudes @ lengths
     floor = max(LEAST_VARIANCE, float(size * EPS * round_off))
     negative_variance = max(float(beta @ S_negative @ beta), floor)
     positive_variance = max(float(beta @ S_positive @ beta), floor)
+    smaller_variance = min(negative_variance, positive_variance)
     return Discriminant(
         beta=beta,
         means=(mean, mean + 2.0),
         variances=(negative_variance, positive_variance),
         condition=system.condition,
-        cancellation=float(round_off) / min(negative_variance, positive_variance),
+        cancellation=float(round_off) / smaller_variance,
     )
 
 
@@ -206,12 +218,19 @@ def _mean_difference(negative: Moments, positive: Moments, size: int) -> Array |
     """Return m+ - m- in the leading features; None if it is zero up to round-off or nothing
     varies.
     """
+    # A mean is the first row plus the mean distance from it.
     gap = positive.first[:size] - negative.first[:size]
-    difference = gap + (positive.mean[:size] - negative.mean[:size])
-    spreads = (np.abs(gap).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    spread = max(spreads)
-    round_off = (negative.n_rows + positive.n_rows) * EPS * spread
-    if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
+    mean_gap = positive.mean[:size] - negative.mean[:size]
+    difference = gap + mean_gap
+    # No term of the difference exceeds the largest spread.
+    largest_gap = np.abs(gap).max()
+    negative_spread = negative.spread[:size].max()
+    positive_spread = positive.spread[:size].max()
+    spread = max(largest_gap, negative_spread, positive_spread)
+    n_rows = negative.n_rows + positive.n_rows
+    round_off = n_rows * EPS * spread
+    is_round_off = np.abs(difference).max() <= round_off
+    if spread < LEAST_SPREAD or is_round_off:
         return None
     return np.asarray(difference)
 
@@ -233,11 +252,15 @@ def log_odds(
     S_negative, S_positive = variances
     if m_negative == m_positive:
         return np.full(len(projections), log_weight)
-    negative_distances = (projections - m_negative) ** 2 / S_negative
-    positive_distances = (projections - m_positive) ** 2 / S_positive
+    # ln of a density is -((t - m)^2 / S + ln S) / 2, up to a constant.
+    negative_squares = (projections - m_negative) ** 2
+    positive_squares = (projections - m_positive) ** 2
+    negative_distances = negative_squares / S_negative
+    positive_distances = positive_squares / S_positive
     quadratic = negative_distances - positive_distances
     log_ratio = np.log(S_negative / S_positive)
-    return np.asarray(0.5 * (quadratic + log_ratio) + log_weight)
+    log_densities = 0.5 * (quadratic + log_ratio)
+    return np.asarray(log_densities + log_weight)
 
 
 def crossing_points(
@@ -256,17 +279,24 @@ def crossing_points(
     class is likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose
     formula of t+ and t- has 2 S+ for 2 S- in one.)
     """
-    (m_negative, m_positive) = means
-    (S_negative, S_positive) = variances
+    m_negative, m_positive = means
+    S_negative, S_positive = variances
     gap = m_positive - m_negative
     D = S_negative - S_positive
-    c = np.log(S_negative / S_positive) + 2.0 * log_weight
-    excess = gap**2 + D * c
+    log_ratio = np.log(S_negative / S_positive)
+    c = log_ratio + 2.0 * log_weight
+    # g^2 + D c: a quarter of the discriminant of the equation, over S- S+.
+    squared_gap = gap**2
+    excess = squared_gap + D * c
     if gap == 0.0 or excess < 0.0:
         return np.empty(0)
-    half = gap * S_negative + np.sqrt(S_negative * S_positive * excess)
-    between = m_negative + S_negative * (gap**2 - S_positive * c) / half
+    # One zero is `half` / D; the product of the two is S- (g^2 - S+ c) / D.
+    root = np.sqrt(S_negative * S_positive * excess)
+    half = gap * S_negative + root
+    rest = squared_gap - S_positive * c
+    between = m_negative + S_negative * rest / half
     points = [between]
-    if abs(D) > EQUAL * max(S_negative, S_positive):
+    larger_variance = max(S_negative, S_positive)
+    if abs(D) > EQUAL * larger_variance:
         points.append(m_negative + half / D)
     return np.sort(points)

@@ -20,12 +20,15 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     """
     means = np.asarray(means, dtype=np.float64)
     variances = np.asarray(variances, dtype=np.float64)
-    gap = means[..., 1] - means[..., 0]
+    negative_means = means[..., 0]
+    positive_means = means[..., 1]
+    gap = positive_means - negative_means
     squared_gap = gap**2
     sums = variances.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = squared_gap / sums
-    return np.where(squared_gap == 0.0, 0.0, ratios)
+    are_equal = squared_gap == 0.0
+    return np.where(are_equal, 0.0, ratios)
 
 
 def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
@@ -42,13 +45,16 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     variances = np.asarray(variances, dtype=np.float64)
     term = leading_term(means, variances)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # ln((S+ + S-) / 2 / sqrt(S+ S-)).
         log_mean = np.log(variances.mean(axis=-1))
         log_root = 0.5 * np.log(variances).sum(axis=-1)
         logarithm = log_mean - log_root
         if form == "as-printed":
-            return -0.5 * np.log(np.pi / 2.0) - logarithm + term
+            constant = -0.5 * np.log(np.pi / 2.0)
+            return constant - logarithm + term
         are_points = (variances == 0.0).all(axis=-1)
-        return np.where(are_points, 0.0, logarithm) + term
+        corrected = np.where(are_points, 0.0, logarithm)
+        return corrected + term
 
 
 def silverman_width(points: ArrayLike) -> float:
@@ -71,15 +77,20 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     g = np.asarray(positive, dtype=np.float64)
     f_is_point = np.ptp(f) == 0.0
     g_is_point = np.ptp(g) == 0.0
-    if f_is_point and g_is_point and f[0] == g[0]:
+    are_points = f_is_point and g_is_point
+    if are_points and f[0] == g[0]:
         return 0.0
     if f_is_point or g_is_point:
         return np.inf
+    # A product of two kernels has the width sqrt(w_1^2 + w_2^2).
     f_width = silverman_width(f)
     g_width = silverman_width(g)
-    f_overlap = log_overlap(f, f, np.sqrt(2.0) * f_width)
-    g_overlap = log_overlap(g, g, np.sqrt(2.0) * g_width)
-    mixed_overlap = log_overlap(f, g, float(np.hypot(f_width, g_width)))
+    mixed_width = float(np.hypot(f_width, g_width))
+    root = np.sqrt(2.0)
+    # Eq. (5): ln int f^2 + ln int g^2 - 2 ln int fg.
+    f_overlap = log_overlap(f, f, root * f_width)
+    g_overlap = log_overlap(g, g, root * g_width)
+    mixed_overlap = log_overlap(f, g, mixed_width)
     return f_overlap + g_overlap - 2.0 * mixed_overlap
 
 
@@ -91,13 +102,18 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
     origin = x[0]
     scaled_x = (x - origin) / width
     scaled_y = (y - origin) / width
-    n_parts = min(len(x), 1 + n_pairs // BLOCK)
+    n_blocks = 1 + n_pairs // BLOCK
+    n_parts = min(len(x), n_blocks)
     log_sums = []
     for part in np.array_split(scaled_x, n_parts):
         differences = part[:, np.newaxis] - scaled_y
         exponents = -0.5 * differences**2
+        # The largest exponent is taken out, so that the sum does not underflow.
         largest = exponents.max()
         relative_sum = np.exp(exponents - largest).sum()
-        log_sums.append(largest + np.log(relative_sum))
+        log_sum = largest + np.log(relative_sum)
+        log_sums.append(log_sum)
+    # A kernel has the factor 1 / (sqrt(2 pi) width).
     log_mean = logsumexp(log_sums) - np.log(n_pairs * width)
-    return float(log_mean - 0.5 * np.log(2.0 * np.pi))
+    log_constant = 0.5 * np.log(2.0 * np.pi)
+    return float(log_mean - log_constant)
