@@ -262,19 +262,21 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
-    from elmbench.runs.execute import failed_cells
+    from elmbench.runs.execute import failures_of
 
-    failed, traces = failed_cells(prepared)
-    if failed:
-        for trace in traces if state.debug else ():
-            print(trace, file=sys.stderr)
-        debug = "" if state.debug or not traces else ", --debug the traceback"
-        text = (
-            f"{amount(failed, 'cell')} failed: `elmbench status` shows the reasons{debug}; --retry "
-            "runs them again"
-        )
-        print(state.complete(text), file=sys.stderr)
-        raise typer.Exit(1)
+    n_failed, first_reason, tracebacks = failures_of(prepared)
+    if not n_failed:
+        return
+    for traceback in tracebacks if state.debug else ():
+        print(traceback, file=sys.stderr)
+    debug = "" if state.debug or not tracebacks else ", --debug the traceback"
+    # The first reason: `status` has none once a plug-in is edited, which makes its cells new ones.
+    text = (
+        f"{amount(n_failed, 'cell')} failed; first reason: {first_reason}\n"
+        f"`elmbench status` shows the reasons{debug}; --retry runs them again"
+    )
+    print(state.complete(text), file=sys.stderr)
+    raise typer.Exit(1)
 
 
 def show_plan(prepared: PreparedRun) -> None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
@@ -121,18 +121,37 @@ def _command(run: PreparedRun, resolved: Resolved) -> str:
     return run.options.command or command_of(resolved, run.options)
 
 
-def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
-    """Return the number of failed cells, and the different tracebacks of their work."""
+class Failures(NamedTuple):
+    """The failures of a run."""
+
+    n_cells: int
+    #: The reason of the first failed cell, and the cell; empty if none has failed.
+    first_reason: str
+    #: The different tracebacks of the failed work.
+    tracebacks: list[str]
+
+
+def failures_of(run: PreparedRun) -> Failures:
+    """Return the failures of a run that has ended."""
     failures = {}
     for key in run.works:
         result = run.store.result(key)
         if result is not None and result.get("status") == "failed":
             failures[key] = result
-    cell_keys = {cell.key for _, plan in run.tables for cell in plan.cells}
+    cells = {cell.key: cell for _, plan in run.tables for cell in plan.cells}
+    reasons = []
+    for key, cell in cells.items():
+        if key in failures:
+            reason, _, _ = failures[key]["reason"].strip().partition("\n")
+            reasons.append(f"{reason} ({cell.dataset}, {cell.model})")
     tracebacks = dict.fromkeys(
         result["traceback"] for result in failures.values() if "traceback" in result
     )
-    return len(cell_keys & failures.keys()), list(tracebacks)
+    return Failures(
+        n_cells=len(reasons),
+        first_reason=next(iter(reasons), ""),
+        tracebacks=list(tracebacks),
+    )
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:

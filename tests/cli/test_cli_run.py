@@ -198,6 +198,7 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(
     }
     result = elmbench(*CI, code=1)
     assert "--debug the traceback" in result.err
+    assert "3 cells failed; first reason: ValueError: no (wdbc, K-ELM)\n" in result.err
     assert "line 7" not in result.err
     assert elmbench("--debug", *CI, code=1).err.count("mine.py, line 7") == 1
 
