@@ -135,18 +135,25 @@ def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Ite
         yield _Difference("cell", was, now, "the same cells")
         return
     if old["status"] != new["status"]:
-        yield _Difference("status", old["status"], new["status"], "equal")
+        yield _unequal("status", old, new)
     if old["status"] != "ok" or new["status"] != "ok":
         return
     yield from _compare_numbers(old, new, {"n_units": _EQUAL})
-    of_condition = 10 * _real(old, "condition") * np.finfo(float).eps
+    condition = _real(old, "condition")
+    of_condition = 10 * condition * np.finfo(float).eps
     relative = float(np.nanmax((RELATIVE, of_condition)))
     if relative >= UNDECIDED:
         return
-    if np.isnan(_real(old, "mcc")):
-        yield from _compare_metrics(old, new, relative, points)
-    else:
+    has_counts = not np.isnan(_real(old, "mcc"))
+    if has_counts:
         yield from _compare_classes(old, new)
+    else:
+        yield from _compare_metrics(old, new, relative, points)
+
+
+def _unequal(column: str, old: _Line, new: _Line) -> _Difference:
+    """Return the difference of a column that must be equal."""
+    return _Difference(column, baseline=old[column], value=new[column], allowed="equal")
 
 
 def _compare_metrics(
@@ -156,12 +163,15 @@ def _compare_metrics(
     metrics = [name for name in old if name not in NO_METRICS]
     has_no_values = all(pd.isna(old[metric]) for metric in metrics)
     if has_no_values and old["params"] != new["params"]:
-        yield _Difference("params", old["params"], new["params"], "equal")
+        yield _unequal("params", old, new)
+    words = f"{relative:.1e} relative"
     tolerances = {}
     for name in metrics:
-        allowed = relative * abs(_real(old, name))
-        is_point = name in points
-        tolerances[name] = _POINT if is_point else Tolerance(allowed, f"{relative:.1e} relative")
+        if name in points:
+            tolerances[name] = _POINT
+        else:
+            allowed = relative * abs(_real(old, name))
+            tolerances[name] = Tolerance(allowed, words)
     yield from _compare_numbers(old, new, tolerances)
 
 
@@ -169,24 +179,19 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
     """Yield the counts if they differ, or else the metrics that differ."""
     has_two_classes = not np.isnan(_real(old, "tp"))
     counts_of = _confusion_counts if has_two_classes else _right_predictions
-    a = counts_of(old)
-    b = counts_of(new)
-    if has_two_classes:
-        # A changed prediction moves a row from one count to another of the same true class.
-        has_same_rows = a[:2].sum() == b[:2].sum() and a[2:].sum() == b[2:].sum()
-        agree = has_same_rows and np.abs(a - b).sum() <= 2
-    else:
-        agree = np.abs(a - b).max() <= 1
-    if not agree:
+    old_counts = counts_of(old)
+    new_counts = counts_of(new)
+    agree = _may_agree if has_two_classes else _are_close
+    if not agree(old_counts, new_counts):
         yield _Difference(
             column=", ".join(COUNTS) if has_two_classes else "right predictions",
-            baseline=", ".join(f"{count:g}" for count in a),
-            value=", ".join(f"{count:g}" for count in b),
+            baseline=_counts_text(old_counts),
+            value=_counts_text(new_counts),
             allowed="one test row predicted otherwise",
         )
         return
     metrics = []
-    if np.array_equal(a, b):
+    if np.array_equal(old_counts, new_counts):
         metrics = [name for name in metrics_taking("counts") if name in old]
     wrong = list(_compare_numbers(old, new, dict.fromkeys(metrics, _OF_EQUAL_COUNTS)))
     # With more classes, a row may have gone from one wrong class to another.
@@ -194,7 +199,26 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
     if has_two_classes or len(wrong) < 2 or differ_in_recalls:
         yield from wrong
     scores = [name for name in metrics_taking("scores", "probabilities") if name in old]
-    yield from _compare_numbers(old, new, dict.fromkeys((TRAIN_ACCURACY, *scores), _POINT))
+    tolerances = dict.fromkeys((TRAIN_ACCURACY, *scores), _POINT)
+    yield from _compare_numbers(old, new, tolerances)
+
+
+def _may_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return True if one changed prediction at most makes two confusion matrices equal."""
+    # A changed prediction moves a row from one count to another of the same true class.
+    has_same_negatives = a[:2].sum() == b[:2].sum()
+    has_same_positives = a[2:].sum() == b[2:].sum()
+    is_one_move = np.abs(a - b).sum() <= 2
+    return bool(has_same_negatives and has_same_positives and is_one_move)
+
+
+def _are_close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return True if two numbers of right predictions differ by one at most."""
+    return bool(np.abs(a - b).max() <= 1)
+
+
+def _counts_text(counts: NDArray[np.float64]) -> str:
+    return ", ".join(f"{count:g}" for count in counts)
 
 
 def _confusion_counts(line: _Line) -> NDArray[np.float64]:
@@ -210,13 +234,23 @@ def _right_predictions(line: _Line) -> NDArray[np.float64]:
 def _compare_numbers(
     old: _Line, new: _Line, tolerances: Mapping[str, Tolerance]
 ) -> Iterator[_Difference]:
-    """Yield each number that differs by more than its tolerance; NaN equals NaN."""
+    """Yield each number that differs by more than its tolerance."""
     for name, tolerance in tolerances.items():
         a = _real(old, name)
         b = _real(new, name)
-        both_are_missing = np.isnan(a) and np.isnan(b)
-        if not (a == b or abs(a - b) <= tolerance.allowed or both_are_missing):
-            yield _Difference(name, f"{a:.10g}", f"{b:.10g}", tolerance.words)
+        if not _are_within(tolerance.allowed, a, b):
+            yield _Difference(
+                column=name,
+                baseline=f"{a:.10g}",
+                value=f"{b:.10g}",
+                allowed=tolerance.words,
+            )
+
+
+def _are_within(allowed: float, a: float, b: float) -> bool:
+    """Return True if two numbers differ by no more than a tolerance; NaN equals NaN."""
+    are_missing = np.isnan(a) and np.isnan(b)
+    return bool(a == b or abs(a - b) <= allowed or are_missing)
 
 
 def _real(line: _Line, name: str) -> float:

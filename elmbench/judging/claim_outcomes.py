@@ -107,15 +107,15 @@ class ClaimOutcome:
 
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
-        datasets: list[str] = []
-        comparisons: list[str] = []
-        for claim, rivals in zip(self.claim.comparisons, self.rivals, strict=True):
-            is_several = claim.dataset in (MOST, ALL_OF_THEM)
-            datasets.append(f"{claim.dataset} data sets" if is_several else claim.dataset)
-            relation = f"{_relation(claim)} {_than(claim, rivals)}"
-            comparisons.append(f"{claim.metric.column} of {claim.model} {relation}")
+        claims = self.claim.comparisons
+        datasets = [_datasets_text(claim) for claim in claims]
+        comparisons = [
+            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
+            for claim, rivals in zip(claims, self.rivals, strict=True)
+        ]
         where = " and ".join(dict.fromkeys(datasets))
-        return f"on {where} {' and '.join(dict.fromkeys(comparisons))}"
+        statement = " and ".join(dict.fromkeys(comparisons))
+        return f"on {where} {statement}"
 
     def _test_text(self) -> str:
         """Return the test of a claim in words: the means, the difference with its interval, the
@@ -126,11 +126,18 @@ class ClaimOutcome:
             return ""
         words = f"{self.subject}: " if self.subject else ""
         if finding.means:
-            words += " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
-        interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}{interval}"
+            means = " against ".join(f"{mean:.4g}" for mean in finding.means)
+            words = f"{words}{means}, "
+        estimate = self._estimate_text(finding)
         p = f"p = {self.p:.2g}"
-        return f"{words}{estimate}, {finding.test}, {p}, n = {finding.n} {finding.unit}"
+        n = f"n = {finding.n} {finding.unit}"
+        return f"{words}{estimate}, {finding.test}, {p}, {n}"
+
+    def _estimate_text(self, finding: SignificanceResult) -> str:
+        """Return the estimate of a test with its interval, if it has one."""
+        estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}"
+        has_interval = finding.low is not None
+        return f"{estimate} [{finding.low:.3g}, {finding.high:.3g}]" if has_interval else estimate
 
     def _quantity_of(self, finding: SignificanceResult) -> str:
         """Return the name of the quantity that a test estimates."""
@@ -170,14 +177,22 @@ def is_of_ratios(claim: Claim) -> bool:
     return claim.relation == "between" or claim.metric.metric in TIMES
 
 
+def _datasets_text(claim: Claim) -> str:
+    are_several = claim.dataset in (MOST, ALL_OF_THEM)
+    return f"{claim.dataset} data sets" if are_several else claim.dataset
+
+
 def _relation(claim: Claim) -> str:
     """Return the relation of a claim in words."""
     if claim.between is not None:
-        return f"{claim.between[0]:.3g} to {claim.between[1]:.3g} times"
-    words = _RELATIONS.get(claim.relation, claim.relation)
+        low, high = claim.between
+        return f"{low:.3g} to {high:.3g} times"
     if claim.relation == "close":
         return f"within {claim.within:g} of"
-    return f"{words} (margin {claim.within:g})" if claim.relation in MARGINS else words
+    words = _RELATIONS.get(claim.relation, claim.relation)
+    if claim.relation in MARGINS:
+        return f"{words} (margin {claim.within:g})"
+    return words
 
 
 def _than(claim: Claim, rivals: Sequence[str]) -> str:

@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
-from elmbench.judging.measured_cells import MeasuredCells, is_other_data
+from elmbench.judging.measured_cells import Key, MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
@@ -52,23 +54,25 @@ class _Results:
         self.resolved = measured.resolved
         self._cells = measured
         self._select = str(summary["select"].iloc[0])
-        lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
-        self._models = set(zip(lines["dataset"], lines["model"], strict=True))
+        is_default = summary["reading"] == ""
+        is_selected = summary["select"] == self._select
+        lines = summary[is_default & is_selected]
+        self._models = _distinct(lines, ["dataset", "model"])
         # If some cells were stopped or have not run, the remaining ones may be the easier folds.
-        complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
-        self._complete = set(
-            zip(complete["dataset"], complete["model"], complete["metric"], strict=True)
-        )
+        is_complete = (lines["ended"] == COMPLETE) & lines["mean"].notna()
+        self._complete = _distinct(lines[is_complete], ["dataset", "model", "metric"])
 
     def shows(self, claim: Claim) -> bool:
         """Return True if the column of a comparison and another one that it names were run on a
         data set.
         """
-        return any(
-            (dataset, claim.model) in self._models and (dataset, column) in self._models
-            for dataset in _claim_datasets(claim, self.resolved)
-            for column in other_columns(claim, dataset, self.resolved)
-        )
+        for dataset in _claim_datasets(claim, self.resolved):
+            if (dataset, claim.model) not in self._models:
+                continue
+            columns = other_columns(claim, dataset, self.resolved)
+            if any((dataset, column) in self._models for column in columns):
+                return True
+        return False
 
     def datasets(self, claim: Claim) -> list[str]:
         """Return the data sets of a comparison; for `most`, those that were run."""
@@ -82,17 +86,18 @@ class _Results:
 
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
-        groups = [
-            key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")
-        ]
-        return self.resolved.compares(dataset) and not any(
-            is_other_data(self._cells.columns(key)) for key in groups
-        )
+        if not self.resolved.compares(dataset):
+            return False
+        groups = [key for key in self._cells.lines if key == self._group(dataset, model=key[1])]
+        return not any(is_other_data(self._cells.columns(key)) for key in groups)
 
     def is_fixed(self, dataset: str, *columns: str) -> bool:
         """Return True if nothing is random in any of some columns."""
-        groups = [(dataset, column, self._select, "") for column in columns]
-        return all(map(self._cells.is_fixed, groups))
+        return all(self._cells.is_fixed(self._group(dataset, column)) for column in columns)
+
+    def _group(self, dataset: str, model: str) -> Key:
+        """Return the group of cells that claims are tested on."""
+        return (dataset, model, self._select, "")
 
     def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
         """Return the values of a column by run and fold, and the least half width of an interval of
@@ -102,12 +107,22 @@ class _Results:
         """
         if (dataset, model, measure.column) not in self._complete:
             return pd.Series(dtype=float), 0.0
-        group = (dataset, model, self._select, "")
+        group = self._group(dataset, model)
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
-        index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
-        least_half_width = draws_of(values, cells, measure).least_half_width
-        return pd.Series(values, index).dropna(), least_half_width
+        draws = draws_of(values, cells, measure)
+        return _by_fold(values, cells), draws.least_half_width
+
+
+def _by_fold(values: NDArray[np.float64], cells: Mapping[str, Any]) -> pd.Series[float]:
+    """Return the values of cells by run and fold, without missing ones."""
+    index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
+    return pd.Series(values, index).dropna()
+
+
+def _distinct(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:
+    """Return the distinct values of some columns together."""
+    return set(lines[columns].itertuples(index=False, name=None))
 
 
 class _Pair(NamedTuple):
@@ -124,8 +139,23 @@ class _Pair(NamedTuple):
         return self._replace(first=_first_run(self.first), second=_first_run(self.second))
 
     @property
+    def n_values(self) -> int:
+        """The number of values of the column that has fewer of them."""
+        return min(len(self.first), len(self.second))
+
+    @property
     def means(self) -> tuple[float, float]:
         return float(self.first.mean()), float(self.second.mean())
+
+
+class _Tests(NamedTuple):
+    """The tests of a comparison, and a verdict with its reason if they cannot decide it, else
+    `undecided`.
+    """
+
+    findings: list[SignificanceResult]
+    verdict: ClaimVerdict = "undecided"
+    reason: str = ""
 
 
 def _first_run(values: pd.Series[float]) -> pd.Series[float]:
@@ -135,33 +165,45 @@ def _first_run(values: pd.Series[float]) -> pd.Series[float]:
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     """Test all comparisons of a claim and return its outcome."""
-    rivals = tuple(_rivals_of(part, results) for part in claim.comparisons)
     parts = [_tests(comparison, results) for comparison in claim.comparisons]
-    findings = [finding for tests, _, _ in parts for finding in tests]
-    _, verdict, remark = next((part for part in parts if part[1] != "undecided"), parts[0])
-    remarks = [remark] if remark else []
+    part = next((part for part in parts if part.verdict != "undecided"), parts[0])
+    remarks = [part.reason] if part.reason else []
     if claim.metric.metric in TIMES:
         remarks.append("times of one machine")
-    in_print = is_borne_out(claim, results.resolved)
     outcome = ClaimOutcome(
-        claim, results.resolved, verdict, rivals, in_print, remark="; ".join(remarks)
+        claim=claim,
+        resolved=results.resolved,
+        verdict=part.verdict,
+        rivals=tuple(_rivals_of(comparison, results) for comparison in claim.comparisons),
+        in_print=is_borne_out(claim, results.resolved),
+        remark="; ".join(remarks),
     )
-    if not findings:
-        return outcome
-    # The claim must pass all tests.
+    findings = [finding for part in parts for finding in part.findings]
+    return _decided(outcome, findings) if findings else outcome
+
+
+def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
+    """Return an outcome with the decision of its tests; the claim must pass all of them."""
     decisive, confirming, contradicting = significance.combine_findings(findings)
-    names = zip(*(finding.subject for finding in findings), strict=True)
-    subject = ", ".join(
-        name
-        for name, group in zip(decisive.subject, names, strict=True)
-        if name and {*group} > {name}
-    )
+    subject = _subject(decisive, findings)
     outcome = replace(outcome, finding=decisive, subject=subject)
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
         return replace(outcome, verdict="does not hold", p=contradicting)
     holds = outcome.verdict == "undecided" and confirming <= LEVEL
-    return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
+    verdict: ClaimVerdict = "holds" if holds else outcome.verdict
+    return replace(outcome, verdict=verdict, p=confirming)
+
+
+def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:
+    """Return the names in the subject of the decisive test that other tests do not share."""
+    names_of_tests = zip(*(finding.subject for finding in findings), strict=True)
+    names = []
+    for name, names_of_all in zip(decisive.subject, names_of_tests, strict=True):
+        differs = set(names_of_all) > {name}
+        if name and differs:
+            names.append(name)
+    return ", ".join(names)
 
 
 def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
@@ -172,45 +214,52 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _tests(claim: Claim, results: _Results) -> tuple[list[SignificanceResult], ClaimVerdict, str]:
-    """Return the tests of a comparison, and a verdict with its reason if they cannot decide it,
-    else `undecided`.
-    """
+def _tests(claim: Claim, results: _Results) -> _Tests:
+    """Test one comparison of a claim."""
     datasets = results.datasets(claim)
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
-    if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
-        return [], "not comparable", "the data lack rows of the paper, or are other rows"
-    rows = [_pairs(claim, dataset, results) for dataset in comparable]
-    rows = [row for row in rows if row]
-    pairs = [pair for row in rows for pair in row]
+    has_all = len(comparable) == len(datasets)
+    if not comparable or (claim.dataset != MOST and not has_all):
+        reason = "the data lack rows of the paper, or are other rows"
+        return _Tests([], "not comparable", reason)
+    pairs_of_datasets = [_pairs(claim, dataset, results) for dataset in comparable]
+    rows = [pairs for pairs in pairs_of_datasets if pairs]
     if claim.dataset == MOST and rows:
         findings = _test_on_most(claim, rows)
         if len(rows) < FEWEST_DATASETS:
             reason = f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed"
-            return findings, "too few data sets", reason
-        return findings, "undecided", ""
-    if any(min(len(pair.first), len(pair.second)) < FEWEST_RUNS for pair in pairs):
-        return [], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs"
+            return _Tests(findings, "too few data sets", reason)
+        return _Tests(findings)
+    pairs = [pair for row in rows for pair in row]
+    if any(pair.n_values < FEWEST_RUNS for pair in pairs):
+        return _Tests([], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs")
     findings = [_test_on_one(claim, pair, results) for pair in pairs]
     if len(rows) < len(datasets):
-        return findings, "incomplete", "cells are missing"
-    return findings, "undecided", ""
+        return _Tests(findings, "incomplete", "cells are missing")
+    return _Tests(findings)
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are
     complete.
     """
-    (first, floor) = results.values(dataset, claim.model, claim.metric)
+    first, least_half_width = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
-    columns = other_columns(claim, dataset, results.resolved)
     pairs = []
-    for column in columns:
+    for column in other_columns(claim, dataset, results.resolved):
         second, _ = results.values(dataset, column, measure)
-        pair = _Pair(dataset, column, first, second, floor)
+        if first.empty or second.empty:
+            return []
+        pair = _Pair(
+            dataset=dataset,
+            column=column,
+            first=first,
+            second=second,
+            least_half_width=least_half_width,
+        )
         is_fixed = results.is_fixed(dataset, claim.model, column)
         pairs.append(pair.first_run() if is_fixed else pair)
-    return [] if any(pair.first.empty or pair.second.empty for pair in pairs) else pairs
+    return pairs
 
 
 def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
@@ -245,17 +294,19 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceRes
     """Return the tests of a claim over several data sets, one for each column that it is compared
     with.
     """
+    findings = {}
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
-        n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
-        findings = {"": significance.sign_test(n_true, len(rows))}
+        n_true = 0
+        for row in rows:
+            n_true += all(is_true(claim, *pair.means) for pair in row)
+        findings[""] = significance.sign_test(n_true, len(rows))
     else:
-        by_column = group_by((pair for row in rows for pair in row), lambda pair: pair.column)
-        findings = {
-            column: significance.signed_rank_test(
-                [pair.means[0] - pair.means[1] for pair in pairs], region_of(claim)
-            )
-            for column, pairs in by_column.items()
-        }
+        pairs = [pair for row in rows for pair in row]
+        by_column = group_by(pairs, lambda pair: pair.column)
+        for column, pairs_of_column in by_column.items():
+            means = [pair.means for pair in pairs_of_column]
+            differences = [first - second for first, second in means]
+            findings[column] = significance.signed_rank_test(differences, region_of(claim))
     metric = claim.metric.column
     return [
         replace(finding, subject=(MOST, claim.model, column, metric))
@@ -304,27 +355,30 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
     `below`.
     """
     if claim.between is not None:
-        low, high = claim.between
-        return low * rival <= value <= high * rival
+        least, greatest = claim.between
+        return least * rival <= value <= greatest * rival
     region = region_of(claim)
     difference = value - rival
     if claim.relation in ("above", "below"):
         return region.low < difference < region.high
-    return region.low - _SLACK <= difference <= region.high + _SLACK
+    low = region.low - _SLACK
+    high = region.high + _SLACK
+    return low <= difference <= high
 
 
 def region_of(claim: Claim) -> Region:
     """Return the range of the difference, or of the logarithm of the ratio, if a claim is true."""
     if claim.between is not None:
         low, high = claim.between
-        return Region(math.log(low) if low else -math.inf, math.log(high))
+        log_low = math.log(low) if low else -math.inf
+        return Region(log_low, math.log(high))
     if claim.relation == "close":
         return Region(-claim.within, claim.within)
     is_error = less_is_better(claim.metric.metric)
-    is_bounded_below = claim.relation == "above" or claim.relation == (
-        "no-better" if is_error else "no-worse"
-    )
-    return Region(low=-claim.within) if is_bounded_below else Region(high=claim.within)
+    not_less = "no-better" if is_error else "no-worse"
+    if claim.relation in ("above", not_less):
+        return Region(low=-claim.within)
+    return Region(high=claim.within)
 
 
 def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
@@ -348,19 +402,26 @@ def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
     """Return whether a comparison is true of the published values on each data set that has
     them.
     """
-    measure = claim.than_metric or claim.metric
     outcomes = []
     for dataset in _claim_datasets(claim, resolved):
         value = _value_in_print((dataset, claim.model, claim.metric.column), resolved)
-        rivals = [
-            _value_in_print((dataset, column, measure.column), resolved)
-            for column in other_columns(claim, dataset, resolved)
-        ]
-        printed = [rival for rival in rivals if rival is not None]
-        has_enough = claim.than == "others" or len(printed) == len(rivals)
-        if value is not None and printed and has_enough:
-            outcomes.append(all(is_true(claim, value, rival) for rival in printed))
+        rivals = _rivals_in_print(claim, dataset, resolved)
+        if value is not None and rivals:
+            is_true_of_all = all(is_true(claim, value, rival) for rival in rivals)
+            outcomes.append(is_true_of_all)
     return outcomes
+
+
+def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[float]:
+    """Return the published values that a comparison compares with on a data set; none if one of
+    the columns that it names has no value.
+    """
+    measure = claim.than_metric or claim.metric
+    columns = other_columns(claim, dataset, resolved)
+    values = [_value_in_print((dataset, column, measure.column), resolved) for column in columns]
+    printed = [value for value in values if value is not None]
+    has_enough = claim.than == "others" or len(printed) == len(values)
+    return printed if has_enough else []
 
 
 def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:

@@ -14,20 +14,26 @@ from itertools import combinations
 import numpy as np
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.table_measures import Array, Row, compare_order, rows_of
+from elmbench.judging.table_measures import Row, compare_order, rows_of
 from elmbench.judging.table_verdicts import ALPHA, TableVerdict, judge_measures
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
 from elmbench.metrics import less_is_better
 from elmbench.numerics.seeds import generator
 
+_MODELS_EXCHANGED = "two models exchanged"
+_DATASETS_EXCHANGED = "two data sets exchanged"
+_RIVALS_LOWERED = "rivals lowered by two margins"
+_DIFFERENCES_DOUBLED = "differences doubled"
+_ALL_SHIFTED = "all shifted by two margins"
+_NOISE = "one model replaced by noise"
 #: The kinds of distortions, in the order in which they are reported.
 KINDS = (
-    "two models exchanged",
-    "two data sets exchanged",
-    "rivals lowered by two margins",
-    "differences doubled",
-    "all shifted by two margins",
-    "one model replaced by noise",
+    _MODELS_EXCHANGED,
+    _DATASETS_EXCHANGED,
+    _RIVALS_LOWERED,
+    _DIFFERENCES_DOUBLED,
+    _ALL_SHIFTED,
+    _NOISE,
 )
 
 
@@ -46,34 +52,34 @@ def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     them at all, and data sets if their values are further apart than the margin.
     """
     for pair in compare_order(rows).pairs:
-        yield Distortion(KINDS[0], [_exchanged(row, *pair.models) for row in rows])
+        exchanged = [_exchanged(row, *pair.models) for row in rows]
+        yield Distortion(_MODELS_EXCHANGED, exchanged)
     yield from _exchanged_datasets(rows)
-    shift = 2 if less_is_better(metric) else -2
-    best = _best_printed(metric, rows)
-    lowered = [
-        row.with_published(row.published + shift * row.margins * _are_not(best, row))
-        for row in rows
-    ]
     if any(len(row.models) > 1 for row in rows):
-        yield Distortion(KINDS[2], lowered)
-        doubled = [row.with_published(2 * row.published - row.published.mean()) for row in rows]
+        best = _best_printed(metric, rows)
+        margins = 2 if less_is_better(metric) else -2
+        lowered = [_with_shifted_rivals(row, best, margins) for row in rows]
+        yield Distortion(_RIVALS_LOWERED, lowered)
         if any(row.clear_pairs for row in rows):
-            yield Distortion(KINDS[3], doubled)
-    for sign in (1, -1):
-        shifted = [row.with_published(row.published + 2 * sign * row.margins) for row in rows]
-        yield Distortion(KINDS[4], shifted)
-    for model in dict.fromkeys(model for row in rows for model in row.models):
-        yield Distortion(KINDS[5], [_with_noise(row, model) for row in rows])
+            doubled = [_with_doubled_differences(row) for row in rows]
+            yield Distortion(_DIFFERENCES_DOUBLED, doubled)
+    for margins in (2, -2):
+        shifted = [row.with_published(row.published + margins * row.margins) for row in rows]
+        yield Distortion(_ALL_SHIFTED, shifted)
+    models = dict.fromkeys(model for row in rows for model in row.models)
+    for model in models:
+        yield Distortion(_NOISE, [_with_noise(row, model) for row in rows])
 
 
 def _exchanged(row: Row, first: str, second: str) -> Row:
     """Return a row in which two models have each other's published value."""
-    if first not in row.models or second not in row.models:
+    if not {first, second} <= set(row.models):
         return row
     i = row.models.index(first)
     j = row.models.index(second)
     published = row.published.copy()
-    published[[i, j]] = published[[j, i]]
+    published[i] = row.published[j]
+    published[j] = row.published[i]
     return row.with_published(published)
 
 
@@ -84,13 +90,14 @@ def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
         second = rows[j]
         if first.models != second.models:
             continue
-        distance = np.median(np.abs(first.published - second.published))
-        if distance <= max(np.max(first.margins), np.max(second.margins)):
+        distances = np.abs(first.published - second.published)
+        margin = max(np.max(first.margins), np.max(second.margins))
+        if np.median(distances) <= margin:
             continue
         distorted = list(rows)
         distorted[i] = first.with_published(second.published)
         distorted[j] = second.with_published(first.published)
-        yield Distortion(KINDS[1], distorted)
+        yield Distortion(_DATASETS_EXCHANGED, distorted)
 
 
 def _best_printed(metric: str, rows: Sequence[Row]) -> str:
@@ -100,8 +107,16 @@ def _best_printed(metric: str, rows: Sequence[Row]) -> str:
     return counts.most_common(1)[0][0]
 
 
-def _are_not(model: str, row: Row) -> Array:
-    return np.array([float(name != model) for name in row.models])
+def _with_shifted_rivals(row: Row, best: str, margins: int) -> Row:
+    """Return a row in which all models but the best are shifted by some margins."""
+    is_rival = np.array([float(model != best) for model in row.models])
+    shifts = margins * row.margins * is_rival
+    return row.with_published(row.published + shifts)
+
+
+def _with_doubled_differences(row: Row) -> Row:
+    mean = row.published.mean()
+    return row.with_published(2 * row.published - mean)
 
 
 def _with_noise(row: Row, model: str) -> Row:
@@ -111,10 +126,13 @@ def _with_noise(row: Row, model: str) -> Row:
     if model not in row.models:
         return row
     i = row.models.index(model)
+    two_margins = 2 * float(row.margins[i])
+    spread = max(float(np.ptp(row.published)), two_margins)
     rng = generator("noise", row.dataset, model)
-    spread = max(float(np.ptp(row.published)), 2 * float(row.margins[i]))
+    sign = rng.choice((-1.0, 1.0))
+    share = rng.uniform(0.5, 1)
     published = row.published.copy()
-    published[i] += rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1) * spread
+    published[i] += sign * share * spread
     return row.with_published(published)
 
 
@@ -130,13 +148,16 @@ class Noticed:
 def notice_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
     """Return for each kind of distortion how many change the verdict on a table."""
     original = findings_of(judge_measures(metric, rows))
-    totals: Counter[str] = Counter()
-    noticed: Counter[str] = Counter()
+    by_kind: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for distortion in distortions(metric, rows):
-        verdict = findings_of(judge_measures(metric, distortion.rows))
-        totals[distortion.kind] += 1
-        noticed[distortion.kind] += verdict != original
-    return [Noticed(kind, totals[kind], noticed[kind]) for kind in KINDS if totals[kind]]
+        verdict = judge_measures(metric, distortion.rows)
+        is_noticed = findings_of(verdict) != original
+        by_kind[distortion.kind].append(is_noticed)
+    return [
+        Noticed(kind, n=len(noticed), noticed=sum(noticed))
+        for kind, noticed in by_kind.items()
+        if noticed
+    ]
 
 
 def findings_of(verdict: TableVerdict) -> tuple[object, ...]:

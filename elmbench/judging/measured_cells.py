@@ -68,7 +68,8 @@ class ComparedValue:
             return {}
         hits = {}
         for i, run in enumerate(self.runs.tolist()):
-            rest = draws_of_means(np.delete(self.means, i), self.draws.least_half_width)
+            other_means = np.delete(self.means, i)
+            rest = draws_of_means(other_means, self.draws.least_half_width)
             distance = abs(self.means[i] - rest.mean)
             # A mean at an end is inside even if its binary approximation is not.
             half_width = rest.half_width() * (1 + 1e-9)
@@ -87,22 +88,32 @@ class MeasuredCells:
         Its kind of table.
     all_cells : DataFrame
         The group and the status of all cells.
-    lines : dict of tuple to array
-        The positions of the cells of each group among those that ended ok.
     """
 
     def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
         self.resolved = resolved
         self.table = kind_of_table(resolved)
         cells = self.table.summarised_cells(cells)
-        self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
         self.all_cells = cells[[*GROUP, "status"]]
-        # Selecting lines of a frame takes many times as long.
-        self._needed = {name: self._cells[name].to_numpy() for name in _NEEDED if name in cells}
-        groups: Any = self._cells.groupby(GROUP, sort=False).indices
-        self.lines: dict[Key, NDArray[np.int64]] = groups
+        is_complete = cells["status"] == COMPLETE
+        self._cells = cells[is_complete].reset_index(drop=True)
         self._values: dict[Measure, NDArray[np.float64]] = {}
         self._compared: dict[tuple[Key, Measure], ComparedValue] = {}
+
+    @cached_property
+    def lines(self) -> dict[Key, NDArray[np.int64]]:
+        """The positions of the cells of each group among those that ended ok."""
+        groups: Any = self._cells.groupby(GROUP, sort=False).indices
+        positions: dict[Key, NDArray[np.int64]] = groups
+        return positions
+
+    @cached_property
+    def _needed(self) -> dict[str, NDArray[Any]]:
+        """The columns of the cells that a verdict needs, as arrays: selecting lines of a frame
+        takes many times as long.
+        """
+        names = [name for name in _NEEDED if name in self._cells]
+        return {name: self._cells[name].to_numpy() for name in names}
 
     @property
     def _paper(self) -> Paper:

@@ -25,9 +25,11 @@ def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[Co
     """
     if not measured.table.has_runs:
         return
-    for line in lines[lines["verdict"].isin(COMPARED)].to_dict("records"):
+    is_compared = lines["verdict"].isin(COMPARED)
+    for line in lines[is_compared].to_dict("records"):
+        column = line["metric"]
         measures = measured.table.measures(line["dataset"], line["model"])
-        measure = next(measure for measure in measures if measure.column == line["metric"])
+        measure = next(measure for measure in measures if measure.column == column)
         if measure.metric not in FACTS:
             group = tuple(line[name] for name in GROUP)
             yield measured.compared_value(group, measure)
@@ -59,20 +61,22 @@ def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Tim
     lines = lines[is_compared]
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
-        first = times.groupby("dataset")[["mean", "published"]].transform("first")
+        is_not_first = times["dataset"].duplicated()
+        if not is_not_first.any():
+            continue
+        rows = times.groupby("dataset", sort=False)
+        first = rows[["mean", "published"]].transform("first")
         our_ratios = np.log(times["mean"] / first["mean"])
         published_ratios = np.log(times["published"] / first["published"])
-        is_not_first = times["dataset"].duplicated()
-        distances = np.abs((our_ratios - published_ratios)[is_not_first])
-        if len(distances):
-            rows = times.groupby("dataset", sort=False)
-            pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-            yield TimesAgreement(
-                metric=metric,
-                n=len(times),
-                median_factor=float(np.median(np.exp(distances))),
-                rank_correlation=mean_rank_correlation(pairs),
-            )
+        differences = our_ratios - published_ratios
+        factors = np.exp(np.abs(differences[is_not_first]))
+        pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
+        yield TimesAgreement(
+            metric=metric,
+            n=len(times),
+            median_factor=float(np.median(factors)),
+            rank_correlation=mean_rank_correlation(pairs),
+        )
 
 
 def own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
@@ -97,12 +101,16 @@ def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]
     """
     correlations = []
     for ours, published in rows:
-        if len(ours) < 3 or len(set(ours)) == 1 or len(set(published)) == 1:
+        n_distinct = min(len(set(ours)), len(set(published)))
+        if len(ours) < 3 or n_distinct == 1:
             continue
         our_ranks = pd.Series(without_round_off(ours)).rank()
         published_ranks = pd.Series(without_round_off(published)).rank()
-        correlations.append(np.corrcoef(our_ranks, published_ranks)[0, 1])
-    return float(np.mean(correlations)) if correlations else None
+        matrix = np.corrcoef(our_ranks, published_ranks)
+        correlations.append(matrix[0, 1])
+    if not correlations:
+        return None
+    return float(np.mean(correlations))
 
 
 def verdict_counts(lines: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:

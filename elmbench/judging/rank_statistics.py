@@ -85,8 +85,10 @@ class Statistics:
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
         pairs: _Pairs = {model: {} for model in self.ranks}
-        for (first, second), value in zip(combinations(self.ranks, 2), values, strict=True):
-            pairs[first][second] = pairs[second][first] = value
+        names = combinations(self.ranks, 2)
+        for (first, second), value in zip(names, values, strict=True):
+            pairs[first][second] = value
+            pairs[second][first] = value
         return pairs
 
     @cached_property
@@ -116,8 +118,8 @@ class Statistics:
         """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
         wins: _Pairs = {model: {} for model in self.ranks}
         for first, second in permutations(self.ranks, 2):
-            signs = np.sign(self.values[first] - self.values[second])
-            wins[first][second] = "/".join(str((signs == sign).sum()) for sign in (1, 0, -1))
+            differences = self.values[first] - self.values[second]
+            wins[first][second] = _wins_ties_losses(differences)
         return wins
 
     @cached_property
@@ -155,11 +157,11 @@ class Statistics:
         one.
         """
         best, *_ = self.ranks
-        tests = [pairs[best] for pairs in (self.wins, self.nemenyi, self.wilcoxon)]
-        lines = [
-            (m, rank, self.win_rates[m], *(test.get(m) for test in tests))
-            for m, rank in self.ranks.items()
-        ]
+        tests = [self.wins[best], self.nemenyi[best], self.wilcoxon[best]]
+        lines = []
+        for model, rank in self.ranks.items():
+            results = [test.get(model) for test in tests]
+            lines.append((model, rank, self.win_rates[model], *results))
         return pd.DataFrame(lines, columns=self.columns)
 
     @property
@@ -183,10 +185,9 @@ class Statistics:
     def differences(self) -> str:
         """The pairs of models that differ by Nemenyi's test, in words."""
         text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
-        pairs = [
-            f"{a} before {b}" for a, b in combinations(self.ranks, 2) if self.nemenyi[a][b] < ALPHA
-        ]
-        return f"{text}: {', '.join(pairs)}." if pairs else f"{text}; none do."
+        pairs = combinations(self.ranks, 2)
+        different = [f"{a} before {b}" for a, b in pairs if self.nemenyi[a][b] < ALPHA]
+        return f"{text}: {', '.join(different)}." if different else f"{text}; none do."
 
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON."""
@@ -209,6 +210,12 @@ class Statistics:
             if last > max(i, reached):
                 yield low, ranks[last]
             reached = max(reached, last)
+
+
+def _wins_ties_losses(differences: "pd.Series[float]") -> str:
+    signs = np.sign(differences)
+    counts = [(signs == sign).sum() for sign in (1, 0, -1)]
+    return "/".join(map(str, counts))
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
@@ -261,11 +268,15 @@ def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if
     missing). Models of the same average rank are ordered by name.
     """
-    common = without_round_off(values.loc[:, values.notna().mean() >= 0.5].dropna())
+    has_model = values.notna().mean() >= 0.5
+    common = without_round_off(values.loc[:, has_model].dropna())
     ranks = common.rank(axis=1, ascending=False).mean().sort_index()
     order = without_round_off(ranks).sort_values(kind="stable").index
+    left_out = [str(model) for model in values if model not in common]
     return Statistics(
-        source, common[order], tuple(str(model) for model in values if model not in common)
+        source=source,
+        values=common[order],
+        left_out=tuple(left_out),
     )
 
 
@@ -273,28 +284,21 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
     """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's
     test.
     """
-    models = list(comparison.ranks.items())
     bars = list(comparison.cliques())
-    half = math.ceil(len(models) / 2)
+    n_models = len(comparison.ranks)
+    half = math.ceil(n_models / 2)
     height = 1.2 + 0.11 * len(bars) + 0.22 * half
     figure, axes = new_figure(8, height)
     figure.set_layout_engine("none")
     axes.set_position((0.02, 0.02, 0.96, 1 - 0.85 / height))
-    axes.spines[["left", "right", "bottom"]].set_visible(False)
-    axes.xaxis.tick_top()
-    axes.set(xticks=range(1, len(models) + 1), yticks=[], ylim=(len(bars) / 2 + half + 0.5, 0))
-    # The names are on both sides of the axis.
-    axes.set_xlim(0.4 - len(models) / 4, len(models) + 0.6 + len(models) / 4)
-    axes.spines["top"].set_bounds(1, len(models))
+
+    # Each bar takes half a row at the top; below, each row has two models.
+    top = len(bars) / 2
+    _draw_rank_axis(axes, n_models, bottom=top + half + 0.5)
     for i, (first, last) in enumerate(bars):
-        axes.plot([first - 0.05, last + 0.05], [(i + 1) / 2] * 2, color="black", linewidth=3)
-    for i, (model, rank) in enumerate(models):
-        is_left = i < half
-        end, align = (0.7, "right") if is_left else (len(models) + 0.3, "left")
-        y = len(bars) / 2 + (i if is_left else len(models) - 1 - i) + 0.9
-        axes.plot([rank, rank, end], [0, y, y], color="black", linewidth=0.8)
-        name = f"{model} {rank:.2f} " if is_left else f" {rank:.2f} {model}"
-        axes.text(end, y, name, ha=align, va="center", fontsize="small")
+        y = (i + 1) / 2
+        axes.plot([first - 0.05, last + 0.05], [y, y], color="black", linewidth=3)
+    _draw_models(axes, comparison.ranks, top)
     subtitle = (
         f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
     )
@@ -303,3 +307,37 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
         fontsize="medium",
     )
     return figure_bytes(figure, form)
+
+
+def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
+    """Draw the axis of the ranks at the top."""
+    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.xaxis.tick_top()
+    ranks = range(1, n_models + 1)
+    axes.set(xticks=ranks, yticks=[], ylim=(bottom, 0))
+    # The names are on both sides of the axis.
+    margin = n_models / 4
+    axes.set_xlim(0.4 - margin, n_models + 0.6 + margin)
+    axes.spines["top"].set_bounds(1, n_models)
+
+
+def _draw_models(axes: Any, ranks: Mapping[Any, float], top: float) -> None:
+    """Draw a line from the rank of each model to its name: the better half of the models on the
+    left, from top to bottom, the rest on the right, from bottom to top.
+    """
+    n_models = len(ranks)
+    half = math.ceil(n_models / 2)
+    for i, (model, rank) in enumerate(ranks.items()):
+        if i < half:
+            row = i
+            end = 0.7
+            align = "right"
+            name = f"{model} {rank:.2f} "
+        else:
+            row = n_models - 1 - i
+            end = n_models + 0.3
+            align = "left"
+            name = f" {rank:.2f} {model}"
+        y = top + row + 0.9
+        axes.plot([rank, rank, end], [0, y, y], color="black", linewidth=0.8)
+        axes.text(end, y, name, ha=align, va="center", fontsize="small")

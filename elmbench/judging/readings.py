@@ -89,11 +89,16 @@ def _compare(
     """
     cells = _cells_by_choice(name, reading, cells)
     groups = list(_common_cells(cells, reading))
+    table = kind_of_table(resolved)
     for (dataset, model, metric), published in resolved.published.items():
-        if published.value is None or metric in UNJUDGED or metric not in cells:
+        is_judged = metric in cells and metric not in UNJUDGED
+        if published.value is None or not is_judged:
             continue
-        rounding = kind_of_table(resolved).last_place(published) / 2
-        printed = Printed(float(published.value), rounding, resolved.mean_of)
+        printed = Printed(
+            value=float(published.value),
+            rounding=table.last_place(published) / 2,
+            mean_of=resolved.mean_of,
+        )
         for common in groups:
             if (common.dataset, common.model) == (dataset, model):
                 yield from _compare_value(metric, printed, common, resolved)
@@ -103,11 +108,14 @@ def _cells_by_choice(name: str, reading: Reading, cells: pd.DataFrame) -> pd.Dat
     """Return the cells under the values of one reading, all others at their defaults. Their column
     `reading` is its value.
     """
-    choice_of = {f"{name}={choice}": choice for choice in reading.values}
-    del choice_of[f"{name}={reading.default}"]
-    choice_of[""] = reading.default
-    cells = cells[cells["status"] != "unavailable"]
-    cells = cells.assign(reading=cells["reading"].map(choice_of))
+    choice_of_label = {"": reading.default}
+    for choice in reading.values:
+        if choice != reading.default:
+            choice_of_label[f"{name}={choice}"] = choice
+    has_run = cells["status"] != "unavailable"
+    cells = cells[has_run]
+    choices = cells["reading"].map(choice_of_label)
+    cells = cells.assign(reading=choices)
     return cells.dropna(subset="reading").reset_index(drop=True)
 
 
@@ -122,19 +130,22 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
     for (dataset, model, select), numbers in groups.items():
         positions: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
         for number in numbers.tolist():
-            positions[choice_of_cell[number]][folds[number]] = number
+            choice = choice_of_cell[number]
+            positions[choice][folds[number]] = number
         if not {reading.default} < set(positions):
             continue
         choices = [choice for choice in reading.values if choice in positions]
-        common = sorted(set.intersection(*(set(positions[choice]) for choice in choices)))
-        by_choice = [[positions[choice][fold] for fold in common] for choice in choices]
+        folds_of_choices = [set(positions[choice]) for choice in choices]
+        common_folds = sorted(set.intersection(*folds_of_choices))
+        runs = [run for run, _ in common_folds]
+        by_choice = [[positions[choice][fold] for fold in common_folds] for choice in choices]
         yield _CommonCells(
             dataset=str(dataset),
             model=str(model),
             reading=reading,
             select=str(select),
             choices=choices,
-            runs=np.array([run for run, _ in common], dtype=np.int64),
+            runs=np.array(runs, dtype=np.int64),
             cells=cells,
             positions=np.array(by_choice, dtype=np.int64),
         )
@@ -183,22 +194,29 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
     not end ok.
     """
     bad = endings[endings != COMPLETE]
-    if len(bad) == len(values):
+    n_bad = len(bad)
+    if n_bad == len(values):
         return str(bad[0])
+    present = values[~np.isnan(values)]
     means = run_means(values, runs)
-    std = float(means.std(ddof=1)) if len(means) > 1 else None
-    mean = float(values[~np.isnan(values)].mean())
-    text = quantity(mean, std, places=3)
-    return f"{text} ({len(bad)} {bad[0]})" if len(bad) else text
+    std = None
+    if len(means) > 1:
+        std = float(means.std(ddof=1))
+    text = quantity(float(present.mean()), std, places=3)
+    return f"{text} ({n_bad} {bad[0]})" if n_bad else text
 
 
 def _interval(values: _Values, runs: NDArray[np.int64], printed: Printed) -> tuple[float, float]:
     """Return the ends of the interval of a verdict; NaN if there are too few runs."""
-    if len(set(runs.tolist())) < FEWEST_RUNS:
+    n_runs = len(set(runs.tolist()))
+    if n_runs < FEWEST_RUNS:
         return np.nan, np.nan
-    draws = draws_of_means(run_means(values, runs), least_half_width=0.0)
+    means = run_means(values, runs)
+    draws = draws_of_means(means, least_half_width=0.0)
     half_width = draws.half_width(printed.mean_of) + printed.rounding
-    return draws.mean - half_width, draws.mean + half_width
+    low = draws.mean - half_width
+    high = draws.mean + half_width
+    return low, high
 
 
 def _pick(
@@ -216,8 +234,9 @@ def _pick(
         share = test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
-    ends = (printed.value - printed.rounding, printed.value + printed.rounding)
-    answers = {_index_of_nearest(draws, end, share) for end in ends}
+    least = printed.value - printed.rounding
+    greatest = printed.value + printed.rounding
+    answers = {_index_of_nearest(draws, end, share) for end in (least, greatest)}
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -243,16 +262,25 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
 
     `lines`: the result of `compare_readings`.
     """
-    headings = {
-        value: f"{value} (leaking)" if choice.leaks else value
-        for value, choice in reading.values.items()
-    }
-    rows = []
-    for (label, published), group in lines.groupby(["label", "published"], sort=False):
-        text_of = group.set_index("value")["text"]
-        texts = [text_of.get(value, "not run") for value in headings]
-        nearest = "".join(headings[value] for value in group["value"][group["nearest"]])
-        rows.append([label, f"{published:g}", *texts, nearest])
-    return pd.DataFrame(
-        rows, columns=["published value", "published", *headings.values(), "nearest"]
-    )
+    headings = {value: _heading(value, reading) for value in reading.values}
+    rows = [
+        [label, f"{published:g}", *_texts(group, headings)]
+        for (label, published), group in lines.groupby(["label", "published"], sort=False)
+    ]
+    columns = ["published value", "published", *headings.values(), "nearest"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _heading(value: str, reading: Reading) -> str:
+    leaks = reading.values[value].leaks
+    return f"{value} (leaking)" if leaks else value
+
+
+def _texts(lines: pd.DataFrame, headings: Mapping[str, str]) -> list[str]:
+    """Return the text of a published value for each value of a reading, and the heading of the
+    nearest one.
+    """
+    text_of = lines.set_index("value")["text"]
+    texts = [text_of.get(value, "not run") for value in headings]
+    nearest = lines["value"][lines["nearest"]]
+    return [*texts, "".join(headings[value] for value in nearest)]

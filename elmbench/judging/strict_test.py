@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.judging.table_measures import Array, Row
-from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL
+from elmbench.judging.value_verdicts import FEWEST_RUNS, UPPER_END
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile
 
@@ -40,8 +40,11 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
     `mean_of`: the number of runs that a published value is a mean over; by default, that of the
     rows.
     """
-    chosen = [row.select(row.n_runs >= FEWEST_RUNS) for row in rows]
-    chosen = [row for row in chosen if row.models]
+    chosen = []
+    for row in rows:
+        row_with_runs = row.select(row.n_runs >= FEWEST_RUNS)
+        if row_with_runs.models:
+            chosen.append(row_with_runs)
     if not chosen:
         return None
     outside = 0
@@ -50,22 +53,27 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
         draws = row.mean_of if mean_of is None else mean_of
         deviations = np.sqrt((row.residuals**2).sum(axis=0))
         distances = np.abs(row.published - row.means)
-        outside += int(_outside(distances, deviations, row, draws).sum())
+        is_outside = _outside(distances, deviations, row, draws)
+        outside += int(is_outside.sum())
         simulated += _simulated_outside(row, draws).sum(axis=1)
+    n_as_many = int(np.sum(simulated >= outside))
     return StrictTest(
         mean_of=chosen[0].mean_of if mean_of is None else mean_of,
         outside=outside,
         n=sum(len(row.models) for row in chosen),
-        p=(1 + int(np.sum(simulated >= outside))) / (1 + SIMULATIONS),
+        p=(1 + n_as_many) / (1 + SIMULATIONS),
     )
 
 
 def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
-    quantiles = [t_quantile(n - 1, (1 + LEVEL) / 2) for n in row.n_runs.tolist()]
-    standard_errors = deviations * np.sqrt(1 / draws + 1 / row.n_runs)
+    degrees = row.n_runs - 1
+    quantiles = [t_quantile(n, UPPER_END) for n in degrees.tolist()]
+    relative_variances = 1 / draws + 1 / row.n_runs
+    standard_errors = deviations * np.sqrt(relative_variances)
     half_widths = np.array(quantiles) * standard_errors
-    allowed = np.maximum(half_widths, row.least_half_widths) + row.rounding
+    half_widths = np.maximum(half_widths, row.least_half_widths)
+    allowed = half_widths + row.rounding
     # A distance at an end is inside even if its binary approximation is not.
     return np.asarray(distances > allowed * (1 + 1e-9))
 
@@ -78,14 +86,19 @@ def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
     rng = generator("reruns", row.dataset)
     n_combined = len(row.residuals)
     longest = int(row.n_runs.max())
-    runs = rng.standard_normal((SIMULATIONS, longest, n_combined)) @ row.residuals
+    weights = rng.standard_normal((SIMULATIONS, longest, n_combined))
+    runs = weights @ row.residuals
     # A model with fewer runs than the longest series leaves the last ones out.
-    is_run = np.arange(longest)[:, np.newaxis] < row.n_runs
-    means = np.sum(runs, axis=1, where=is_run) / row.n_runs
+    numbers = np.arange(longest)[:, np.newaxis]
+    is_run = numbers < row.n_runs
+    sums = np.sum(runs, axis=1, where=is_run)
+    means = sums / row.n_runs
     errors = runs - means[:, np.newaxis, :]
-    variances = np.sum(errors**2, axis=1, where=is_run) / (row.n_runs - 1)
+    squares = np.sum(errors**2, axis=1, where=is_run)
+    variances = squares / (row.n_runs - 1)
 
-    exact_prints = rng.standard_normal((SIMULATIONS, n_combined)) @ row.residuals
+    weights_of_prints = rng.standard_normal((SIMULATIONS, n_combined))
+    exact_prints = weights_of_prints @ row.residuals
     exact_prints /= np.sqrt(draws)
     rounding = row.rounding * rng.uniform(-1, 1, exact_prints.shape)
     distances = np.abs(exact_prints + rounding - means)

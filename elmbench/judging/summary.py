@@ -89,18 +89,24 @@ COLUMNS = [field.name for field in fields(SummaryLine) if field.name != ROWS_OFF
 
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
     """Return one line for each group of cells and metric (see `SummaryLine`)."""
+    lines = [*_measured_lines(measured), *_published_lines(measured)]
+    records = [line.record() for line in lines]
+    records.sort(key=order_of(measured.resolved))
+    summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
+    summary = summary.astype(dict.fromkeys(_WHOLE, "Int64"))
+    has_rows_off = summary[ROWS_OFF].notna().any()
+    return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
+
+
+def _measured_lines(measured: MeasuredCells) -> Iterator[SummaryLine]:
+    """Yield the lines of each group of cells."""
     status = measured.all_cells["status"].to_numpy()
-    lines: list[SummaryLine] = []
     groups: Any = measured.all_cells.groupby(GROUP, sort=False).indices
     for key, numbers in groups.items():
         group = tuple(map(str, key))
-        ending = _common_ending(group, set(status[numbers]), measured)
-        lines += _group_lines(group, ending, measured)
-    lines += _published_lines(measured)
-    records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
-    summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
-    summary = summary.astype(dict.fromkeys(_WHOLE, "Int64"))
-    return summary if summary[ROWS_OFF].notna().any() else summary.drop(columns=ROWS_OFF)
+        endings = set(status[numbers])
+        ending = _common_ending(group, endings, measured)
+        yield from _group_lines(group, ending, measured)
 
 
 def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
@@ -262,12 +268,9 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     one of its cells did not end ok or if it was run under one selection only: the remaining folds
     may be the easier ones.
     """
-    cells = cells[cells["select"].isin(["oracle", "nested"])]
-    # Selecting lines of a frame takes many times as long as of its columns.
-    metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
-    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
-    for name in metrics.intersection(cells):
-        columns[name] = cells[name].to_numpy(dtype=float, na_value=np.nan)
+    is_searched = cells["select"].isin(["oracle", "nested"])
+    cells = cells[is_searched]
+    columns = _columns_of_optimism(cells, resolved)
     groups: Any = cells.groupby(["dataset", "model", "reading"], sort=False).indices
     lines = []
     for (dataset, model, reading), numbers in groups.items():
@@ -276,6 +279,17 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         if gain:
             lines.append({"dataset": dataset, "model": model, "reading": reading, **gain})
     return pd.DataFrame(lines, columns=OPTIMISM)
+
+
+def _columns_of_optimism(cells: pd.DataFrame, resolved: Resolved) -> dict[str, NDArray[Any]]:
+    """Return the columns of cells that `optimism` needs, as arrays: selecting lines of a frame
+    takes many times as long.
+    """
+    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
+    metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
+    for metric in metrics.intersection(cells):
+        columns[metric] = cells[metric].to_numpy(dtype=float, na_value=np.nan)
+    return columns
 
 
 def _optimism_of(

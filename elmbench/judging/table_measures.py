@@ -6,6 +6,7 @@ our runs: each row has simulated errors of its means, which keep the pairing of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.value_verdicts import FEWEST_RUNS, LEVEL
+from elmbench.judging.value_verdicts import FEWEST_RUNS, LOWER_END, UPPER_END
 from elmbench.metrics import Unit
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile
@@ -86,12 +87,14 @@ class Row:
     @property
     def clear_pairs(self) -> list[tuple[int, int]]:
         """The pairs of models that the print separates by more than the margin."""
-        return [
-            (i, j)
-            for i, j in combinations(range(len(self.models)), 2)
-            if abs(self.published[i] - self.published[j])
-            > max(self.margins[i], self.margins[j]) * (1 + _ROUND_OFF)
-        ]
+        pairs = combinations(range(len(self.models)), 2)
+        return [(i, j) for i, j in pairs if self._prints_apart(i, j)]
+
+    def _prints_apart(self, i: int, j: int) -> bool:
+        """Return True if the print separates two models by more than the margin."""
+        distance = abs(self.published[i] - self.published[j])
+        margin = max(self.margins[i], self.margins[j])
+        return bool(distance > margin * (1 + _ROUND_OFF))
 
     @property
     def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
@@ -115,11 +118,15 @@ def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
 
 def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
     """Yield a row for each measure of a data set; one row for all measures of a single model."""
-    if len({value.model for value in values}) == 1:
-        yield _row(values, [value.measure.column for value in values])
+    n_models = len({value.model for value in values})
+    if n_models == 1:
+        measures = [value.measure.column for value in values]
+        yield _row(values, measures)
         return
-    for group in group_by(values, lambda value: value.measure.column).values():
-        yield _row(group, [value.model for value in group])
+    by_measure = group_by(values, lambda value: value.measure.column)
+    for group in by_measure.values():
+        models = [value.model for value in group]
+        yield _row(group, models)
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
@@ -131,8 +138,9 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
     published = np.array([value.printed.value for value in values])
     rounding = np.array([value.printed.rounding for value in values])
     residuals = _residuals(values)
-    variances = (residuals**2).sum(axis=0) / mean_of + rounding**2 / 3
+    variances = _print_variances(residuals, mean_of, rounding)
     rng = generator("errors of published values", dataset)
+    normal = rng.standard_normal((SIMULATIONS, len(values)))
     return Row(
         dataset=dataset,
         models=tuple(models),
@@ -147,9 +155,17 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         least_half_widths=np.array([value.draws.least_half_width for value in values]),
         mean_of=mean_of,
         errors=_errors(dataset, residuals, n_runs),
-        print_errors=rng.standard_normal((SIMULATIONS, len(values))) * np.sqrt(variances),
+        print_errors=normal * np.sqrt(variances),
         separated=_separated(means, residuals, n_runs),
     )
+
+
+def _print_variances(residuals: Array, mean_of: int, rounding: Array) -> Array:
+    """Return the variances of the published values: that of a mean of runs, and that of its
+    rounding, which is uniform.
+    """
+    variances_of_run = (residuals**2).sum(axis=0)
+    return np.asarray(variances_of_run / mean_of + rounding**2 / 3)
 
 
 def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
@@ -165,13 +181,18 @@ def _residuals(values: Sequence[ComparedValue]) -> Array:
     """Return the residuals of the runs of each model, scaled so that their squares sum to the
     variance of a run.
     """
-    runs = sorted({run for value in values for run in value.runs.tolist()})
+    runs_of_any: set[int] = set()
+    for value in values:
+        runs_of_any.update(value.runs.tolist())
+    runs = sorted(runs_of_any)
     residuals = np.zeros((len(runs), len(values)))
     for column, value in enumerate(values):
-        if len(value.runs) > 1:
-            numbers = np.searchsorted(runs, value.runs)
-            centred = value.means - value.means.mean()
-            residuals[numbers, column] = centred / np.sqrt(len(value.runs) - 1)
+        n_runs = len(value.runs)
+        if n_runs < 2:
+            continue
+        positions = np.searchsorted(runs, value.runs)
+        centred = value.means - value.means.mean()
+        residuals[positions, column] = centred / np.sqrt(n_runs - 1)
     return residuals
 
 
@@ -184,11 +205,14 @@ def _errors(dataset: str, residuals: Array, n_runs: NDArray[np.int64]) -> Array:
     from scipy.special import gammaincinv
 
     rng = generator("errors of means", dataset)
-    normal = rng.standard_normal((SIMULATIONS, len(residuals))) @ residuals
-    freedom = np.maximum(n_runs - 1, 1)
+    weights = rng.standard_normal((SIMULATIONS, len(residuals)))
+    normal = weights @ residuals
+    degrees = np.maximum(n_runs - 1, 1)
     # One uniform number a simulation: the chi-squared variables of its models go together.
-    chi_squared = 2 * gammaincinv(freedom / 2, rng.random((SIMULATIONS, 1)))
-    errors = normal * np.sqrt(freedom / chi_squared) / np.sqrt(n_runs)
+    uniform = rng.random((SIMULATIONS, 1))
+    chi_squared = 2 * gammaincinv(degrees / 2, uniform)
+    errors_of_runs = normal * np.sqrt(degrees / chi_squared)
+    errors = errors_of_runs / np.sqrt(n_runs)
     return np.where(n_runs > 1, errors, np.nan)
 
 
@@ -196,14 +220,20 @@ def _separated(means: Array, residuals: Array, n_runs: NDArray[np.int64]) -> Mas
     """Return True for each two models whose difference lies outside Student's interval of paired
     runs around zero.
     """
-    paired_residuals = residuals[:, :, np.newaxis] - residuals[:, np.newaxis, :]
+    # The residuals of each difference of two models, of shape (runs, k, k).
+    first = residuals[:, :, np.newaxis]
+    second = residuals[:, np.newaxis, :]
+    paired_residuals = first - second
     variances = np.sum(paired_residuals**2, axis=0)
     common_runs = np.minimum.outer(n_runs, n_runs)
+    standard_errors = np.sqrt(variances / common_runs)
+
     degrees = np.maximum(common_runs - 1, 1)
-    quantiles = np.vectorize(t_quantile, otypes=[float])(degrees, (1 + LEVEL) / 2)
-    half_widths = quantiles * np.sqrt(variances / common_runs)
+    quantile_of = np.vectorize(t_quantile, otypes=[float])
+    half_widths = quantile_of(degrees, UPPER_END) * standard_errors
     distances = np.abs(np.subtract.outer(means, means))
-    return np.asarray((distances > half_widths) & (common_runs > 1))
+    is_outside = distances > half_widths
+    return np.asarray(is_outside & (common_runs > 1))
 
 
 @dataclass(frozen=True)
@@ -215,12 +245,18 @@ class Interval:
     high: float
 
 
+#: The shares of simulated values below the ends of an interval.
+_ENDS = (LOWER_END, UPPER_END)
+#: The interval of a quantity that is not defined.
+_NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
+
+
 def _interval(estimate: float, simulated: Array) -> Interval:
     """Return the interval of an estimate from its simulated values."""
     if np.isnan(simulated).any():
-        return Interval(estimate, np.nan, np.nan)
-    low, high = np.quantile(simulated, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
-    return Interval(estimate, float(min(low, estimate)), float(max(high, estimate)))
+        return Interval(estimate, low=np.nan, high=np.nan)
+    low, high = np.quantile(simulated, _ENDS, method="inverted_cdf").tolist()
+    return Interval(estimate, low=min(low, estimate), high=max(high, estimate))
 
 
 # --- values
@@ -246,22 +282,27 @@ def compare_values(rows: Sequence[Row]) -> Values:
     """Return the distances of the published values from our means."""
     signed = np.concatenate([row.means - row.published for row in rows])
     margins = np.concatenate([row.margins for row in rows])
-    allowed = margins + np.concatenate([row.rounding for row in rows])
+    rounding = np.concatenate([row.rounding for row in rows])
     errors = np.concatenate([row.errors for row in rows], axis=1)
     distances = np.abs(signed)
     simulated = np.abs(signed + errors)
+    allowed = (margins + rounding) * (1 + _ROUND_OFF)
     names = [(row.dataset, model) for row in rows for model in row.models]
     furthest = int(distances.argmax())
     return Values(
         n=len(distances),
-        within=int(np.sum(distances <= allowed * (1 + _ROUND_OFF))),
-        median=_interval(float(np.median(distances)), np.median(simulated, axis=1)),
-        margins=_interval(
-            float(np.median(distances / margins)), np.median(simulated / margins, axis=1)
-        ),
+        within=int(np.sum(distances <= allowed)),
+        median=_median_interval(distances, simulated),
+        margins=_median_interval(distances / margins, simulated / margins),
         largest=float(distances[furthest]),
         largest_at=names[furthest],
     )
+
+
+def _median_interval(distances: Array, simulated: Array) -> Interval:
+    """Return the interval of the median of distances from its simulated values."""
+    estimate = float(np.median(distances))
+    return _interval(estimate, np.median(simulated, axis=1))
 
 
 # --- order
@@ -325,9 +366,10 @@ class Order:
         """
         counts: dict[str, tuple[int, int]] = {}
         for pair in self.pairs:
+            n_decided = pair.same + pair.opposite
             for model in pair.models:
                 same, decided = counts.get(model, (0, 0))
-                counts[model] = (same + pair.same, decided + pair.same + pair.opposite)
+                counts[model] = (same + pair.same, decided + n_decided)
         return counts
 
 
@@ -343,31 +385,48 @@ def compare_proposed(rows: Sequence[Row]) -> Order:
 
 def _order_of(pairs_of_rows: Iterable[tuple[Row, list[tuple[int, int]]]]) -> Order:
     """Return the order of the given pairs of models of each row."""
-    counts: dict[tuple[str, str], list[int]] = {}
+    counts: dict[tuple[str, str], Counter[str]] = {}
     simulated = []
     for row, clear_pairs in pairs_of_rows:
         for i, j in clear_pairs:
-            sign = np.sign(row.published[i] - row.published[j])
-            difference = (row.means[i] - row.means[j]) * sign
-            noisy = difference + (row.errors[:, i] - row.errors[:, j]) * sign
-            simulated.append(np.where(np.isnan(noisy), np.nan, noisy > 0))
-            pair = counts.setdefault((row.models[i], row.models[j]), [0, 0, 0, 0])
+            difference, noisy = _difference_in_printed_order(row, i, j)
+            is_same = np.where(np.isnan(noisy), np.nan, noisy > 0)
+            simulated.append(is_same)
+            models = (row.models[i], row.models[j])
+            count = counts.setdefault(models, Counter())
+            if difference > 0:
+                count["same_means"] += 1
             if not row.separated[i, j]:
-                pair[2] += 1
+                count["unseparated"] += 1
             elif difference > 0:
-                pair[0] += 1
+                count["same"] += 1
             else:
-                pair[1] += 1
-            pair[3] += int(difference > 0)
-    pairs = tuple(
-        PairOrder(models, same=same, opposite=opposite, unseparated=rest, same_means=means)
-        for models, (same, opposite, rest, means) in counts.items()
-    )
-    n = len(simulated)
-    if n == 0:
-        return Order((), Interval(np.nan, np.nan, np.nan))
-    estimate = sum(pair.same_means for pair in pairs) / n
+                count["opposite"] += 1
+    if not simulated:
+        return Order(pairs=(), share=_NO_INTERVAL)
+    pairs = tuple(_pair_order(models, count) for models, count in counts.items())
+    estimate = sum(pair.same_means for pair in pairs) / len(simulated)
     return Order(pairs, _interval(estimate, np.mean(simulated, axis=0)))
+
+
+def _difference_in_printed_order(row: Row, i: int, j: int) -> tuple[float, Array]:
+    """Return the difference of two means, positive if they are in the printed order, and its
+    simulated values.
+    """
+    sign = np.sign(row.published[i] - row.published[j])
+    difference = (row.means[i] - row.means[j]) * sign
+    error = (row.errors[:, i] - row.errors[:, j]) * sign
+    return difference, difference + error
+
+
+def _pair_order(models: tuple[str, str], count: Counter[str]) -> PairOrder:
+    return PairOrder(
+        models,
+        same=count["same"],
+        opposite=count["opposite"],
+        unseparated=count["unseparated"],
+        same_means=count["same_means"],
+    )
 
 
 # --- differences
@@ -393,25 +452,29 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
         if k < 2:
             continue
         unit = row.margins.mean()
-        variances = (row.residuals**2).sum(axis=0) / row.mean_of + row.rounding**2 / 3
-        variances = variances / unit**2
         printed = (row.published - row.published.mean()) / unit
         ours = (row.means - row.means.mean()) / unit
-        print_errors = _centred(row.print_errors / unit)
-        our_errors = _centred(row.errors / unit)
         products += float(printed @ ours)
         squares += float(printed @ printed)
+        # Subtracting the mean of the row leaves (k - 1) / k of the noise.
+        variances = _print_variances(row.residuals, row.mean_of, row.rounding)
+        variances = variances / unit**2
         noise += float(variances.sum() * (k - 1) / k)
-        noisy = printed + print_errors
-        simulated_products += (noisy * (ours + our_errors)).sum(axis=1)
-        simulated_squares += (noisy**2).sum(axis=1)
-    if not any(row.clear_pairs for row in rows) or noise > MOST_NOISE * squares:
-        return Interval(np.nan, np.nan, np.nan)
+
+        noisy_print = printed + _centred(row.print_errors / unit)
+        noisy_means = ours + _centred(row.errors / unit)
+        simulated_products += (noisy_print * noisy_means).sum(axis=1)
+        simulated_squares += (noisy_print**2).sum(axis=1)
+    has_clear_pairs = any(row.clear_pairs for row in rows)
+    if not has_clear_pairs or noise > MOST_NOISE * squares:
+        return _NO_INTERVAL
     # The simulated squares have the noise twice: that of the print, and that of the simulation.
     denominators = np.maximum(simulated_squares - 2 * noise, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(denominators > 0, simulated_products / denominators, np.inf)
-    return _interval(products / (squares - noise), slopes)
+        slopes = simulated_products / denominators
+        slopes = np.where(denominators > 0, slopes, np.inf)
+    estimate = products / (squares - noise)
+    return _interval(estimate, slopes)
 
 
 def _centred(errors: Array) -> Array:

@@ -19,6 +19,9 @@ from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: The probability with which a new draw lies in the interval.
 LEVEL = 0.95
+#: The shares of draws below the ends of the interval.
+LOWER_END = (1 - LEVEL) / 2
+UPPER_END = (1 + LEVEL) / 2
 #: With two runs, t is 12.7, and two runs of a metric that counts rows often coincide by chance.
 FEWEST_RUNS = 3
 #: Nobody makes more runs than this.
@@ -54,10 +57,11 @@ class Draws:
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
-        quantile = t_quantile(runs - 1, (1 + LEVEL) / 2)
-        return max(
-            quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least_half_width
-        )
+        quantile = t_quantile(runs - 1, UPPER_END)
+        # The error of the difference of the two means, as a multiple of the deviation of a run.
+        factor = math.sqrt(1 / mean_of + 1 / runs)
+        half_width = quantile * self.deviation * factor
+        return max(half_width, self.least_half_width)
 
 
 @dataclass(frozen=True)
@@ -110,15 +114,23 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
         return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
     # Decimal numbers at an end of the interval are inside even if their binary approximations are
     # not.
-    half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
+    half_width = draws.half_width(printed.mean_of) + printed.rounding
+    half_width *= 1 + 1e-9
     distance = abs(printed.value - draws.mean)
-    low = max(draws.mean - half_width, printed.least)
-    high = min(draws.mean + half_width, printed.greatest)
+    low, high = _possible_ends(draws.mean, half_width, printed)
     if distance > half_width:
         return Judgement(_verdict_outside(distance, printed), low=low, high=high)
     if high - low <= printed.widest * (1 + 1e-8):
         return Judgement("reproduced", low=low, high=high)
-    return Judgement("consistent", low=low, high=high, runs_to_tell=runs_to_tell(draws, printed))
+    needed_runs = runs_to_tell(draws, printed)
+    return Judgement("consistent", low=low, high=high, runs_to_tell=needed_runs)
+
+
+def _possible_ends(mean: float, half_width: float, printed: Printed) -> tuple[float, float]:
+    """Return the ends of an interval, within the range of the metric."""
+    low = max(mean - half_width, printed.least)
+    high = min(mean + half_width, printed.greatest)
+    return low, high
 
 
 def _verdict_outside(distance: float, printed: Printed) -> str:
@@ -129,18 +141,17 @@ def _verdict_outside(distance: float, printed: Printed) -> str:
 
 def _judge_fixed(draws: Draws, printed: Printed) -> Judgement:
     """Return the verdict on a published value in which nothing is random."""
-    half_width = (draws.least_half_width + printed.rounding) * (1 + 1e-9)
+    half_width = draws.least_half_width + printed.rounding
+    half_width *= 1 + 1e-9
+    low, high = _possible_ends(draws.mean, half_width, printed)
     distance = abs(printed.value - draws.mean)
-    is_exact = distance <= half_width
+    if distance <= half_width:
+        return Judgement("exact", low=low, high=high)
     rows_off = None
-    if not is_exact and draws.row_weight is not None:
+    if draws.row_weight is not None:
         rows_off = math.ceil((distance - half_width) / draws.row_weight)
-    return Judgement(
-        "exact" if is_exact else _verdict_outside(distance, printed),
-        low=max(draws.mean - half_width, printed.least),
-        high=min(draws.mean + half_width, printed.greatest),
-        rows_off=rows_off,
-    )
+    verdict = _verdict_outside(distance, printed)
+    return Judgement(verdict, low=low, high=high, rows_off=rows_off)
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
@@ -150,7 +161,8 @@ def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
     def tells(runs: int) -> bool:
-        width = 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding)
+        half_width = draws.half_width(printed.mean_of, runs)
+        width = 2 * (half_width + printed.rounding)
         return width <= printed.widest
 
     first = bisect_left(numbers, True, key=tells)
@@ -178,13 +190,15 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     """
     means = run_means(values, cells["run"])
     runs = len(np.unique(cells["run"]))
-    least_half_width = ROUND_OFF * abs(float(means.mean()))
     test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
+    counts_test_rows = measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.
         least_half_width = runs / len(cells["run"])
-    elif measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY) and test_rows > 0:
+    elif counts_test_rows and test_rows > 0:
         least_half_width = float(1 / test_rows)
+    else:
+        least_half_width = ROUND_OFF * abs(float(means.mean()))
     return draws_of_means(means, least_half_width)
 
 
@@ -215,8 +229,16 @@ def _weight_of_row(n_test: NDArray[Any]) -> float | None:
 
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
     """Return the mean and the deviation of some run means."""
+    mean = float(means.mean())
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
     # Means of equal numbers may differ by round-off.
-    if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
+    largest = np.abs(means).max()
+    round_off = 4 * np.finfo(float).eps * largest
+    if deviation <= round_off:
         deviation = 0.0
-    return Draws(float(means.mean()), deviation, len(means), least_half_width)
+    return Draws(
+        mean=mean,
+        deviation=deviation,
+        runs=len(means),
+        least_half_width=least_half_width,
+    )

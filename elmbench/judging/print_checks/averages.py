@@ -13,6 +13,7 @@ from elmbench.judging.print_checks.rounding import (
     Rounding,
     interval_of,
     may_be_equal,
+    may_be_in,
 )
 from elmbench.metrics import less_is_better
 from elmbench.specs.published import ALL, PublishedValue
@@ -66,13 +67,13 @@ def _mean_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     row = _row_of(table, value.model, value.metric)
     if not _is_complete(table, row):
         return ""
-    means = [mean_of(list(row.values()), rounding) for rounding in ROUNDINGS]
-    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
-    if any(mean.meets(interval) for mean in means for interval in intervals):
+    numbers = list(row.values())
+    means = [mean_of(numbers, rounding) for rounding in ROUNDINGS]
+    if may_be_in(number, means):
         return ""
-    low = float(min(mean.low for mean in means))
-    high = float(max(mean.high for mean in means))
-    return f"the mean of the row is {number_text(low)} to {number_text(high)}; {number} is printed"
+    low = number_text(float(min(mean.low for mean in means)))
+    high = number_text(float(max(mean.high for mean in means)))
+    return f"the mean of the row is {low} to {high}; {number} is printed"
 
 
 def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
@@ -87,29 +88,29 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     """Return how a printed rank, on one data set or on average, contradicts the printed values;
     empty if it does not.
     """
-    datasets = list(dict.fromkeys(dataset for dataset, _ in table.by_cell))
-    if value.dataset != ALL:
-        datasets = [value.dataset]
+    datasets = list(table.by_dataset) if value.dataset == ALL else [value.dataset]
     ranks = []
     for dataset in datasets:
         metric = table.ranked_by.get(table.name_of(dataset), "")
-        numbers = {
-            model: cell[metric]
-            for (name, model), cell in table.by_cell.items()
-            if name == dataset and metric in cell
-        }
+        numbers = _numbers_of(table, dataset, metric)
         if value.model not in numbers or len(numbers) < 2:
             return ""
-        ranks.append(possible_ranks(numbers, value.model, less=less_is_better(metric)))
-    low = Fraction(sum(low for low, _ in ranks), len(ranks))
-    high = Fraction(sum(high for _, high in ranks), len(ranks))
-    possible = NumberRange(low, high)
-    if any(possible.meets(interval_of(number, rounding)) for rounding in ROUNDINGS):
+        less = less_is_better(metric)
+        ranks.append(possible_ranks(numbers, value.model, less=less))
+    best = Fraction(sum(best for best, _ in ranks), len(ranks))
+    worst = Fraction(sum(worst for _, worst in ranks), len(ranks))
+    if may_be_in(number, [NumberRange(best, worst)]):
         return ""
     return (
-        f"the printed values give a rank of {number_text(float(low))} to "
-        f"{number_text(float(high))}; {number} is printed"
+        f"the printed values give a rank of {number_text(float(best))} to "
+        f"{number_text(float(worst))}; {number} is printed"
     )
+
+
+def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:
+    """Return the numbers of a metric on a data set by model."""
+    models = table.by_dataset.get(dataset, {})
+    return {model: numbers[metric] for model, numbers in models.items() if metric in numbers}
 
 
 def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
@@ -118,11 +119,18 @@ def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
     Models whose numbers may be equal are in either order, or share a rank.
     """
     own = numbers[model]
-    others = [number for name, number in numbers.items() if name != model]
-    n_equal = sum(may_be_equal(number, own) for number in others)
-    distinct = [number for number in others if not may_be_equal(number, own)]
-    n_better = sum(number < own if less else number > own for number in distinct)
-    return 1 + n_better, 1 + n_better + n_equal
+    n_equal = 0
+    n_better = 0
+    for name, number in numbers.items():
+        if name == model:
+            continue
+        is_better = number < own if less else number > own
+        if may_be_equal(number, own):
+            n_equal += 1
+        elif is_better:
+            n_better += 1
+    best = 1 + n_better
+    return best, best + n_equal
 
 
 def _t_contradiction(
@@ -174,12 +182,9 @@ def _is_same_column(table: PrintedTable, source: PrintedTable, model: str) -> bo
     """Return True if two tables measure the same column on some data set, and on no data set
     different ones.
     """
-    shared = [
-        (measurement, source.measurements[key])
-        for key, measurement in table.measurements.items()
-        if key[1] == model and key in source.measurements
-    ]
-    return bool(shared) and all(one == other for one, other in shared)
+    keys = [key for key in table.measurements if key[1] == model and key in source.measurements]
+    are_equal = [table.measurements[key] == source.measurements[key] for key in keys]
+    return bool(keys) and all(are_equal)
 
 
 def t_bounds(one: Sequence[Decimal], other: Sequence[Decimal]) -> dict[str, tuple[float, float]]:
@@ -187,35 +192,52 @@ def t_bounds(one: Sequence[Decimal], other: Sequence[Decimal]) -> dict[str, tupl
 
     The forms are the independent and the paired test, with the sample and the population variance.
     """
-    n = len(one)
     # A number is at most half a unit from the middle of its interval, a difference of two numbers
     # at most one of the larger unit.
     units = [(_unit(a), _unit(b)) for a, b in zip(one, other, strict=True)]
     differences = _Sample(
-        [float(a - b) for a, b in zip(one, other, strict=True)], [max(pair) for pair in units]
+        numbers=[float(a - b) for a, b in zip(one, other, strict=True)],
+        off=[max(pair) for pair in units],
     )
     independent = [
         _Sample([float(number) for number in row], [pair[i] / 2 for pair in units])
         for i, row in enumerate((one, other))
     ]
+    return {
+        "independent": _range_of_t(differences, independent),
+        "paired": _range_of_t(differences, [differences]),
+    }
+
+
+def _range_of_t(differences: "_Sample", samples: Sequence["_Sample"]) -> tuple[float, float]:
+    """Return the range of abs(t) of the mean of differences, whose error has the variances of some
+    samples.
+    """
+    n = len(differences.numbers)
     distance = abs(math.fsum(differences.numbers)) / n
     off = math.fsum(differences.off) / n
-    bounds = {}
-    for name, samples in (("independent", independent), ("paired", [differences])):
-        largest_error = math.sqrt(sum(sample.deviation(+1) ** 2 for sample in samples) / n)
-        # The population variance is smaller by (n - 1) / n.
-        smallest_error = math.sqrt(sum(sample.deviation(-1) ** 2 for sample in samples) / n)
-        smallest_error *= math.sqrt((n - 1) / n)
-        bounds[name] = (
-            max(distance - off, 0.0) / largest_error if largest_error else 0.0,
-            (distance + off) / smallest_error if smallest_error else math.inf,
-        )
-    return bounds
+    largest_error = math.sqrt(sum(sample.deviation(+1) ** 2 for sample in samples) / n)
+    # The population variance is smaller by (n - 1) / n.
+    smallest_error = math.sqrt(sum(sample.deviation(-1) ** 2 for sample in samples) / n)
+    smallest_error *= math.sqrt((n - 1) / n)
+    least = 0.0
+    if largest_error:
+        least = max(distance - off, 0.0) / largest_error
+    greatest = math.inf
+    if smallest_error:
+        greatest = (distance + off) / smallest_error
+    return least, greatest
 
 
 def _unit(number: Decimal) -> float:
     """Return the weight of the last printed digit."""
     return 10.0 ** int(number.as_tuple().exponent)
+
+
+def _sample_deviation(errors: Sequence[float]) -> float:
+    """Return the sample deviation of numbers by their errors from the mean."""
+    squares = math.fsum(error**2 for error in errors)
+    return math.sqrt(squares / (len(errors) - 1))
 
 
 class _Sample(NamedTuple):
@@ -226,8 +248,7 @@ class _Sample(NamedTuple):
 
     def deviation(self, sign: int) -> float:
         """Return the smallest (-1) or the largest (+1) sample deviation."""
-        n = len(self.numbers)
-        mean = math.fsum(self.numbers) / n
-        deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in self.numbers) / (n - 1))
-        change = math.sqrt(math.fsum(x**2 for x in self.off) / (n - 1))
+        mean = math.fsum(self.numbers) / len(self.numbers)
+        deviation = _sample_deviation([number - mean for number in self.numbers])
+        change = _sample_deviation(self.off)
         return max(deviation + sign * change, 0.0)

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from elmbench.judging.print_checks.printed_table import (
     Finding,
+    Numbers,
     Parts,
     PrintedTable,
     number_text,
@@ -20,6 +21,8 @@ from elmbench.numerics.arrays import Array
 COUNTS = ("tn", "fp", "fn", "tp")
 #: Rows of one class, by the actual class.
 CLASSES = {"positive": ("tp", "fn"), "negative": ("tn", "fp")}
+#: The metrics that the share of a class follows from.
+_OF_SHARES = ("accuracy", "precision", "recall")
 #: Values of each count within its rounding.
 _STEPS = 13
 #: Bound of the difference between the metric of mean counts and the mean of the metric, as a
@@ -66,10 +69,7 @@ OF_COUNTS: dict[str, Metric] = {
 
 def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
     """Yield the contradictions of confusion counts and of the metrics of two classes."""
-    by_dataset: dict[str, dict[str, Mapping[str, Decimal]]] = {}
-    for (dataset, model), numbers in table.by_cell.items():
-        by_dataset.setdefault(dataset, {})[model] = numbers
-    for dataset, models in by_dataset.items():
+    for dataset, models in table.by_dataset.items():
         if table.name_of(dataset) not in table.unknown_rows:
             yield from _check_classes(table, dataset, models)
             yield from _check_totals(table, dataset, models)
@@ -87,75 +87,89 @@ def _sum(numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Roundin
 
 
 def _check_classes(
-    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+    table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the classes that have different numbers of rows for two models."""
     for name, pair in CLASSES.items():
-        counted = [model for model, numbers in models.items() if set(pair) <= set(numbers)]
-        for rounding in ROUNDINGS:
-            sums = [_sum(models[model], pair, rounding) for model in counted]
-            if all(one.meets(other) for one, other in itertools.combinations(sums, 2)):
-                break
-        else:
-            totals = ", ".join(
-                f"{model} {sum(models[model][part] for part in pair)}" for model in counted
-            )
-            says = f"the {name} rows differ between models on the same test rows: {totals}"
-            exchanged = _exchanged_axes(models)
-            yield table.finding(
-                "counts", f"{says}{exchanged}", dataset=dataset, metric=" + ".join(pair)
-            )
+        counted = {model: numbers for model, numbers in models.items() if _has(pair, numbers)}
+        if any(_may_be_equal(pair, counted.values(), rounding) for rounding in ROUNDINGS):
+            continue
+        totals = ", ".join(
+            f"{model} {sum(numbers[part] for part in pair)}" for model, numbers in counted.items()
+        )
+        says = f"the {name} rows differ between models on the same test rows: {totals}"
+        exchanged = _exchanged_axes(models)
+        yield table.finding(
+            "counts", f"{says}{exchanged}", dataset=dataset, metric=" + ".join(pair)
+        )
 
 
-def _exchanged_axes(models: Mapping[str, Mapping[str, Decimal]]) -> str:
+def _has(names: Iterable[str], numbers: Numbers) -> bool:
+    """Return True if all of some metrics are printed."""
+    return all(name in numbers for name in names)
+
+
+def _may_be_equal(names: Sequence[str], models: Iterable[Numbers], rounding: Rounding) -> bool:
+    """Return True if each two models may have the same sum of some counts."""
+    sums = [_sum(numbers, names, rounding) for numbers in models]
+    return all(one.meets(other) for one, other in itertools.combinations(sums, 2))
+
+
+def _exchanged_axes(models: Mapping[str, Numbers]) -> str:
     """Return a remark if both classes have the same rows for all models after the two axes are
     exchanged; else empty.
     """
-    complete = [numbers for numbers in models.values() if set(COUNTS) <= set(numbers)]
+    complete = [numbers for numbers in models.values() if _has(COUNTS, numbers)]
     exchanged = [{**one, "fp": one["fn"], "fn": one["fp"]} for one in complete]
-    for pair in CLASSES.values():
-        sums = [_sum(one, pair, "nearest") for one in exchanged]
-        if not all(one.meets(other) for one, other in itertools.combinations(sums, 2)):
-            return ""
-    return "; they agree if the two axes are exchanged" if len(complete) > 1 else ""
+    agree = all(_may_be_equal(pair, exchanged, "nearest") for pair in CLASSES.values())
+    if not agree or len(complete) < 2:
+        return ""
+    return "; they agree if the two axes are exchanged"
 
 
 def _possible_totals(parts: Parts) -> list[Fraction]:
     """Return the numbers of rows that the counts of a confusion matrix may add up to."""
     totals: set[Fraction] = set()
     for rows in parts.tested:
-        totals |= {Fraction(rows), Fraction(rows, parts.folds)}
-        totals |= {Fraction(rows * runs) for runs in parts.runs}
+        # The counts are those of a run, the mean of its folds, or the sum of all runs.
+        totals.add(Fraction(rows))
+        totals.add(Fraction(rows, parts.folds))
+        totals.update(Fraction(rows * runs) for runs in parts.runs)
     return sorted(totals)
 
 
 def _check_totals(
-    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+    table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the confusion matrices that do not add up to the test rows."""
     totals = _possible_totals(table.parts_of(dataset))
+    if not totals:
+        return
+    expected = ", ".join(number_text(float(total)) for total in totals)
     for model, numbers in models.items():
-        if not totals or not set(COUNTS) <= set(numbers):
-            continue
-        sums = [_sum(numbers, COUNTS, rounding) for rounding in ROUNDINGS]
-        if not any(one.holds(total) for one in sums for total in totals):
-            expected = ", ".join(number_text(float(total)) for total in totals)
+        if _has(COUNTS, numbers) and not _may_add_up(numbers, totals):
             printed = sum(numbers[name] for name in COUNTS)
             says = f"the counts add up to {printed}, the test rows to {expected}"
             yield table.finding("counts", says, dataset=dataset, model=model)
 
 
+def _may_add_up(numbers: Numbers, totals: Sequence[Fraction]) -> bool:
+    """Return True if counts may add up to one of some numbers of rows."""
+    sums = [_sum(numbers, COUNTS, rounding) for rounding in ROUNDINGS]
+    return any(one.holds(total) for one in sums for total in totals)
+
+
 def _check_metrics(
     table: PrintedTable,
     dataset: str,
-    models: Mapping[str, Mapping[str, Decimal]],
+    models: Mapping[str, Numbers],
     paper: Sequence[PrintedTable],
 ) -> Iterator[Finding]:
     """Yield the metrics, here or in another table, that do not follow from the counts."""
+    totals = _possible_totals(table.parts_of(dataset))
     for model, numbers in models.items():
-        if not set(COUNTS) <= set(numbers):
+        if not _has(COUNTS, numbers):
             continue
-        totals = _possible_totals(table.parts_of(dataset))
         for other in paper:
             printed = _same_cell(table, other, dataset, model)
             for metric in OF_COUNTS:
@@ -163,19 +177,25 @@ def _check_metrics(
                     continue
                 ranges = [_range(metric, numbers, totals, rounding) for rounding in ROUNDINGS]
                 possible = [one for one in ranges if one is not None]
-                intervals = [interval_of(printed[metric], rounding) for rounding in ROUNDINGS]
-                if possible and not any(
-                    low <= interval.high and interval.low <= high
-                    for low, high in possible
-                    for interval in intervals
-                ):
-                    low = min(one[0] for one in possible)
-                    high = max(one[1] for one in possible)
-                    says = (
-                        f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
-                        f"prints {printed[metric]}"
-                    )
-                    yield table.finding("counts", says, dataset=dataset, model=model, metric=metric)
+                if not possible or _meets_any(printed[metric], possible):
+                    continue
+                low = min(one[0] for one in possible)
+                high = max(one[1] for one in possible)
+                says = (
+                    f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
+                    f"prints {printed[metric]}"
+                )
+                yield table.finding("counts", says, dataset=dataset, model=model, metric=metric)
+
+
+def _meets_any(number: Decimal, ranges: Iterable[tuple[float, float]]) -> bool:
+    """Return True if a printed number may lie in one of some ranges."""
+    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
+    return any(
+        low <= interval.high and interval.low <= high
+        for low, high in ranges
+        for interval in intervals
+    )
 
 
 def _same_cell(
@@ -196,63 +216,86 @@ def _same_cell(
 
 
 def _range(
-    metric: str,
-    numbers: Mapping[str, Decimal],
-    totals: Sequence[Fraction],
-    rounding: Rounding,
+    metric: str, numbers: Numbers, totals: Sequence[Fraction], rounding: Rounding
 ) -> tuple[float, float] | None:
     """Return the smallest and the largest value of a metric for counts within their rounding that
     add up to the test rows, if these are known; None if there are no such counts, or if a class is
     too small.
     """
-    intervals = [interval_of(numbers[name], rounding) for name in COUNTS]
-    axes = [np.linspace(max(float(one.low), 0.0), float(one.high), _STEPS) for one in intervals]
-    tn, fp, fn, tp = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
-    if totals:
-        # The last count follows from the others; each total gives its own.
-        tn_of_totals = [float(total) - fp - fn - tp for total in totals]
-        fits = [(axes[0][0] <= one) & (one <= axes[0][-1]) for one in tn_of_totals]
-        tn = np.concatenate([one[fit] for one, fit in zip(tn_of_totals, fits, strict=True)])
-        fp, fn, tp = (np.concatenate([count[fit] for fit in fits]) for count in (fp, fn, tp))
+    tn, fp, fn, tp = _possible_counts(numbers, totals, rounding)
     if not len(tn):
         return None
-    smaller_class = float(np.minimum(tp + fn, tn + fp).min())
-    if smaller_class < _FEWEST_ROWS:
+    rows_of_smaller = np.minimum(tp + fn, tn + fp)
+    fewest = float(rows_of_smaller.min())
+    if fewest < _FEWEST_ROWS:
         return None
     values = OF_COUNTS[metric](tn, fp, fn, tp)
-    slack = _CURVATURE * float((fp + fn).max()) / smaller_class**2
+    most_errors = float((fp + fn).max())
+    slack = _CURVATURE * most_errors / fewest**2
     return float(values.min()) - slack, float(values.max()) + slack
 
 
+def _possible_counts(
+    numbers: Numbers, totals: Sequence[Fraction], rounding: Rounding
+) -> list[Array]:
+    """Return combinations of the counts within their rounding: an array for each of `COUNTS`."""
+    axes = []
+    for name in COUNTS:
+        interval = interval_of(numbers[name], rounding)
+        low = max(float(interval.low), 0.0)
+        axes.append(np.linspace(low, float(interval.high), _STEPS))
+    counts = [grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")]
+    if not totals:
+        return counts
+    # The first count follows from the others; each total gives its own.
+    least = axes[0][0]
+    greatest = axes[0][-1]
+    _, fp, fn, tp = counts
+    parts = []
+    for total in totals:
+        tn = float(total) - fp - fn - tp
+        fits = (least <= tn) & (tn <= greatest)
+        parts.append([count[fits] for count in (tn, fp, fn, tp)])
+    return [np.concatenate(count) for count in zip(*parts, strict=True)]
+
+
 def _check_f1(
-    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+    table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the means of F1 that do not fit those of precision and recall.
+    """Yield the means of F1 that do not fit those of precision and recall."""
+    for model, numbers in models.items():
+        if not _has(("precision", "recall", "f1"), numbers):
+            continue
+        if any(_f1_is_possible(numbers, rounding) for rounding in ROUNDINGS):
+            continue
+        bounds = [_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS]
+        low = max(min(low for low, _ in bounds), 0.0)
+        high = max(high for _, high in bounds)
+        says = (
+            f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
+            f"allow {low:.4f} to {high:.4f}; {numbers['f1']} is printed"
+        )
+        yield table.finding("counts", says, dataset=dataset, model=model, metric="f1")
+
+
+def _f1_is_possible(numbers: Numbers, rounding: Rounding) -> bool:
+    """Return True if a mean of F1 fits those of precision and recall, except for round-off."""
+    low, high = _bounds_of_f1(numbers, rounding)
+    f1 = interval_of(numbers["f1"], rounding)
+    return low - 1e-12 <= f1.high and f1.low <= high + 1e-12
+
+
+def _bounds_of_f1(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
+    """Return the bounds of the mean of F1 by those of precision and recall.
 
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
     least their sum less 1.
     """
-    for model, numbers in models.items():
-        if not {"precision", "recall", "f1"} <= set(numbers):
-            continue
-        is_possible = False
-        bounds = []
-        for rounding in ROUNDINGS:
-            precision = interval_of(numbers["precision"], rounding)
-            recall = interval_of(numbers["recall"], rounding)
-            low = float(precision.low + recall.low - 1)
-            high = harmonic_mean(float(precision.high), float(recall.high))
-            bounds.append((low, high))
-            f1 = interval_of(numbers["f1"], rounding)
-            is_possible |= low - 1e-12 <= f1.high and f1.low <= high + 1e-12
-        if not is_possible:
-            low = max(min(low for low, _ in bounds), 0.0)
-            high = max(high for _, high in bounds)
-            says = (
-                f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
-                f"allow {low:.4f} to {high:.4f}; {numbers['f1']} is printed"
-            )
-            yield table.finding("counts", says, dataset=dataset, model=model, metric="f1")
+    precision = interval_of(numbers["precision"], rounding)
+    recall = interval_of(numbers["recall"], rounding)
+    low = float(precision.low + recall.low - 1)
+    high = harmonic_mean(float(precision.high), float(recall.high))
+    return low, high
 
 
 def harmonic_mean(one: float, other: float) -> float:
@@ -261,19 +304,20 @@ def harmonic_mean(one: float, other: float) -> float:
 
 
 def _check_class_shares(
-    table: PrintedTable, dataset: str, models: Mapping[str, Mapping[str, Decimal]]
+    table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the data sets whose share of positive rows, as it follows from accuracy, precision and
     recall, differs between models.
     """
     parts = table.parts_of(dataset)
-    shares: dict[str, tuple[float, float]] = {}
+    if not parts.tested:
+        return
+    lows = {}
+    highs = {}
     for model, numbers in models.items():
-        if parts.tested and {"accuracy", "precision", "recall"} <= set(numbers):
-            shares[model] = share_of_positives(numbers, parts)
-    lows = {model: low for model, (low, _) in shares.items()}
-    highs = {model: high for model, (_, high) in shares.items()}
-    if not shares:
+        if _has(_OF_SHARES, numbers):
+            lows[model], highs[model] = share_of_positives(numbers, parts)
+    if not lows:
         return
     largest = max(lows, key=lambda model: lows[model])
     smallest = min(highs, key=lambda model: highs[model])
@@ -283,42 +327,48 @@ def _check_class_shares(
             f"least {lows[largest]:.3f} for {largest} and at most {highs[smallest]:.3f} for "
             f"{smallest}"
         )
-        yield table.finding("counts", says, dataset=dataset, metric="accuracy, precision, recall")
+        yield table.finding("counts", says, dataset=dataset, metric=", ".join(_OF_SHARES))
 
 
-def share_of_positives(numbers: Mapping[str, Decimal], parts: Parts) -> tuple[float, float]:
+def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
     """Return the least and the largest share of positive rows that gives the printed means.
 
-    The errors of a test part are its positive rows times 1 - r + r (1/p - 1). The bounds hold for
-    the means over all parts, however their precisions p and recalls r differ. The share of a random
-    part differs from that of all rows.
+    The bounds hold for the means over all parts, however their precisions and recalls differ. The
+    share of a random part differs from that of all rows.
     """
     n_values = max(parts.runs) * parts.folds
-    low_share = 1.0
-    high_share = 0.0
-    for rounding in ROUNDINGS:
-        accuracy, precision, recall = (
-            interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
-            for name in ("accuracy", "precision", "recall")
-        )
-        fewest_errors = float(1 - accuracy.high)
-        most_errors = float(1 - accuracy.low)
-        least_factor = max(1 - float(recall.high), 1 - float(precision.high))
-        # No part has a smaller precision, because the others have at most 1.
-        least_precision = 1 - n_values * (1 - float(precision.low))
-        largest_factor = math.inf
-        if least_precision > 0:
-            wrong_positives = (1 - float(precision.low)) / least_precision
-            largest_factor = 1 - float(recall.low) + wrong_positives
-        low = 0.0 if largest_factor == math.inf else _ratio(fewest_errors, largest_factor)
-        high = _ratio(most_errors, least_factor)
-        low_share = min(low_share, low)
-        high_share = max(high_share, high)
+    bounds = [_bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS]
+    low_share = min(1.0, *(low for low, _ in bounds))
+    high_share = max(0.0, *(high for _, high in bounds))
     rows = min(parts.tested) / parts.folds
     off_low = _largest_deviation(low_share, rows)
     off_high = _largest_deviation(high_share, rows)
+    least = low_share / (1 + off_low)
     largest = high_share / (1 - off_high) if off_high < 1 else 1.0
-    return low_share / (1 + off_low), min(largest, 1.0)
+    return least, min(largest, 1.0)
+
+
+def _bounds_of_share(numbers: Numbers, n_values: int, rounding: Rounding) -> tuple[float, float]:
+    """Return the bounds of the mean share of positive rows over `n_values` test parts.
+
+    The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p
+    and recall r.
+    """
+    accuracy, precision, recall = (
+        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
+        for name in _OF_SHARES
+    )
+    fewest_errors = float(1 - accuracy.high)
+    most_errors = float(1 - accuracy.low)
+    least_factor = max(1 - float(recall.high), 1 - float(precision.high))
+    high = _ratio(most_errors, least_factor)
+    # No part has a smaller precision, because the others have at most 1.
+    least_precision = 1 - n_values * (1 - float(precision.low))
+    if least_precision <= 0:
+        return 0.0, high
+    wrong_positives = (1 - float(precision.low)) / least_precision
+    largest_factor = 1 - float(recall.low) + wrong_positives
+    return _ratio(fewest_errors, largest_factor), high
 
 
 def _ratio(errors: float, factor: float) -> float:

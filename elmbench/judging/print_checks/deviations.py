@@ -89,8 +89,10 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     the metric is no share of rows.
     """
     parts = table.parts_of(value.dataset)
-    has_equal_folds = parts.known_folds and not any(rows % parts.folds for rows in parts.tested)
-    if value.metric not in SHARES_OF_ROWS or not has_equal_folds:
+    have_equal_sizes = all(rows % parts.folds == 0 for rows in parts.tested)
+    if value.metric not in SHARES_OF_ROWS:
+        return []
+    if not parts.known_folds or not have_equal_sizes:
         return []
     divisor = parts.folds if table.std == "of-folds" else 1
     return sorted(rows // divisor for rows in parts.tested)
@@ -102,9 +104,11 @@ def largest_deviation(mean: NumberRange, least: Fraction, greatest: Fraction, n:
     All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
     """
     middle = (least + greatest) / 2
+    # The mean with the largest deviation is the possible one that is nearest to the middle.
     nearest = min(max(middle, mean.low), mean.high)
     nearest = min(max(nearest, least), greatest)
-    variance = (nearest - least) * (greatest - nearest) * Fraction(n, n - 1)
+    population_variance = (nearest - least) * (greatest - nearest)
+    variance = population_variance * Fraction(n, n - 1)
     return math.sqrt(variance)
 
 
@@ -118,14 +122,26 @@ def squares_exist(mean: NumberRange, deviation: NumberRange, rows: int, n: int) 
     if len(sums) > _MOST_SUMS:
         return True
     for total in sums:
-        quotient, rest = divmod(total, n)
-        fewest = (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
+        fewest = _least_sum_of_squares(total, n)
         for divisor in (n, n - 1):
-            low = max(deviation.low, Fraction(0)) ** 2 * divisor * rows**2 + Fraction(total**2, n)
-            high = deviation.high**2 * divisor * rows**2 + Fraction(total**2, n)
-            candidates = NumberRange(low, high).multiples(Fraction(1))
+            candidates = _sums_of_squares(deviation, divisor * rows**2, Fraction(total**2, n))
             first = max(candidates.start, fewest)
             first += (first - total) % 2
             if first < candidates.stop:
                 return True
     return False
+
+
+def _least_sum_of_squares(total: int, n: int) -> int:
+    """Return the least sum of squares of n whole numbers with the sum `total`."""
+    quotient, rest = divmod(total, n)
+    return (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
+
+
+def _sums_of_squares(deviation: NumberRange, scale: int, square_of_mean: Fraction) -> range:
+    """Return the whole numbers that are a sum of squares with a deviation, whose square times
+    `scale` is that sum without the part of the mean.
+    """
+    low = max(deviation.low, Fraction(0)) ** 2 * scale + square_of_mean
+    high = deviation.high**2 * scale + square_of_mean
+    return NumberRange(low, high).multiples(Fraction(1))

@@ -21,12 +21,13 @@ _MOST_ROWS = 1_000_000
 def check_granularity(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
     """Yield the shares of rows, and ratios of classes, that no whole numbers of rows have."""
     for value in table.values:
-        if value.value is None or value.cited or not value.last_place:
+        number = value.value
+        if number is None or value.cited or not value.last_place:
             continue
         if value.model == DATA and value.metric == CLASS_RATIO:
-            yield from _check_ratio(table, value, value.value)
+            yield from _check_ratio(table, value, number)
         elif value.metric in (*SHARES_OF_ROWS, TRAIN_ACCURACY):
-            yield from _check_share(table, value, value.value)
+            yield from _check_share(table, value, number)
 
 
 def _check_share(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:
@@ -80,14 +81,16 @@ class Shares:
 
     def _folds_may_be_in(self, interval: NumberRange) -> bool:
         """Return True if the mean of the shares of folds of two sizes may be in an interval."""
+        large_fold = self.small_fold + 1
+        n_small = self.folds - self.n_large
+        most_in_large = self.n_large * large_fold * self.runs
+        most_in_small = n_small * self.small_fold * self.runs
         n_folds = self.folds * self.runs
-        most_in_large = self.n_large * (self.small_fold + 1) * self.runs
-        most_in_small = (self.folds - self.n_large) * self.small_fold * self.runs
+        low = interval.low * n_folds
+        high = interval.high * n_folds
         for in_large in range(most_in_large + 1):
-            rest = NumberRange(
-                interval.low * n_folds - Fraction(in_large, self.small_fold + 1),
-                interval.high * n_folds - Fraction(in_large, self.small_fold + 1),
-            )
+            share = Fraction(in_large, large_fold)
+            rest = NumberRange(low - share, high - share)
             in_small = rest.multiples(Fraction(1, self.small_fold))
             if in_small and in_small[0] <= most_in_small and in_small[-1] >= 0:
                 return True
@@ -102,8 +105,10 @@ class Shares:
     def neighbours(self, number: Decimal) -> tuple[str, str]:
         """Return the means over all rows below and above a number, in percent."""
         step = Fraction(1, self.rows * self.runs)
-        below = math.floor(Fraction(number) / step)
-        return f"{float(100 * below * step):.6g} %", f"{float(100 * (below + 1) * step):.6g} %"
+        n_below = math.floor(Fraction(number) / step)
+        below = float(100 * n_below * step)
+        above = float(100 * (n_below + 1) * step)
+        return f"{below:.6g} %", f"{above:.6g} %"
 
 
 def _check_ratio(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:

@@ -10,6 +10,11 @@ from typing import Literal
 
 from elmbench.specs.published import ALL, DATA, PublishedValue
 
+#: A data set and a model, as the paper spells them.
+Cell = tuple[str, str]
+#: The printed number of each metric.
+Numbers = Mapping[str, Decimal]
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -67,14 +72,23 @@ class PrintedTable:
         )
 
     @cached_property
-    def by_cell(self) -> Mapping[tuple[str, str], Mapping[str, Decimal]]:
-        """The printed number of each metric, by data set and model as the paper spells them."""
-        cells: dict[tuple[str, str], dict[str, Decimal]] = {}
+    def by_cell(self) -> Mapping[Cell, Numbers]:
+        """The printed numbers of each model on each data set."""
+        cells: dict[Cell, dict[str, Decimal]] = {}
         for value in self.numbers:
-            if value.dataset != ALL and value.value is not None:
-                cell = cells.setdefault((value.dataset, value.model), {})
-                cell[value.metric] = value.value
+            if value.dataset == ALL or value.value is None:
+                continue
+            cell = cells.setdefault((value.dataset, value.model), {})
+            cell[value.metric] = value.value
         return cells
+
+    @cached_property
+    def by_dataset(self) -> Mapping[str, Mapping[str, Numbers]]:
+        """The printed numbers of each model, by data set."""
+        datasets: dict[str, dict[str, Numbers]] = {}
+        for (dataset, model), numbers in self.by_cell.items():
+            datasets.setdefault(dataset, {})[model] = numbers
+        return datasets
 
     def finding(
         self, check: str, says: str, *, dataset: str = "", model: str = "", metric: str = ""

@@ -1,10 +1,16 @@
 """Printed speed-ups against the printed times."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
-from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, Rounding, interval_of
+from elmbench.judging.print_checks.printed_table import Cell, Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.rounding import (
+    ROUNDINGS,
+    NumberRange,
+    Rounding,
+    interval_of,
+    may_be_in,
+)
 from elmbench.specs.published import PublishedValue
 
 #: The time of a model over that of the model with a speed-up of 1.
@@ -15,7 +21,7 @@ TIME = "fit_seconds"
 def check_ratios(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
     """Yield the speed-ups that are not the ratio of the printed times."""
     speed_ups: dict[str, list[PublishedValue]] = {}
-    times: dict[tuple[str, str], Decimal] = {}
+    times: dict[Cell, Decimal] = {}
     for value in table.values:
         if value.value is None or not value.last_place:
             continue
@@ -24,14 +30,22 @@ def check_ratios(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator
         elif value.metric == TIME:
             times[value.dataset, value.model] = value.value
     for dataset, values in speed_ups.items():
-        references = [
-            times.get((dataset, value.model)) for value in values if value.value == Decimal(1)
-        ]
-        if len(references) == 1 and references[0] is not None:
-            for value in values:
-                time = times.get((dataset, value.model))
-                if time is not None and value.value != Decimal(1):
-                    yield from _check(table, value, time, references[0])
+        reference = _reference_time(dataset, values, times)
+        for value in values:
+            time = times.get((dataset, value.model))
+            is_reference = value.value == Decimal(1)
+            if reference is not None and time is not None and not is_reference:
+                yield from _check(table, value, time, reference)
+
+
+def _reference_time(
+    dataset: str, speed_ups: Sequence[PublishedValue], times: Mapping[Cell, Decimal]
+) -> Decimal | None:
+    """Return the time of the only model with a speed-up of 1; None if it is not known."""
+    references = [value.model for value in speed_ups if value.value == Decimal(1)]
+    if len(references) != 1:
+        return None
+    return times.get((dataset, references[0]))
 
 
 def _check(
@@ -39,19 +53,18 @@ def _check(
 ) -> Iterator[Finding]:
     assert value.value is not None
     ratios = [ratio_of(time, reference, rounding) for rounding in ROUNDINGS]
-    intervals = [interval_of(value.value, rounding) for rounding in ROUNDINGS]
     possible = [ratio for ratio in ratios if ratio is not None]
-    if len(possible) == len(ratios) and not any(
-        ratio.meets(interval) for ratio in possible for interval in intervals
-    ):
-        low = number_text(min(float(ratio.low) for ratio in possible))
-        high = number_text(max(float(ratio.high) for ratio in possible))
-        yield table.finding_on(
-            value,
-            "ratios",
-            f"the times {time} s and {reference} s have the ratio {low} to {high}; "
-            f"{value.text} is printed",
-        )
+    is_unknown = len(possible) < len(ratios)
+    if is_unknown or may_be_in(value.value, possible):
+        return
+    low = number_text(min(float(ratio.low) for ratio in possible))
+    high = number_text(max(float(ratio.high) for ratio in possible))
+    yield table.finding_on(
+        value,
+        "ratios",
+        f"the times {time} s and {reference} s have the ratio {low} to {high}; "
+        f"{value.text} is printed",
+    )
 
 
 def ratio_of(time: Decimal, reference: Decimal, rounding: Rounding) -> NumberRange | None:

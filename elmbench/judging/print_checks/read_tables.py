@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from elmbench.evaluation.splits import part_sizes
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
@@ -146,26 +147,35 @@ def _measurements(
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what each column measures on each data set of the table."""
     spec = file.spec
-    parameters = file.printed_parameters
     for spelling, dataset in datasets.items():
         protocol = _protocol_of(spec, dataset)
         for column in spec.models:
-            printed = spec.models[column].adapt(dataset.name).printed.values()
-            names = {name.removeprefix("1/") for name in printed}
-            values = parameters.get((spelling, column), {})
-            used = {name: value for name, value in values.items() if name in names}
-            content = [protocol, _column_of(spec, column, dataset.name), sorted(used.items())]
+            definition = _column_of(spec, column, dataset.name)
+            parameters = _printed_parameters(file, column, spelling, dataset)
+            content = [protocol, definition, sorted(parameters.items())]
             yield (dataset.name, column), json.dumps(content, sort_keys=True)
+
+
+def _printed_parameters(
+    file: ExperimentFile, column: str, spelling: str, dataset: DatasetSpec
+) -> dict[str, Any]:
+    """Return the printed hyperparameters that a column uses on a data set."""
+    printed = file.spec.models[column].adapt(dataset.name).printed.values()
+    names = {name.removeprefix("1/") for name in printed}
+    values = file.printed_parameters.get((spelling, column), {})
+    return {name: value for name, value in values.items() if name in names}
 
 
 def _column_of(spec: Experiment, column: str, dataset: str) -> object:
     """Return the definition of a column on a data set, apart from its name."""
     adapted = spec.models[column].adapt(dataset)
-    content = adapted.model_dump(
-        mode="json", exclude={"overrides", "only", "not_run", "like", "search"}
-    )
-    like = None if adapted.like is None else _column_of(spec, adapted.like, dataset)
-    return [content, spec.grid_of(adapted).values, like]
+    elsewhere = {"overrides", "only", "not_run", "like", "search"}
+    content = adapted.model_dump(mode="json", exclude=elsewhere)
+    grid = spec.grid_of(adapted).values
+    parent = None
+    if adapted.like is not None:
+        parent = _column_of(spec, adapted.like, dataset)
+    return [content, grid, parent]
 
 
 def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
+from elmbench.judging.print_checks.printed_table import Finding, Numbers, PrintedTable
 from elmbench.judging.print_checks.ratios import SPEED_UP
 from elmbench.judging.print_checks.rounding import may_be_equal, n_digits
 from elmbench.specs.measures import UNJUDGED
@@ -72,35 +72,46 @@ def _total_digits(numbers: Sequence[Decimal]) -> int:
 
 def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
     """Yield the pairs of models with the same numbers of quality on all data sets."""
-    columns: dict[str, dict[tuple[str, str], Decimal]] = {}
-    for (dataset, model), cell in table.by_cell.items():
-        for metric, number in cell.items():
-            if metric not in UNJUDGED:
-                columns.setdefault(model, {})[dataset, metric] = number
+    columns = _columns_of_quality(table)
     for one, other in itertools.combinations(columns, 2):
+        is_said = frozenset((one, other)) in table.said_equal
+        if is_said or columns[one] != columns[other]:
+            continue
         numbers = list(columns[one].values())
         n_datasets = len({dataset for dataset, _ in columns[one]})
-        is_long = n_datasets >= _COLUMN_DATASETS and _total_digits(numbers) >= _COLUMN_DIGITS
-        is_said = frozenset((one, other)) in table.said_equal
-        if is_long and columns[one] == columns[other] and not is_said:
+        if n_datasets >= _COLUMN_DATASETS and _total_digits(numbers) >= _COLUMN_DIGITS:
             says = f"all {len(numbers)} numbers are those of {other}"
             yield table.finding("repeated", says, model=one)
 
 
+def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[tuple[str, str], Decimal]]:
+    """Return the numbers of quality of each model, by data set and metric."""
+    columns: dict[str, dict[tuple[str, str], Decimal]] = {}
+    for (dataset, model), cell in table.by_cell.items():
+        for metric, number in cell.items():
+            if metric not in UNJUDGED:
+                column = columns.setdefault(model, {})
+                column[dataset, metric] = number
+    return columns
+
+
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
     """Yield the pairs of rows that share a data set or a model and have the same times."""
-    times = {
-        cell: {name: numbers[name] for name in _TIME_METRICS if name in numbers}
-        for cell, numbers in table.by_cell.items()
-    }
-    for (one, one_times), (other, other_times) in itertools.combinations(times.items(), 2):
-        shares = one[0] == other[0] or one[1] == other[1]
-        numbers = list(one_times.values())
-        is_long = len(numbers) >= _TIMES and _total_digits(numbers) >= _TIMES_DIGITS
-        if shares and is_long and one_times == other_times:
+    times = {cell: _times_of(numbers) for cell, numbers in table.by_cell.items()}
+    for one, other in itertools.combinations(times, 2):
+        shares_a_name = one[0] == other[0] or one[1] == other[1]
+        if not shares_a_name or times[one] != times[other]:
+            continue
+        numbers = list(times[one].values())
+        if len(numbers) >= _TIMES and _total_digits(numbers) >= _TIMES_DIGITS:
+            dataset, model = one
             printed = " and ".join(f"{number} s" for number in numbers)
-            says = f"the times {printed} are those of {one[1]} on {one[0]}"
+            says = f"the times {printed} are those of {model} on {dataset}"
             yield table.finding("repeated", says, dataset=other[0], model=other[1])
+
+
+def _times_of(numbers: Numbers) -> Numbers:
+    return {name: numbers[name] for name in _TIME_METRICS if name in numbers}
 
 
 def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
@@ -130,7 +141,9 @@ def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:
     """Return the speed-ups of each data set in the order of the models, apart from 1."""
     rows: dict[str, list[Decimal]] = {}
     for value in table.values:
-        if value.metric == SPEED_UP and value.value not in (None, Decimal(1)):
-            assert value.value is not None
-            rows.setdefault(value.dataset, []).append(value.value)
+        speed_up = value.value
+        if value.metric != SPEED_UP or speed_up is None:
+            continue
+        if speed_up != Decimal(1):
+            rows.setdefault(value.dataset, []).append(speed_up)
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -58,6 +59,12 @@ def may_be_equal(one: Decimal, other: Decimal) -> bool:
         for rounding in ROUNDINGS
         for other_rounding in ROUNDINGS
     )
+
+
+def may_be_in(number: Decimal, ranges: Iterable[NumberRange]) -> bool:
+    """Return True if a printed number may stand for one in some ranges."""
+    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
+    return any(one.meets(interval) for one in ranges for interval in intervals)
 
 
 def n_digits(number: Decimal) -> int:
