@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from elmbench.cli.help import execution_option, format_option, protocol_option
+from elmbench.cli.help import execution_option, format_option, output_option, protocol_option
 from elmbench.files import RESULTS_DIR
 from elmbench.lazy import load
+from elmbench.results.folders import FigureFormat
 from elmbench.terminal import unescaped
 
 if TYPE_CHECKING:
@@ -202,6 +203,10 @@ Profile = Annotated[str, protocol_option(help="Part of the protocol: ci, fast or
 _MOST_JOBS = 1024
 Jobs = Annotated[
     int, execution_option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes.")
+]
+Figures = Annotated[
+    FigureFormat,
+    output_option("--figure-format", help="Figures as png, or also as svg or pdf."),
 ]
 DryRun = Annotated[
     bool, execution_option("--dry-run", help="Print the plan with estimated times; run nothing.")

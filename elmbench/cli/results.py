@@ -145,6 +145,7 @@ def table_command(
     update: Annotated[
         bool, output_option("--update", help="Rewrite the files beside cells.csv.")
     ] = False,
+    figures: options.Figures = "png",
     statistics: Annotated[
         bool, output_option("--statistics", help="Compare the models over the data sets.")
     ] = False,
@@ -170,10 +171,18 @@ def table_command(
 
         folders = [
             str(folder)
-            for folder in update_tables(experiment, profile, state.results_dir, show_progress)
+            for folder in update_tables(
+                experiment, profile, state.results_dir, show_progress, figures
+            )
         ]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
+    if figures != "png":
+        raise ElmbenchError(
+            "--figure-format is given without --update",
+            expected="a command that writes figures",
+            next_step="add --update, or give --diagram a name that ends in .svg or .pdf",
+        )
     if experiment is None:
         raise ElmbenchError(
             "no table is named", expected="an id or alias", next_step="elmbench list experiments"

@@ -15,6 +15,7 @@ from elmbench.cli.app import app
 from elmbench.cli.help import RERUN, execution_option, protocol_option, selection_option
 from elmbench.cli.options import (
     DryRun,
+    Figures,
     Jobs,
     Profile,
     Retry,
@@ -95,6 +96,7 @@ def run_command(
             metavar="LIMITS", help="Limits of each search and fit, such as time=600s,memory=4GB."
         ),
     ] = "",
+    figures: Figures = "png",
     dry_run: DryRun = False,
     retry: Retry = False,
     force: Annotated[bool, execution_option("--force", help="Run finished cells again.")] = False,
@@ -140,6 +142,7 @@ def run_command(
             settings=settings if dry_run else replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
+            figure_format=figures,
         )
         prepared = prepare_run(options, state.results_dir)
         if dry_run:

@@ -20,7 +20,7 @@ from elmbench.report.papers import (
 )
 from elmbench.report.results import records, rewrite_results
 from elmbench.results.cells import read_cells
-from elmbench.results.folders import ResultsDirs, has_results, results_folder
+from elmbench.results.folders import FigureFormat, ResultsDirs, has_results, results_folder
 from elmbench.specs.catalogue import (
     PROFILES,
     ExperimentFile,
@@ -154,7 +154,11 @@ def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]
 
 
 def update_tables(
-    name: str | None, profile: str, results_dir: Path, watch: Watch = iter
+    name: str | None,
+    profile: str,
+    results_dir: Path,
+    watch: Watch = iter,
+    figure_format: FigureFormat = "png",
 ) -> list[Path]:
     """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`;
     return the folders.
@@ -167,11 +171,11 @@ def update_tables(
         if name is not None:
             table = find_resolved(name, profile, results_dir)
             _require_results([table.file.id], table.profile, results_dir)
-            return [rewrite_results(table, results_dir).folder]
+            return [rewrite_results(table, results_dir, figure_format).folder]
         files = _files([], lambda file: has_results(results_dir, profile, file.id))
         _require_results([file.id for file in files], profile, results_dir)
         tables = (resolve(file, profile) for file in watch(files))
-        return [rewrite_results(table, results_dir).folder for table in tables]
+        return [rewrite_results(table, results_dir, figure_format).folder for table in tables]
 
 
 def check_published(

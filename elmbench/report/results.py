@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from rich.console import Group, RenderableType
 
-from elmbench.errors import ElmbenchError, ElmbenchWarning, amount
+from elmbench.errors import ElmbenchError, ElmbenchWarning, amount, first_line
 from elmbench.execution.store import Store
 from elmbench.files import encode_text, read_json, write_atomically
 from elmbench.judging import published_values as published
@@ -38,16 +38,25 @@ from elmbench.results.cells import (
     read_cells,
     write_frame,
 )
-from elmbench.results.folders import ENVIRONMENT, PICTURE, results_folder
+from elmbench.results.folders import (
+    ENVIRONMENT,
+    FIGURE_FORMATS,
+    PICTURE,
+    FigureFormat,
+    results_folder,
+)
 from elmbench.results.kept_cells import all_commands, find_kept_cells, outdated_models
 from elmbench.specs.profiles import COMPARE, Resolved, command_for
 from elmbench.tables import add_metrics, kind_of_table
-from elmbench.tables.base import Outputs
+from elmbench.tables.base import Outputs, TableKind
+from elmbench.tables.drawing import Figure, figure_bytes
 from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable, Section
 from elmbench.tasks.plan import Cell
 
 #: The cells of a table, from which most of its other files follow.
 CELLS = "cells.csv"
+#: The data of the figure of a table.
+_FIGURE_DATA = "figure.csv"
 #: The permutation importance of the columns of a comparison.
 IMPORTANCE = "importance.csv"
 
@@ -207,6 +216,11 @@ class Results:
         path = self.folder / PICTURE
         return path if path.is_file() else None
 
+    @property
+    def picture_legend(self) -> str:
+        """The marks of the figure in a sentence; empty if it has none."""
+        return kind_of_table(self.resolved).figure_legend
+
     @cached_property
     def _default_sections(self) -> tuple[Section, ...]:
         """The sections of the default readings; all sections if these have no values of ours."""
@@ -278,13 +292,15 @@ def write_results(
     *,
     planned: list[Cell] | None = None,
     commands: list[str] | None = None,
+    figure_format: FigureFormat = "png",
 ) -> Results:
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the
     store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
     `claims.csv`, if the paper has claims about the table. `planned`, `commands`: the cells of the
-    table, and the commands that requested them; by default, all in the store. Raises WriteError if
+    table, and the commands that requested them; by default, all in the store. `figure_format`: see
+    `_write_figure`. Raises WriteError if
     the folder cannot be written.
     """
     experiment = resolved.file.id
@@ -323,7 +339,7 @@ def write_results(
         from elmbench.results.predictions_file import predictions_frame, write_predictions
 
         write_predictions(predictions_frame(planned, store, resolved), folder)
-    _write_table(results, results.commands, outputs)
+    _write_table(results, results.commands, outputs, figure_format)
     return results
 
 
@@ -403,15 +419,17 @@ def _is_known(dataset: str, resolved: Resolved) -> bool:
         return False
 
 
-def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
+def rewrite_results(
+    resolved: Resolved, results_dir: Path, figure_format: FigureFormat = "png"
+) -> Results:
     """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the
     `cells.csv` of a run.
 
-    The files that come from the store stay: the cells, `environment.json` and a figure of the
-    outputs of models.
+    The files that come from the store stay: the cells, `environment.json` and the data of a figure
+    of the outputs of models.
     """
     results = results_of_table(resolved, results_dir)
-    _write_table(results, results.commands)
+    _write_table(results, results.commands, figure_format=figure_format)
     return results
 
 
@@ -448,26 +466,63 @@ def _stored_metrics(
 
 
 def _write_table(
-    results: Results, commands: Sequence[str], outputs: Iterable[Outputs] | None = None
+    results: Results,
+    commands: Sequence[str],
+    outputs: Iterable[Outputs] | None = None,
+    figure_format: FigureFormat = "png",
 ) -> None:
     """Write the files that follow from the cells; with `outputs` of models, also a figure of
     these.
     """
     folder = results.folder
-    table = kind_of_table(results.resolved)
     write_frame(results.summary, folder / "summary.csv")
     if len(results.optimism):
         write_frame(results.optimism, folder / "optimism.csv")
     if results.claim_outcomes:
         write_frame(results.claims, folder / "claims.csv")
-    if outputs is not None or not table.draws_from_store:
-        picture = folder / PICTURE
-        figure = table.figure(results.cells, outputs or ())
-        if figure is None:
-            # An earlier run may have had one.
-            picture.unlink(missing_ok=True)
-            picture.with_suffix(".csv").unlink(missing_ok=True)
-        else:
-            write_frame(figure.data, picture.with_suffix(".csv"))
-            write_atomically(picture, figure.png)
+    _write_figure(results, outputs, figure_format)
     write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
+
+
+def _write_figure(
+    results: Results, outputs: Iterable[Outputs] | None, figure_format: FigureFormat
+) -> None:
+    """Write the figure of a table, if it has one: its data, and the picture as PNG, in the
+    requested format, and in the formats of earlier runs.
+    """
+    data_file = results.folder / _FIGURE_DATA
+    files = {form: results.folder / f"figure.{form}" for form in FIGURE_FORMATS}
+    table = kind_of_table(results.resolved)
+    is_redrawn = outputs is None and table.draws_from_store
+    if is_redrawn and type(table).draw is TableKind.draw:
+        # A plug-in draws it in another way: the figure of its last run stays.
+        return
+    if is_redrawn:
+        # Its data come from the outputs of models, which are not at hand.
+        figure = _redraw(table, data_file) if data_file.is_file() else None
+    else:
+        figure = table.figure(results.cells, outputs or ())
+    if figure is None:
+        # An earlier run may have had one.
+        for file in (data_file, *files.values()):
+            file.unlink(missing_ok=True)
+        return
+    if not is_redrawn:
+        write_frame(figure.data, data_file)
+    write_atomically(files["png"], figure.png)
+    for form, file in files.items():
+        is_shown = form == figure_format or file.is_file()
+        if form != "png" and is_shown and figure.drawing is not None:
+            write_atomically(file, figure_bytes(figure.drawing, form))
+
+
+def _redraw(table: TableKind, data_file: Path) -> Figure:
+    """Return the figure of the data in a file; raise ElmbenchError if they are damaged."""
+    try:
+        return table.figure_of(pd.read_csv(data_file))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ElmbenchError(
+            f"{data_file} does not hold the data of a figure: {first_line(error)}",
+            expected="the file that a run wrote",
+            next_step=f"delete it, or run the table again: elmbench run {table.experiment.file.id}",
+        ) from error

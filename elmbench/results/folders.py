@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from elmbench.errors import ElmbenchError, amount
 
@@ -13,6 +14,9 @@ _TOP = Path(__file__).resolve().parents[2]
 ENVIRONMENT = "environment.json"
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
+#: The formats of a picture.
+FigureFormat = Literal["png", "svg", "pdf"]
+FIGURE_FORMATS: tuple[FigureFormat, ...] = get_args(FigureFormat)
 #: The names of the files of a table.
 TABLE_FILES = (
     "cells.csv",
@@ -24,7 +28,7 @@ TABLE_FILES = (
     "importance.csv",
     ENVIRONMENT,
     "table.md",
-    PICTURE,
+    *(f"figure.{form}" for form in FIGURE_FORMATS),
     "figure.csv",
 )
 

@@ -113,7 +113,14 @@ def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
     else:
         planned = store.cells(*table, latest=plan.cells)
         commands = store.commands(*table)
-    return write_results(resolved, store, run.results_dir, planned=planned, commands=commands)
+    return write_results(
+        resolved,
+        store,
+        run.results_dir,
+        planned=planned,
+        commands=commands,
+        figure_format=run.options.figure_format,
+    )
 
 
 def _command(run: PreparedRun, resolved: Resolved) -> str:

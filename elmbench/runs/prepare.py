@@ -11,6 +11,7 @@ from elmbench.execution.engine import Estimates, find_pending
 from elmbench.execution.executors import Settings
 from elmbench.execution.processes import available_memory
 from elmbench.execution.store import Store
+from elmbench.results.folders import FigureFormat
 from elmbench.runs.planning import make_plan
 from elmbench.runs.user_specs import TABLE_ENDINGS, add_table
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
@@ -50,6 +51,8 @@ class RunOptions:
         Show only these cells, and none of earlier requests.
     until : float
         The time of `time.monotonic` at which the run ends, even if work is left.
+    figure_format : str
+        The format of figures beside PNG.
     """
 
     experiments: tuple[str, ...] = ()
@@ -65,6 +68,7 @@ class RunOptions:
     command: str = ""
     whole: bool = False
     until: float = math.inf
+    figure_format: FigureFormat = "png"
 
     @property
     def many_tables(self) -> bool:

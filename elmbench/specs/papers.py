@@ -113,6 +113,11 @@ class Paper(Spec):
         citation = f"{self.authors} ({self.year})"
         return f"{citation}, doi:{self.doi}" if self.doi else citation
 
+    @property
+    def name(self) -> str:
+        """The short name of a paper; of a user's own tables, their key."""
+        return self.key.upper() if self.title else self.key
+
     @classmethod
     def none(cls, key: str) -> Self:
         """Return the paper of a user's own tables, which share only a key."""

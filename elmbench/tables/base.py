@@ -79,6 +79,8 @@ class TableKind(ABC):
     shows_profile: ClassVar[bool] = True
     #: The heading of the table, if hyperparameters are not chosen.
     caption: ClassVar[str] = ""
+    #: The marks of the figure in a sentence.
+    figure_legend: ClassVar[str] = ""
     #: The columns of the table, if they do not depend on the experiment.
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
@@ -220,7 +222,12 @@ class TableKind(ABC):
         import pandas as pd
 
         points = pd.DataFrame(self.points_of(cells, outputs))
-        return Figure(points, figure_bytes(self.draw(points))) if len(points) else None
+        return self.figure_of(points) if len(points) else None
+
+    def figure_of(self, points: DataFrame) -> Figure:
+        """Return the figure of these points."""
+        drawing = self.draw(points)
+        return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default

@@ -12,6 +12,7 @@ from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import Measure
 from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Points, TableKind, Work
 from elmbench.tables.drawing import (
+    ProperNames,
     exponents_of,
     headline,
     line_styles,
@@ -153,9 +154,13 @@ class CurvesTable(TableKind):
         figure, axes = new_figure(8, 4.8)
         varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]
         keys = varied or ["dataset"]
+        names = ProperNames(self.experiment)
+        points = points.assign(dataset=points["dataset"].map(names.dataset))
         curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
-        # The legend lists the lines in the order of their right ends, from the top.
-        curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
+        if keys != ["model"]:
+            # The legend lists the lines in the order of their right ends, from the top; models have
+            # the order of the table.
+            curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
         labels = [", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves]
         styles = line_styles(labels)
         for number, (label, curve) in enumerate(zip(styles, curves, strict=True)):

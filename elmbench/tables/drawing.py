@@ -30,6 +30,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 #: The palette of Okabe and Ito, which colour-blind readers can tell apart, without the faint
 #: yellow.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: The sentence on the bands of `plot_with_band`.
+BAND_LEGEND = "A shaded band is one deviation on each side of a mean."
 #: Colours of single scores and of their mean.
 DOT_COLOUR = PALETTE[0]
 MEAN_COLOUR = PALETTE[1]
@@ -49,21 +51,27 @@ _WORDS = {
     "predict_seconds": "prediction time (s)",
     "n_units": "hidden nodes",
     "h": "hidden nodes h",
+    "n_hidden": "hidden nodes",
+    "n_landmarks": "centres",
     "gamma": "kernel parameter γ",
 }
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its data, and the picture as PNG."""
+    """A figure: its data, and the picture as PNG.
+
+    `drawing`: of matplotlib, from which the picture has other formats too.
+    """
 
     data: pd.DataFrame
     png: bytes
+    drawing: Any = None
 
 
 def title_of(resolved: Resolved) -> str:
     """Return the title of a figure: the paper, the label of the table, and the profile."""
-    return f"{resolved.file.paper.key}, {resolved.file.spec.label}, profile {resolved.profile}"
+    return f"{resolved.file.paper.name}, {resolved.file.spec.label}, profile {resolved.profile}"
 
 
 def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
@@ -72,7 +80,7 @@ def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
     """
     title = resolved.file.spec.title
     words = f"{title[:1].upper()}{title[1:]}"
-    if detail:
+    if detail and detail.casefold() not in words.casefold():
         words = f"{words}: {detail}"
     return f"{fill(words, width)}\n{title_of(resolved)}"
 
@@ -80,6 +88,36 @@ def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
 def words_for(name: str) -> str:
     """Return the name of a metric or a hyperparameter for readers."""
     return _WORDS.get(name, name.replace("_", " "))
+
+
+class ProperNames:
+    """The names of data sets and models as the tables of a paper print them."""
+
+    def __init__(self, resolved: Resolved) -> None:
+        self._resolved = resolved
+        tables = resolved.file.tables or [resolved.file]
+        printed = [value.dataset for table in tables for value in table.published_values]
+        self._datasets = {name.casefold(): name for name in reversed(printed)}
+        self._models: dict[str, str] = {}
+        for table in tables:
+            models = [column.model for column in table.spec.models.values()]
+            for column, model in table.spec.models.items():
+                # A model with several columns has a name for each of its sizes.
+                if models.count(model.model) == 1:
+                    self._models.setdefault(model.model, column)
+
+    def dataset(self, name: str) -> str:
+        """Return the printed name of a data set; its own name if no table prints it."""
+        names = [name]
+        if name in self._resolved.datasets:
+            spec = self._resolved.dataset(name)
+            names += [spec.name, *spec.aliases]
+        printed = (self._datasets.get(known.casefold()) for known in names)
+        return next(filter(None, printed), name)
+
+    def model(self, name: str) -> str:
+        """Return the first column that shows a model; its own name if none does."""
+        return self._models.get(name, name)
 
 
 def exponents_of(values: Sequence[float]) -> list[int] | None:

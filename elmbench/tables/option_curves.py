@@ -6,6 +6,7 @@ from typing import Any
 from elmbench.specs.datasets import split_name
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
 from elmbench.tables.drawing import (
+    BAND_LEGEND,
     finish,
     headline,
     line_styles,
@@ -30,6 +31,8 @@ class OptionCurvesTable(TimesTable):
     The figure has a panel for each generator, and in it a curve of each model over the values of
     the option.
     """
+
+    figure_legend = BAND_LEGEND
 
     def check(self) -> None:
         super().check()
@@ -65,7 +68,7 @@ class OptionCurvesTable(TimesTable):
         ok have marks.
         """
         styles = line_styles(points["model"])
-        endings = dict.fromkeys(filter(None, points["ending"].fillna("")))
+        endings = dict.fromkeys(filter(None, points["ending"].astype(object).fillna("")))
         marks = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
         titles = {spec.base: spec.title for spec in self.experiment.datasets.values()}
         figure, parts = panels(points, titles=titles)
@@ -86,12 +89,15 @@ class OptionCurvesTable(TimesTable):
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
     """Make the axes logarithmic, with space at the top for marks."""
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     if values.min() > 0:
         axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ymargin(0.25 if has_marks else 0.05)
 
 

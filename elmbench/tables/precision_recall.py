@@ -15,6 +15,7 @@ class PrecisionRecallTable(MetricsTable):
     """
 
     draws_from_store = True
+    figure_legend = "Each curve is of the pooled test rows of all folds and runs."
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
         """Return the curve of each model over the rows of all folds and runs, for the table's first
@@ -49,7 +50,7 @@ class PrecisionRecallTable(MetricsTable):
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
-        figure, axes = new_figure(6, 4.2)
+        figure, axes = new_figure(7.4, 4.6)
         styles = line_styles(points["model"])
         for model, curve in points.groupby("model", sort=False):
             style = styles[str(model)] | {"marker": ""}
@@ -61,7 +62,7 @@ class PrecisionRecallTable(MetricsTable):
             xlim=(0, 1.01),
             ylim=(0, 1.02),
         )
-        axes.set_title(headline(self.experiment, width=60), fontsize="medium")
+        axes.set_title(headline(self.experiment), fontsize="medium")
         axes.grid(alpha=0.3)
         axes.legend(loc="lower left", fontsize="small")
         return figure

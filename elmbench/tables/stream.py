@@ -14,7 +14,15 @@ from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.protocol import SIZED
 from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, TableOptions, Work
 from elmbench.tables.curves import CurvesTable, number_of
-from elmbench.tables.drawing import finish, headline, line_styles, panels, plot_with_band
+from elmbench.tables.drawing import (
+    BAND_LEGEND,
+    ProperNames,
+    finish,
+    headline,
+    line_styles,
+    panels,
+    plot_with_band,
+)
 from elmbench.tables.result_table import Column, Line
 
 _ROWS = Column("rows", "rows", whole=True)
@@ -27,6 +35,9 @@ _WORDS = {
 }
 #: The axis of each metric; both accuracies share a panel.
 _AXES = _WORDS | {"accuracy": "accuracy", "train_accuracy": "accuracy"}
+#: The heights of a panel, in inches: of few rows and of many.
+_PANEL = 3.4
+_LOW_PANEL = 2.3
 _METRICS = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
@@ -46,6 +57,7 @@ class StreamCurvesTable(CurvesTable):
     Options = StreamOptions
     judges = False
     takes_models = False
+    figure_legend = BAND_LEGEND
     caption = "after each chunk of the training rows"
 
     def check(self) -> None:
@@ -129,6 +141,8 @@ class StreamCurvesTable(CurvesTable):
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
+        names = ProperNames(self.experiment)
+        points = points.assign(dataset=points["dataset"].map(names.dataset))
         models = points["model"].unique()
         words = points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
@@ -140,13 +154,16 @@ class StreamCurvesTable(CurvesTable):
         # A row of panels is one data set, if all of them have the same number of axes.
         is_grid = len(axes_by_dataset) > 1 and axes_by_dataset.nunique() == 1
         columns = int(axes_by_dataset.iloc[0]) if is_grid and axes_by_dataset.iloc[0] > 1 else None
-        figure, parts = panels(points, ["dataset", "axis"], columns=columns)
+        height = _LOW_PANEL if columns and len(axes_by_dataset) > 2 else _PANEL
+        figure, parts = panels(points, ["dataset", "axis"], height, columns=columns)
         for axes, group in parts:
             for line, curve in group.groupby("line", sort=False):
                 plot_with_band(axes, "value", curve, styles[str(line)])
             metrics = group["metric"].unique()
             label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
             axes.set(xlabel="training rows learnt", ylabel=label)
+            if not axes.get_subplotspec().is_last_row():
+                axes.set_xlabel("")
         detail = str(models[0]) if len(models) == 1 else ""
         return finish(figure, styles, headline(self.experiment, detail))
 

@@ -7,7 +7,7 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.measures import symbol_of
 from elmbench.tables.base import DataFrame, Points, TableOptions
 from elmbench.tables.curves import CurvesTable
-from elmbench.tables.drawing import exponents_of, headline, panels, words_for
+from elmbench.tables.drawing import ProperNames, exponents_of, headline, panels, words_for
 
 
 class SurfaceOptions(TableOptions):
@@ -25,6 +25,7 @@ class SurfaceTable(CurvesTable):
 
     Options = SurfaceOptions
     takes_models = False
+    figure_legend = "The star marks the best value; the lines join equal values."
 
     def check(self) -> None:
         super().check()
@@ -60,6 +61,9 @@ class SurfaceTable(CurvesTable):
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of
         the same size.
         """
+        names = ProperNames(self.experiment)
+        points = points.assign(dataset=points["dataset"].map(names.dataset))
+        title = headline(self.experiment)
         figure, parts = panels(points, height=3.8)
         for axes, group in parts:
             surface = (
@@ -68,7 +72,10 @@ class SurfaceTable(CurvesTable):
                 .sort_index(axis=1)
             )
             _draw_panel(figure, axes, surface, group.iloc[0])
-        figure.suptitle(headline(self.experiment), fontsize="medium")
+            axes.set_ylabel(words_for(self.options.rows))
+            if axes.get_title().casefold() in title.casefold():
+                axes.set_title("")
+        figure.suptitle(title, fontsize="medium")
         return figure
 
 
@@ -87,7 +94,7 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     _add_contours(axes, tiles, heights, metric)
     _mark_best(axes, tiles, heights, metric)
     axes.set_yticks(tiles.y, [f"{value:g}" for value in surface.index])
-    axes.set(xlabel=words_for(point["parameter"]), ylabel=words_for(point["row"]))
+    axes.set_xlabel(words_for(point["parameter"]))
     _label_values(axes, tiles.x, surface.columns.to_list(), has_ridges=point["parameter"] == "C")
 
 

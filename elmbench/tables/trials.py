@@ -3,7 +3,7 @@
 from typing import Any
 
 from elmbench.tables.base import DataFrame, Points
-from elmbench.tables.drawing import finish, headline, line_styles, panels, words_for
+from elmbench.tables.drawing import ProperNames, finish, headline, line_styles, panels, words_for
 from elmbench.tables.metrics import MetricsTable
 
 
@@ -14,6 +14,8 @@ class TrialsTable(MetricsTable):
     A trial is a run; its value is that of the first metric of the task, the mean over the folds if
     there are several.
     """
+
+    figure_legend = "Each point is the value of one trial."
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Return the value of each trial, counted from 1; None if one of its cells did not end
@@ -38,6 +40,8 @@ class TrialsTable(MetricsTable):
         """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
         from matplotlib.ticker import MaxNLocator
 
+        names = ProperNames(self.experiment)
+        points = points.assign(dataset=points["dataset"].map(names.dataset))
         styles = line_styles(points["model"])
         figure, parts = panels(points)
         for axes, group in parts:

@@ -2,8 +2,7 @@
 iteration.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from itertools import cycle, islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -11,12 +10,21 @@ from pydantic import Field
 from elmbench.specs.measures import COUNTED, Measure
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import DataFrame, DatasetPlanner, Outputs, TableOptions
-from elmbench.tables.drawing import default_cells, drawing, line_styles, title_of
+from elmbench.tables.drawing import (
+    PALETTE,
+    ProperNames,
+    default_cells,
+    drawing,
+    headline,
+    line_styles,
+)
 from elmbench.tables.metrics import MetricsTable
 from elmbench.tables.result_table import Column
 
-#: Line styles of the kernels, in turn.
-_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
+#: The height of a row of panels, in inches.
+_ROW_HEIGHT = 2.7
+#: The most kernels with a colour and a name in a panel of weights by iteration.
+_MOST_NAMED = 5
 
 
 class WeightPathsOptions(TableOptions):
@@ -30,13 +38,17 @@ class WeightPathsOptions(TableOptions):
 class WeightPathsTable(MetricsTable):
     """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
 
-    The figure has a row for each data set: a panel of the objective of each model, as a share of
-    its value for equal weights, and a panel of the kernel weights of each model. It shows the first
-    fold of the first run. Models without weights are left out.
+    The figure has a row for each data set: the objective of each model, as a share of its value for
+    equal weights, the kernel weights of the first model by iteration, and the last weights of all
+    models. It shows the first fold of the first run. Models without weights are left out.
     """
 
     Options = WeightPathsOptions
     draws_from_store = True
+    figure_legend = (
+        "Each row is a data set. In the middle, the kernels with the largest last weights have "
+        "colours. A darker tile is a larger weight."
+    )
 
     def check(self) -> None:
         super().check()
@@ -100,59 +112,36 @@ class WeightPathsTable(MetricsTable):
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a row for each data set, with a panel for the objective and one for the weights of
-        each model.
+        """Draw a row for each data set: the objective of each model, the weights of the first model
+        by iteration, and the last weights of all models.
         """
-        models = list(map(str, points["model"].unique()))
+        proper_names = ProperNames(self.experiment)
+        styles = line_styles(map(str, points["model"].unique()))
         groups = points.groupby("dataset", sort=False)
-        figure = drawing(2.3 * (len(models) + 1) + 1.8, 2.3 * len(groups) + 0.6)
-        grid: Any = figure.subplots(len(groups), len(models) + 1, squeeze=False)
-        for panels, (dataset, paths) in zip(grid, groups, strict=True):
-            panels[0].set_ylabel(dataset, fontsize="large")
-            self._draw_row(panels, paths, models)
-        headings = ["objective, share of the start", *models]
-        for axes, heading in zip(grid[0], headings, strict=True):
-            axes.set_title(heading, fontsize="medium")
-        for axes in grid.flat:
-            axes.set_xscale("symlog", linthresh=1.0)
-            axes.set_xlim(left=0)
-            axes.grid(alpha=0.3)
-            axes.tick_params(which="both", labelsize="x-small")
-        for axes in grid[-1]:
+        figure = drawing(12.6, _ROW_HEIGHT * len(groups) + 0.6)
+        grid: Any = figure.subplots(len(groups), 3, squeeze=False, width_ratios=(3, 3, 4))
+        for (objective, path, last), (dataset, paths) in zip(grid, groups, strict=True):
+            objective.set_ylabel(proper_names.dataset(str(dataset)), fontsize="large")
+            kernels = self._kernels_of(paths)
+            _draw_objective(objective, paths, styles)
+            _draw_path(path, kernels, paths)
+            _draw_last_weights(last, kernels, paths)
+        first_model = points["model"].iloc[0]
+        grid[0, 0].set_title("objective, share of the start", fontsize="medium")
+        grid[0, 1].set_title(f"kernel weights, {first_model}", fontsize="medium")
+        grid[0, 2].set_title("weight of each kernel after the last iteration", fontsize="medium")
+        for axes in grid[-1, :2]:
             axes.set_xlabel("iteration", fontsize="small")
-        figure.suptitle(
-            f"Kernel weights by iteration, first fold of the first run\n{title_of(self.experiment)}"
-        )
+        figure.suptitle(headline(self.experiment, "first fold of the first run", width=100))
         return figure
 
-    def _draw_row(self, panels: Any, paths: DataFrame, models: Sequence[str]) -> None:
-        """Draw the panels of one data set: the objective of all models, then the weights of
-        each.
-        """
-        objective, *weight_panels = panels
+    def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
+        """Return the name of each kernel of a data set, by its column."""
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
-        styles = line_styles(models)
-        lines: Sequence[Any] = ()
-        for axes, model in zip(weight_panels, models, strict=True):
-            path = paths[paths["model"] == model]
-            if path.empty:
-                continue
-            share = path["objective"] / path["objective"].iloc[0]
-            style = styles[model] | {"marker": ""}
-            objective.plot(path["iteration"], share, label=model, **style)
-            axes.set_prop_cycle(**_kernel_styles(len(columns)))
-            lines = axes.plot(path["iteration"], path[columns], linewidth=1.3)
-        objective.legend(fontsize="x-small")
-        # The weights of all models have one scale, from zero on.
-        top = max(axes.get_ylim()[1] for axes in weight_panels if axes.lines)
-        for axes in weight_panels:
-            axes.set_ylim(0, top)
         suite_names = {self.experiment.spelling(name): name for name in self.experiment.datasets}
         dataset = suite_names[str(paths["dataset"].iloc[0])]
         names = self._kernel_names(dataset, str(paths["model"].iloc[0]), len(columns))
-        weight_panels[-1].legend(
-            lines, names, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small"
-        )
+        return dict(zip(columns, names, strict=True))
 
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
         """Return the names of kernels, by default with parameters that tell them apart; matrices
@@ -177,15 +166,47 @@ class WeightPathsTable(MetricsTable):
         return labels
 
 
-def _kernel_styles(count: int) -> dict[str, Any]:
-    """Return the colour and the dashes of each kernel."""
-    import numpy as np
-    from matplotlib import colormaps
+def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> None:
+    """Draw the objective of each model by iteration, as a share of its value at the start."""
+    for model, path in paths.groupby("model", sort=False):
+        share = path["objective"] / path["objective"].iloc[0]
+        style = styles[str(model)] | {"marker": ""}
+        axes.plot(path["iteration"], share, label=model, **style)
+    _scale_iterations(axes)
+    axes.legend(fontsize="x-small")
 
-    return {
-        "color": colormaps["viridis"](np.linspace(0, 0.9, count)),
-        "linestyle": list(islice(cycle(_DASHES), count)),
-    }
+
+def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
+    """Draw the weights of the first model by iteration; the largest have colours and names."""
+    path = paths[paths["model"] == paths["model"].iloc[0]]
+    last = path[[*kernels]].iloc[-1]
+    largest = list(last.sort_values(ascending=False, kind="stable").index[:_MOST_NAMED])
+    for column in kernels:
+        if column not in largest:
+            axes.plot(path["iteration"], path[column], color="lightgrey", linewidth=1.3)
+    for colour, column in zip(PALETTE, largest, strict=False):
+        label = kernels[column]
+        axes.plot(path["iteration"], path[column], color=colour, linewidth=1.6, label=label)
+    _scale_iterations(axes)
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize="x-small")
+
+
+def _scale_iterations(axes: Any) -> None:
+    """Set a logarithmic axis of iterations that has the start."""
+    axes.set_xscale("symlog", linthresh=1.0)
+    axes.set_xlim(left=0)
+    axes.grid(alpha=0.3)
+    axes.tick_params(which="both", labelsize="x-small")
+
+
+def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
+    """Draw the last weights as tiles: a row for each kernel, a column for each model."""
+    last = paths.groupby("model", sort=False)[[*kernels]].last().T
+    image = axes.imshow(last, cmap="Blues", vmin=0, aspect="auto")
+    axes.set_yticks(range(len(kernels)), kernels.values(), fontsize="x-small")
+    axes.set_xticks(range(last.shape[1]), last.columns, fontsize="x-small")
+    axes.figure.colorbar(image, ax=axes).ax.tick_params(labelsize="x-small")
 
 
 def _parameter_text(name: str, value: Any) -> str:

@@ -92,6 +92,22 @@ def test_markdown_has_the_picture_of_a_table(elmbench: Callable) -> None:
     assert "](figure.png)" in elmbench(*words).out
 
 
+def test_figures_have_the_requested_format_beside_png(elmbench: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "ci/ospvm/figure1"
+    words = ("ospvm/figure1", *CI, "--results-dir", tmp_path)
+    elmbench("run", *words, "--figure-format", "pdf")
+    assert {file.name for file in folder.glob("figure.*")} == {
+        "figure.csv",
+        "figure.pdf",
+        "figure.png",
+    }
+    assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
+    elmbench("table", *words, "--update", "--figure-format", "svg")
+    assert (folder / "figure.svg").read_bytes().startswith(b"<?xml")
+    error = elmbench("table", *words, "--figure-format", "svg", code=2).err
+    assert "--figure-format is given without --update" in error
+
+
 def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path) -> None:
     folder = real / "ci/kos-elm/table4"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

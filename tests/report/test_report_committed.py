@@ -10,6 +10,7 @@ from made_cells import RESULTS
 from PIL import Image
 from scipy.stats import t
 
+from elmbench.errors import ElmbenchError
 from elmbench.report.checks import check_published
 from elmbench.report.results import rewrite_results
 from elmbench.results.folders import PICTURE, ResultsDirs
@@ -72,24 +73,37 @@ def test_each_verdict_by_hand(table: str) -> None:
 
 @pytest.mark.parametrize(
     ("table", "from_cells"),
-    # The figure of rkelm follows from the cells; that of kos-elm shows what models have put out, so
-    # it stays.
+    # The data of the figure of rkelm follow from the cells; those of kos-elm come from the outputs of
+    # models, so they stay.
     [("rkelm/figure2", True), ("kos-elm/figure3", False)],
 )
-def test_a_figure_is_drawn_again_if_it_follows_from_the_cells(
-    tmp_path: Path, table: str, from_cells: bool
-) -> None:
+def test_a_figure_is_drawn_again(tmp_path: Path, table: str, from_cells: bool) -> None:
     folder = tmp_path / "fast" / table
     shutil.copytree(RESULTS / "fast" / table, folder)
     data = pd.read_csv(folder / "figure.csv")
-    for name in (PICTURE, "figure.csv"):
-        (folder / name).write_bytes(b"of before")
-    rewrite_results(resolve(find_experiment(table), "fast"), tmp_path)
+    (folder / PICTURE).write_bytes(b"of before")
+    if from_cells:
+        (folder / "figure.csv").write_bytes(b"of before")
+    resolved = resolve(find_experiment(table), "fast")
+    rewrite_results(resolved, tmp_path, "svg")
     assert f"]({PICTURE})" in (folder / "table.md").read_text("utf-8")
-    if not from_cells:
-        assert {(folder / name).read_bytes() for name in (PICTURE, "figure.csv")} == {b"of before"}
-        return
+    assert (folder / "figure.svg").read_bytes().startswith(b"<?xml")
+    assert not (folder / "figure.pdf").exists()
+    (folder / "figure.svg").write_bytes(b"of before")
+    rewrite_results(resolved, tmp_path, "pdf")
+    # A format of an earlier run does not show an earlier figure.
+    assert (folder / "figure.svg").read_bytes().startswith(b"<?xml")
+    assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
     with Image.open(folder / PICTURE) as picture:
         assert picture.mode == "P"
         assert picture.size[0] > 1000
     pd.testing.assert_frame_equal(pd.read_csv(folder / "figure.csv"), data)
+
+
+def test_damaged_data_of_a_figure_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "fast/kos-elm/figure3"
+    shutil.copytree(RESULTS / "fast/kos-elm/figure3", folder)
+    (folder / "figure.csv").write_text("model,recall\nELM,1\n")
+    with pytest.raises(ElmbenchError, match="does not hold the data of a figure") as error:
+        rewrite_results(resolve(find_experiment("kos-elm/figure3"), "fast"), tmp_path)
+    assert "elmbench run kos-elm/figure3" in str(error.value)

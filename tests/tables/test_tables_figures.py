@@ -22,6 +22,7 @@ from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tables.drawing import (
     PALETTE,
+    ProperNames,
     figure_bytes,
     headline,
     line_styles,
@@ -151,7 +152,8 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(t
         (2.0**-5, 2.0**30),
         title,
     )
-    assert [line.get_label() for line in axes.lines] == ["L = 400", "L = 200"]
+    # Models have the order of the table.
+    assert [line.get_label() for line in axes.lines] == ["L = 200", "L = 400"]
     figure.draw_without_rendering()
     (above,) = axes.child_axes
     named = dict(
@@ -323,6 +325,27 @@ def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> No
     title = resolved.file.spec.title
     assert first == f"{title[0].upper()}{title[1:]}: Satimage"
     assert last == title_of(resolved)
+    # A detail that the title has is not repeated.
+    assert headline(resolved, title.upper()) == f"{title[0].upper()}{title[1:]}\n{last}"
+
+
+def test_figures_have_the_names_that_the_paper_prints() -> None:
+    names = ProperNames(resolve(find_experiment("kos-elm/budgets"), "fast"))
+    assert [names.dataset(name) for name in ("wdbc", "sylva")] == ["WDBC", "Sylva"]
+    assert [names.model(name) for name in ("fb-kos-elm", "k-elm")] == ["FB-KOS-ELM", "K-ELM"]
+    # No table of this paper has them.
+    assert (names.dataset("digits"), names.model("svm")) == ("digits", "svm")
+    faces = ProperNames(resolve(find_experiment("ospvm/figure1"), "fast"))
+    assert faces.dataset("orl-faces") == "Face"
+
+
+def test_a_surface_names_its_rows_and_its_only_data_set_once() -> None:
+    folder = RESULTS / "fast/rkelm/figure1"
+    resolved = resolve(find_experiment("rkelm/figure1"), "fast")
+    figure = draw(resolved, pd.read_csv(folder / "figure.csv"))
+    axes = figure.axes[0]
+    assert (axes.get_ylabel(), axes.get_title()) == ("centres", "")
+    assert "Satimage" in figure.get_suptitle()
 
 
 def test_names_and_colours_come_from_one_table() -> None:

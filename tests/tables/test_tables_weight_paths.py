@@ -132,8 +132,8 @@ def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learn
     names = [
         [text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None
     ]
-    assert ["wide", "narrow", "plane"] in names
-    assert ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"] in names
+    assert ["plane", "narrow", "wide"] in names
+    assert ["linear", "rbf, gamma 0.0312", "rbf, gamma 0.5"] in names
 
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:
@@ -156,13 +156,36 @@ def test_a_panel_has_a_line_for_each_kernel_or_model(toy: Toy) -> None:
     other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
     other = other.assign(dataset="sylva", model="added", iteration=range(2), objective=[4.0, 1.0])
     figure = draw(toy(**TABLE), pd.concat([paths, other]))
-    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in figure.axes]
+    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in figure.axes[:6]]
     assert panels[0] == [[1.0, 0.5, 0.25]]
-    assert panels[1] == [list(weights) for weights in zip(*PATH, strict=True)]
-    assert [[1.0, 0.25]] in panels[2:]
-    assert panels[-1] == [[0.5, 0.4], [0.5, 0.6]]
+    # The kernel with the largest last weight comes first.
+    assert panels[1] == [list(weights) for weights in zip(*PATH, strict=True)][::-1]
+    assert panels[3] == [[1.0, 0.25]]
+    assert panels[4] == [[0.5, 0.6], [0.5, 0.4]]
     # The kernels of a model that the table does not have are numbered.
-    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == [
-        "kernel 1",
+    assert [text.get_text() for text in figure.axes[4].get_legend().get_texts()] == [
         "kernel 2",
+        "kernel 1",
     ]
+
+
+def test_tiles_show_the_last_weight_of_each_kernel_in_each_model(
+    toy: Toy, drawn: list[Learnt]
+) -> None:
+    resolved = toy(**TABLE)
+    figure = draw(resolved, data(resolved, *drawn))
+    (tiles,) = figure.axes[2].images
+    columns = [text.get_text() for text in figure.axes[2].get_xticklabels()]
+    last = {"sparse": PATH[-1], "q = 2": PATH[1]}
+    np.testing.assert_array_equal(tiles.get_array().T, [last[name] for name in columns])
+    kernels = [text.get_text() for text in figure.axes[2].get_yticklabels()]
+    assert kernels == ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]
+
+
+def test_kernels_with_small_last_weights_are_grey(toy: Toy) -> None:
+    names = [f"weight {i}" for i in range(1, 8)]
+    weights = pd.DataFrame([[1 / 7] * 7, [0.0, 0.3, 0.1, 0.05, 0.25, 0.2, 0.1]], columns=names)
+    paths = weights.assign(dataset="wdbc", model="added", iteration=range(2), objective=[4.0, 2.0])
+    axes = draw(toy(**TABLE), paths).axes[1]
+    grey = [list(line.get_ydata()) for line in axes.lines if line.get_color() == "lightgrey"]
+    assert [last for _, last in grey] == [0.0, 0.05]

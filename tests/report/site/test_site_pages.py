@@ -339,6 +339,19 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     pd.testing.assert_frame_equal(written, original, rtol=5e-4, check_dtype=False)
 
 
+def test_a_caption_fits_its_picture(site: Path) -> None:
+    captions = {
+        name: (site / f"{name}.html")
+        .read_text("utf-8")
+        .partition("<figcaption>")[2]
+        .partition("<a ")[0]
+        for name in ("kos-elm-figure3", "kos-elm-stream")
+    }
+    assert "pooled test rows" in captions["kos-elm-figure3"]
+    assert "band" not in captions["kos-elm-figure3"]
+    assert "A shaded band is one deviation" in captions["kos-elm-stream"]
+
+
 def test_the_site_is_small(site: Path) -> None:
     assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_000_000
 
