@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.number_text import number_with_unit
 from elmbench.datasets.sources.file import TARGETS
-from elmbench.datasets.table import Table, few, is_missing, label_words, to_numbers
+from elmbench.datasets.table import Table, few, is_missing, to_numbers
 from elmbench.errors import amount, option, wording
 from elmbench.specs.datasets import RowColumns
 
@@ -29,6 +29,8 @@ _FILLED = 0.85
 #: More classes than this with fewer rows than this on average are codes.
 _MANY_CLASSES = 20
 _FEW_ROWS = 10
+#: The first values of a column, which often decide.
+_HEAD = 1000
 #: The name of a column of codes or identifiers.
 CODE_NAME = re.compile(r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$")
 #: The most columns that a warning names.
@@ -98,7 +100,7 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
 
 def _about_many_classes(table: Table) -> Iterator[str]:
     """Yield a warning if a target has many classes of few rows each."""
-    words = label_words(table.target)
+    words = table.labels
     n_classes = len(set(words) - {None})
     n_rows = len(words)
     if n_classes > _MANY_CLASSES and n_classes * _FEW_ROWS > n_rows:
@@ -112,7 +114,7 @@ def _about_many_classes(table: Table) -> Iterator[str]:
 
 def _about_labels(table: Table) -> Iterator[str]:
     """Yield warnings about labels without a training row, or with several spellings."""
-    words = label_words(table.target)
+    words = table.labels
     labels = sorted(set(words) - {None})
     if table.n_train is not None:
         trained = {*words[: table.n_train], None}
@@ -145,7 +147,7 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
     # Once a column, and not for the columns that need none: each takes as long as its reading.
     codes_of = cache(lambda name: _codes(values[name]))
     numbers = to_numbers(table.target) if task == "regression" else None
-    target = _codes(label_words(table.target) if numbers is None else numbers)
+    target = _codes(table.labels if numbers is None else numbers)
     last_row = len(target) - 1
     constant = [name for name, column in values.items() if _is_constant(column)]
     copies = _copies(values, {*constant})
@@ -176,6 +178,9 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
 
 def _is_constant(values: NDArray[Any]) -> bool:
     """Return True if all values are equal, or all are missing."""
+    head = values[:_HEAD]
+    if len(head) < len(values) and not _is_constant(head):
+        return False
     missing = is_missing(values)
     if missing.any():
         return bool(missing.all())
@@ -195,14 +200,22 @@ def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str
     """Return, for each column that repeats an earlier one, the earlier one; constant columns are
     no copies.
     """
-    first: dict[Hashable, str] = {}
+    originals: dict[Hashable, list[str]] = {}
     copies = {}
     for name, values in columns.items():
-        content = tuple(values) if values.dtype == object else values.tobytes()
-        original = first.setdefault(content, name)
-        if original != name and name not in constant:
+        alike = originals.setdefault(_content(values[:_HEAD]), [])
+        content = _content(values) if alike else None
+        original = next((other for other in alike if _content(columns[other]) == content), None)
+        if original is None:
+            alike.append(name)
+        elif name not in constant:
             copies[name] = original
     return copies
+
+
+def _content(values: NDArray[Any]) -> Hashable:
+    """Return the values of a column, equal for equal columns; NaN equals itself."""
+    return tuple(values) if values.dtype == object else values.tobytes()
 
 
 def split_warnings(
@@ -336,19 +349,25 @@ def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64])
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
-    sizes = np.bincount(target)
-    smallest = np.full(len(sizes), np.inf)
-    largest = np.full(len(sizes), -np.inf)
-    np.minimum.at(smallest, target, values)
-    np.maximum.at(largest, target, values)
-    by_smallest = np.argsort(smallest)
-    if (smallest[by_smallest][1:] <= largest[by_smallest][:-1]).any():
+    if _do_classes_overlap(values[:_HEAD], target[:_HEAD]) or _do_classes_overlap(values, target):
         return False
+    sizes = np.bincount(target)
     # The share of the orders of all rows in which each class stays together.
     log_orders_of_classes = lgamma(len(sizes) + 1)
     log_orders_within_classes = sum(lgamma(size + 1) for size in sizes)
     log_orders = lgamma(len(target) + 1)
     return log_orders_of_classes + log_orders_within_classes - log_orders < log(_CHANCE)
+
+
+def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
+    """Return True if the ranges of the values of two classes overlap."""
+    n_classes = int(target.max()) + 1
+    smallest = np.full(n_classes, np.inf)
+    largest = np.full(n_classes, -np.inf)
+    np.minimum.at(smallest, target, values)
+    np.maximum.at(largest, target, values)
+    by_smallest = np.argsort(smallest)
+    return bool((smallest[by_smallest][1:] <= largest[by_smallest][:-1]).any())
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
@@ -391,7 +410,8 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    if values.dtype == object:
+    head = values[:_HEAD]
+    if values.dtype == object or (len(head) < len(values) and not _is_whole(head)):
         return False
     numbers = values[~np.isnan(values)]
     return bool((np.abs(numbers) < _LARGEST_WHOLE).all() and (numbers == np.round(numbers)).all())

@@ -29,7 +29,7 @@ from elmbench.datasets.sources.file import (
     take_row_columns,
     with_dates,
 )
-from elmbench.datasets.table import Table, few, is_missing, label_word, label_words, to_numbers
+from elmbench.datasets.table import Table, few, is_missing, label_word, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
 from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
@@ -171,13 +171,13 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
         return reasons
     for name in table.names:
         values = table.column(name)
-        present = values[~is_missing(values)]
-        if not len(present):
+        missing = is_missing(values)
+        if missing.all():
             reasons[_EMPTY].append(name)
         elif name not in table.nominal or name in dates or name in table.text:
             continue
-        elif _are_names(present):
-            reasons[text_reason if _are_texts(present) else _NAMES].append(name)
+        elif _are_names(words := values[~missing]):
+            reasons[text_reason if _are_texts(words) else _NAMES].append(name)
     return reasons
 
 
@@ -201,7 +201,7 @@ def _task_of(table: Table) -> Task:
     are_whole = np.isfinite(values) & (values == np.round(values))
     if not are_whole.all():
         return "regression"
-    n_labels = len(set(label_words(table.target)))
+    n_labels = len(set(table.labels))
     most_labels = min(MOST_CLASSES, len(values) // 3)
     return "classification" if n_labels <= most_labels else "regression"
 
@@ -212,7 +212,7 @@ def _classes_of(table: Table, task: Task) -> dict[str, int | None]:
     """
     if task != "classification":
         return {}
-    counts = Counter(label_words(table.target))
+    counts = Counter(table.labels)
     labels = sorted(counts.keys() - {None}, key=category_order)
     return {label: counts[label] for label in labels}
 

@@ -131,9 +131,10 @@ def _missing_targets(rows: DescribedRows) -> Fault | None:
 
 
 def _huge_value(rows: DescribedRows) -> Fault | None:
-    _, positions = (abs(rows.table.X) > LARGEST).nonzero()
-    if not len(positions):
+    are_huge = abs(rows.table.X) > LARGEST
+    if not are_huge.max():
         return None
+    _, positions = are_huge.nonzero()
     column = rows.table.names[positions.min()]
     drop = wording(f"--drop {quote(column)}", "leave the column out")
     return Fault(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.missing_words import is_missing_word
@@ -89,5 +90,6 @@ def normalized(word: str) -> str:
 
 def sample_words(values: NDArray[Any]) -> list[str]:
     """Return evenly spaced words of a column, or all if they are few."""
-    texts = values[~is_missing(values)]
-    return [word for word in texts[:: 1 + len(texts) // SAMPLE] if not is_missing_word(word)]
+    present = np.flatnonzero(~is_missing(values))
+    sample = values[present[:: 1 + len(present) // SAMPLE]]
+    return [word for word in sample if not is_missing_word(word)]

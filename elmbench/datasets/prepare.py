@@ -18,6 +18,7 @@ from elmbench.datasets.table import (
     is_missing,
     is_number,
     label_words,
+    spelled,
     to_numbers,
     unused_name,
 )
@@ -250,8 +251,8 @@ def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
 def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
     """Return the table with labels by a mapping, and a remark if the mapping is assumed."""
     labels = mapping.labels
-    other = labels.get("*")
-    target = np.array([labels.get(word, other) for word in words], dtype=object)
+    other = labels.get("*", "")
+    target = spelled(words, lambda word: labels.get(word, other))
     table = replace(table, target=target, two_classes=mapping.is_by_size)
     if not mapping.remark:
         return table

@@ -69,7 +69,7 @@ def read_table(
                 return table if sparse else replace(table, X=table.X.toarray())
             is_text = form in ("csv", "arff", "sparse-arff")
             content = read_limited(stream, path, is_text=is_text)
-        if not content.strip():
+        if not content or content.isspace():
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
             _check_arrays(content, path)

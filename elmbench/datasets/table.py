@@ -90,23 +90,26 @@ class Table:
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
-        columns = {str(name): _values(column) for name, column in frame.items()}
-        y = columns.pop(target, np.full(len(frame), None))
+        columns = {str(name): column for name, column in frame.items()}
+        y = columns.pop(target, None)
         # By columns, as they are filled and described one by one.
-        X = np.full((len(frame), len(columns)), np.nan, order="F")
+        X = np.empty((len(frame), len(columns)), order="F")
         nominal: dict[str, NDArray[np.object_]] = {}
-        for index, (name, values) in enumerate(columns.items()):
+        for index, (name, column) in enumerate(columns.items()):
+            codes, values = _distinct_values(column)
             are_words = words is not None and (name in words or are_codes(values))
             is_nominal = are_words or values.dtype == bool
             numbers = None if is_nominal else to_numbers(values)
             if numbers is None:
-                nominal[name] = spelled(values, category_word)
+                spelled_values = spelled(values, category_word)
+                nominal[name] = spelled_values if codes is None else spelled_values[codes]
+                X[:, index] = np.nan
             else:
-                X[:, index] = numbers
+                X[:, index] = numbers if codes is None else numbers[codes]
         return cls(
             X=X,
             names=tuple(columns),
-            target=y,
+            target=np.full(len(frame), None) if y is None else _values(y),
             origin=origin,
             nominal=nominal,
             target_name=target,
@@ -118,18 +121,23 @@ class Table:
         """The position of each feature, by its name."""
         return {name: position for position, name in enumerate(self.names)}
 
+    @cached_property
+    def labels(self) -> NDArray[np.object_]:
+        """The target as labels, of shape (n,); None for a missing one."""
+        return label_words(self.target)
+
     def frame(self) -> pd.DataFrame:
         """Return the features as a data frame: numbers as floats, words as objects, NaN if
         missing.
         """
         import pandas as pd
 
-        frame = pd.DataFrame(
-            self.X if isinstance(self.X, np.ndarray) else self.X.toarray(), columns=list(self.names)
-        )
+        X = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
+        columns = {name: X[:, position] for position, name in enumerate(self.names)}
         for name, words in self.nominal.items():
-            frame[name] = np.where(is_missing(words), np.nan, words)
-        return frame
+            columns[name] = np.where(is_missing(words), np.nan, words)
+        # pandas would move the columns of rows to memory of its own, and then those of words.
+        return pd.DataFrame(columns, index=range(len(X)), copy=False)
 
     def write(self, folder: Path, stem: str) -> Path:
         """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy
@@ -251,9 +259,22 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if
     missing.
     """
+    codes, values = _distinct_values(column)
+    return values if codes is None else values[codes]
+
+
+def _distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
+    """Return the position of each value of a column among its distinct words, and these words, the
+    last of which is None.
+
+    A column of booleans, integers or floats is returned as it is, without positions.
+    """
+    import pandas as pd
+
     if column.dtype.kind in "biuf":
-        return column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
-    return spelled(column, str)
+        return None, column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
+    codes, distinct = pd.factorize(column)  # -1 for a missing value
+    return codes, np.array([*map(str, distinct), None], dtype=object)
 
 
 def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
@@ -324,14 +345,27 @@ def is_number(text: str) -> bool:
 def have_equal_digits(words: Iterable[str]) -> bool:
     """Return True if all words consist of the same number of digits, two or more."""
     words = {*words}
-    return len({*map(len, words)}) <= 1 and all(
-        len(word) > 1 and word.isascii() and word.isdigit() for word in words
-    )
+    return len({*map(len, words)}) <= 1 and all(map(_is_code, words))
+
+
+def _is_code(word: str) -> bool:
+    """Return True if a word consists of two digits or more."""
+    return len(word) > 1 and word.isascii() and word.isdigit()
 
 
 def may_be_codes(words: Iterable[str]) -> bool:
-    """Return True if all words but placeholders have the same number of digits, two or more."""
-    return have_equal_digits([word for word in words if not is_placeholder(word)])
+    """Return True if all words but placeholders have the same number of digits, two or more.
+
+    The first word that is neither ends the search.
+    """
+    lengths = set()
+    for word in words:
+        if is_placeholder(word):
+            continue
+        if not _is_code(word):
+            return False
+        lengths.add(len(word))
+    return len(lengths) <= 1
 
 
 def are_codes(values: NDArray[Any]) -> bool:

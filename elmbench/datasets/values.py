@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -107,9 +108,9 @@ def _are_mostly_numbers(values: NDArray[Any]) -> bool:
     """Return True if most words in a sample of a column are numbers."""
     if values.dtype != object:
         return False
-    sample = sample_words(values)
-    n_numbers = sum(map(looks_numeric, sample))
-    return bool(sample) and n_numbers >= MOSTLY * len(sample)
+    sample = Counter(sample_words(values))
+    n_numbers = sum(count for word, count in sample.items() if looks_numeric(word))
+    return bool(sample) and n_numbers >= MOSTLY * sample.total()
 
 
 def _plain_targets(

@@ -388,3 +388,51 @@ def test_declared_categories_stay_categories_and_booleans_are_the_same_in_a_test
     test = write(tmp_path, frame, "test.csv")
     words = loaded(tmp_path, frame, "kind", name="x.csv", test=test).X["code"]
     assert words.tolist() == ["true" if value else "false" for value in frame["code"]] * 2
+
+
+def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_rows = 5000
+    words = ["red", "green"] * (n_rows // 2)
+    frame = pd.DataFrame({"a": np.arange(n_rows) / 7, "kind": words, "class": words[::-1]})
+    path = tmp_path / "long.csv"
+    frame.to_csv(path, index=False)
+    coded: list[int] = []
+    factorize = pd.factorize
+
+    def count(values: Any, **options: Any) -> Any:
+        coded.append(len(values))
+        return factorize(values, **options)
+
+    monkeypatch.setattr(pd, "factorize", count)
+    monkeypatch.setattr("elmbench.datasets.text_files._widths", None)
+    table = read_user_file(FileSource(kind="file", path=str(path), target="class"))
+    assert coded.count(n_rows) == 2  # the words and the target
+    assert table.column("kind").tolist() == words
+    assert table.target.tolist() == words[::-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,2\n3,4",
+        "a,b\n1,2\n\n3,4\n\n",
+        "a,b\n1,2\n3,4\n",
+        'a,b\n1,"2"\n3,4\n',
+        "a;b\n1;2\n3;4",
+    ],
+)
+def test_lines_of_one_width_are_read_with_and_without_an_end(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text + ("\n5,6" * 30).replace(",", ";" if ";" in text else ",") + "\n")
+    table = read_user_file(FileSource(kind="file", path=str(path), target="b"))
+    assert table.X[:3].tolist() == [[1.0], [3.0], [5.0]]
+
+
+@pytest.mark.parametrize("odd", ["7,8,9", "7"])
+def test_a_line_of_another_width_is_refused_by_its_number(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "1,2\n" * 2000 + odd + "\n" + "3,4\n" * 10)
+    with pytest.raises(ElmbenchError, match="in line 2002"):
+        read_user_file(FileSource(kind="file", path=str(path), target="b"))
