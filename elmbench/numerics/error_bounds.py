@@ -158,8 +158,11 @@ def product_round_off(mass: Array, Z: Array, residuals: Array, round_off: float)
     n_ridges = len(residuals)
     by_ridge = np.abs(Z).reshape(n, n_ridges, -1)
     largest = by_ridge.max(axis=(0, 2))
-    worst = (round_off + n * EPS) * mass
-    likely = round_off * np.minimum(mass, np.sqrt(mass))
+    # Errors that add up, and independent ones.
+    worst_error = round_off + n * EPS
+    worst = worst_error * mass
+    independent_mass = np.minimum(mass, np.sqrt(mass))
+    likely = round_off * independent_mass
     is_iterated = residuals > 0
     return np.where(is_iterated, worst * largest, likely * largest)
 

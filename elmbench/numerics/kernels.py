@@ -45,22 +45,27 @@ def inner_products(X: Rows, centres: Rows) -> Array:
     """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse
     rows stay sparse.
     """
-    if not sp.issparse(X):
-        products = (centres @ X.T).T if sp.issparse(centres) else X @ centres.T
-        return np.ascontiguousarray(products)
-    if not sp.issparse(centres):
-        return np.asarray(X @ np.ascontiguousarray(centres.T))
-    products = X @ centres.T
-    return np.asarray(products.toarray(order="C"))
+    if sp.issparse(X):
+        if sp.issparse(centres):
+            products = X @ centres.T
+            return np.asarray(products.toarray(order="C"))
+        transposed = np.ascontiguousarray(centres.T)
+        return np.asarray(X @ transposed)
+    if sp.issparse(centres):
+        by_centre = centres @ X.T
+        return np.ascontiguousarray(by_centre.T)
+    return np.ascontiguousarray(X @ centres.T)
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:
     """Return the squared distances between sparse rows, none negative; centring would make the rows
     dense.
     """
+    # |x|^2 + |c|^2 - 2 x.c, with the products written over by the distances.
+    norms = squared_norms(X)
     distances = inner_products(X, centres)
     distances *= -2.0
-    distances += squared_norms(X)[:, np.newaxis]
+    distances += norms[:, np.newaxis]
     distances += squared_norms(centres)
     return np.maximum(distances, 0.0, out=distances)
 
@@ -69,15 +74,15 @@ def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or
     over the distances.
     """
-    out = np.multiply(distances, -gamma, out=distances if out is None else out)
-    if not out.min(initial=0.0) < _ZERO_BELOW:
-        return np.exp(out, out=out)
-    zero = out < _ZERO_BELOW
-    np.exp(
-        out, out=out, where=~zero
-    )  # exp takes five times as long for a zero as for other results
-    np.copyto(out, 0.0, where=zero)
-    return out
+    target = distances if out is None else out
+    exponents = np.multiply(distances, -gamma, out=target)
+    if not exponents.min(initial=0.0) < _ZERO_BELOW:
+        return np.exp(exponents, out=exponents)
+    # exp takes five times as long for a zero as for other results.
+    is_zero = exponents < _ZERO_BELOW
+    np.exp(exponents, out=exponents, where=~is_zero)
+    np.copyto(exponents, 0.0, where=is_zero)
+    return exponents
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
@@ -112,19 +117,22 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
     the kernel is recomputed. The matrix, in Fortran order and exactly symmetric, is overwritten by
     the next one and must not be changed.
     """
-    matrix = np.empty((len(X), len(X)), order="F")
+    n = len(X)
+    matrix = np.empty((n, n), order="F")
     ascending = sorted(set(gammas))
-    holds_distances = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
-    distances = squared_distances(X, out=np.empty_like(matrix)) if holds_distances else None
+    holds_distances = n <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
+    distances = None
+    if holds_distances:
+        distances = squared_distances(X, out=np.empty_like(matrix))
     last = 0.0
     squarings = 0
     for gamma in ascending:
-        times = round(math.log2(gamma) - math.log2(last)) if last > 0 else 0
-        if 0 < times <= SQUARINGS - squarings and gamma == 2.0**times * last:
-            for columns in row_blocks(len(X), len(X)):
-                block = matrix[:, columns]
-                for _ in range(times):
-                    np.multiply(block, block, out=block)
+        times = 0
+        if last > 0:
+            times = round(math.log2(gamma) - math.log2(last))
+        is_near = 0 < times <= SQUARINGS - squarings
+        if is_near and gamma == 2.0**times * last:
+            _square(matrix, times)
             squarings += times
         else:
             if distances is None:
@@ -136,6 +144,15 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
         yield gamma, matrix
 
 
+def _square(matrix: Array, times: int) -> None:
+    """Square the entries of a square matrix some times, in place and in blocks."""
+    n = len(matrix)
+    for columns in row_blocks(n, n):
+        block = matrix[:, columns]
+        for _ in range(times):
+            np.multiply(block, block, out=block)
+
+
 def _fill(
     X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]
 ) -> Array:
@@ -144,15 +161,19 @@ def _fill(
     """
     is_symmetric = Y is None
     Y = X if Y is None else Y
-    out = np.empty((len(X), len(Y))) if out is None else out
+    n = len(X)
+    m = len(Y)
+    out = np.empty((n, m)) if out is None else out
     centre = Y.mean(axis=0)
     centred = Y - centre
     norms = squared_norms(centred)
-    for rows in row_blocks(len(X), len(Y)):
+    for rows in row_blocks(n, m):
         part = centred[rows] if is_symmetric else X[rows] - centre
-        stop = rows.stop if is_symmetric else len(Y)
+        stop = rows.stop if is_symmetric else m
+        # |x|^2 + |y|^2 - 2 x.y.
+        part_norms = squared_norms(part)
         block = (-2.0 * part) @ centred[:stop].T
-        block += squared_norms(part)[:, np.newaxis]
+        block += part_norms[:, np.newaxis]
         block += norms[:stop]
         np.maximum(block, 0.0, out=block)
         if is_symmetric:
@@ -161,7 +182,8 @@ def _fill(
             # The product of a block with itself need not be symmetric to the last bit.
             mirror(square)
             transform(block)
-            out[: rows.start, rows] = block[:, : rows.start].T
+            beside = block[:, : rows.start]
+            out[: rows.start, rows] = beside.T
         else:
             transform(block)
         out[rows, :stop] = block
@@ -191,28 +213,38 @@ def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
     """
     n = len(X)
     L = np.empty((n, max_rank), order="F")
-    diagonal = np.ones(n)
+    diagonal = np.ones(n)  # of the remainder K - L L'
     sums = np.zeros(max_rank)
     rank = 0
     while True:
+        # 1'L L'1 / n is a lower bound of the norm of K.
         trace = float(diagonal.sum())
-        allowed = ALLOWED * EPS * max(1.0, float(sums @ sums) / n)
+        norm = float(sums @ sums) / n
+        allowed = ALLOWED * EPS * max(1.0, norm)
         if trace <= allowed:
             return L[:, :rank]
-        if rank == max_rank or math.log(n / trace) < rank / max_rank * math.log(n / allowed):
+        if rank == max_rank:
             return None
+        fall = math.log(n / trace)
+        least_fall = rank / max_rank * math.log(n / allowed)
+        if fall < least_fall:
+            return None
+        # The columns of the next pivots.
         size = min(_BLOCK, max_rank - rank)
-        chosen = _next_pivots(X, gamma, L[:, :rank], diagonal, size)
+        known = L[:, :rank]
+        chosen = _next_pivots(X, gamma, known, diagonal, size)
         pivots = chosen.rows
         residual = chosen.kernel
-        residual -= L[:, :rank] @ L[pivots, :rank].T
-        columns = slice(rank, rank + len(pivots))
-        L[:, columns] = dtrsm(1.0, chosen.factor, residual, side=1, lower=1, trans_a=1)
-        diagonal -= np.einsum("ij,ij->i", L[:, columns], L[:, columns])
+        residual -= known @ L[pivots, :rank].T
+        stop = rank + len(pivots)
+        columns = L[:, rank:stop]
+        columns[:] = dtrsm(1.0, chosen.factor, residual, side=1, lower=1, trans_a=1)
+        # The remainder without them.
+        diagonal -= np.einsum("ij,ij->i", columns, columns)
         diagonal[pivots] = 0.0
         np.maximum(diagonal, 0.0, out=diagonal)
-        sums[columns] = L[:, columns].sum(axis=0)
-        rank += len(pivots)
+        sums[rank:stop] = columns.sum(axis=0)
+        rank = stop
 
 
 class _Pivots(NamedTuple):
@@ -239,15 +271,19 @@ def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -
     The pivoted Cholesky factor of twice as many rows orders them.
     """
     n_candidates = min(2 * size, len(X))
-    candidates = np.argpartition(diagonal, -n_candidates)[-n_candidates:]
+    ascending = np.argpartition(diagonal, -n_candidates)
+    candidates = ascending[-n_candidates:]
+    # K - L L' between the candidates.
     kernel = kernel_matrix(X[candidates], X, gamma=gamma).T
-    residual = kernel[candidates] - L[candidates] @ L[candidates].T
+    known = L[candidates] @ L[candidates].T
+    residual = kernel[candidates] - known
     smallest = _SMALLEST * diagonal.max()
     factor, order, rank, _ = dpstrf(residual, lower=1, tol=smallest)
     n_pivots = min(rank, size)
     pivots = order[:n_pivots] - 1  # LAPACK counts from 1
+    leading = factor[:n_pivots, :n_pivots]
     return _Pivots(
         rows=candidates[pivots],
-        factor=factor[:n_pivots, :n_pivots],
+        factor=leading,
         kernel=kernel[:, pivots],
     )

@@ -42,17 +42,22 @@ def kernel_values(
     of `Y` from there on are those of `X`.
     """
     values = np.empty((len(kernels), len(X), len(Y)))
+    # The numbers of the kernels of each geometry and columns.
     groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
     for number, kernel in enumerate(kernels):
-        groups.setdefault((kernel.geometry, kernel.columns), []).append(number)
+        key = (kernel.geometry, kernel.columns)
+        groups.setdefault(key, []).append(number)
     for (name, columns), members in groups.items():
         geometry = _geometry(name, X, Y, columns)
-        if start is not None and name.endswith("distance"):
+        is_distance = name.endswith("distance")
+        if start is not None and is_distance:
             # The round-off of a zero distance would show with a large gamma.
-            np.fill_diagonal(geometry[:, start:], 0.0)
+            same_rows = geometry[:, start:]
+            np.fill_diagonal(same_rows, 0.0)
         for number in members:
-            np.copyto(values[number], geometry)
-            kernels[number].evaluate(values[number])
+            target = values[number]
+            np.copyto(target, geometry)
+            kernels[number].evaluate(target)
     return values
 
 
@@ -62,10 +67,13 @@ def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) ->
     Precomputed kernels have no geometry: the columns of X are their values.
     """
     selected = slice(None) if columns is None else slice(*columns)
-    part = X[:, selected]
+    X_part = X[:, selected]
     if not name:
-        return part[:, : len(Y)]
-    return GEOMETRIES[name](part, Y[:, selected])
+        n_columns = len(Y)
+        return X_part[:, :n_columns]
+    Y_part = Y[:, selected]
+    geometry = GEOMETRIES[name]
+    return geometry(X_part, Y_part)
 
 
 class KernelBlocks:
@@ -77,9 +85,10 @@ class KernelBlocks:
         n_kernels = len(kernels)
         n_rows = len(X)
         self.shape = (n_kernels, n_rows)
-        triangle_bytes = 4 * n_rows * (n_rows + 1)
         self._cached: list[Array] = []
-        if n_kernels * triangle_bytes <= HELD_BYTES:
+        triangle_bytes = 4 * n_rows * (n_rows + 1)
+        n_bytes = n_kernels * triangle_bytes
+        if n_bytes <= HELD_BYTES:
             numbers = np.arange(n_kernels)
             self._cached = [self._values(rows, numbers) for rows in self._cuts()]
 
@@ -91,8 +100,10 @@ class KernelBlocks:
         if len(indices) == 0:
             out.fill(0.0)
         for rows, numbers, values in self._blocks(indices):
-            block = weights[numbers] @ values.reshape(len(numbers), -1)
-            out[rows, : rows.stop] = block.reshape(-1, rows.stop)
+            stop = rows.stop
+            by_kernel = values.reshape(len(numbers), -1)
+            entries = weights[numbers] @ by_kernel
+            out[rows, :stop] = entries.reshape(-1, stop)
         mirror(out)
         return out
 
@@ -103,8 +114,11 @@ class KernelBlocks:
         n_kernels, _ = self.shape
         forms = np.zeros(n_kernels)
         for rows, present, values in self._blocks(numbers):
-            products = A[rows] @ A[: rows.stop].T
-            products[:, : rows.start] *= 2.0  # for the half that is not there
+            # tr(A' K A) is the sum of the products of the entries of K and AA'.
+            rows_so_far = A[: rows.stop]
+            products = A[rows] @ rows_so_far.T
+            beside = products[:, : rows.start]
+            beside *= 2.0  # for the half that is not there
             by_kernel = values.reshape(len(present), -1)
             forms[present] += by_kernel @ products.ravel()
         return forms
@@ -118,18 +132,21 @@ class KernelBlocks:
         """
         if len(numbers) == 0:
             return
+        all_numbers = np.arange(self.shape[0])
         for i, rows in enumerate(self._cuts()):
             if self._cached:
-                yield rows, np.arange(self.shape[0]), self._cached[i]
+                yield rows, all_numbers, self._cached[i]
             else:
-                yield rows, numbers, self._values(rows, numbers)
+                values = self._values(rows, numbers)
+                yield rows, numbers, values
 
     def _values(self, rows: slice, numbers: Indices) -> Array:
         """Return values of numbered kernels between some rows and all rows up to the last of
         them.
         """
         kernels = [self._kernels[p] for p in numbers]
-        return kernel_values(kernels, self._X[rows], self._X[: rows.stop], rows.start)
+        rows_so_far = self._X[: rows.stop]
+        return kernel_values(kernels, self._X[rows], rows_so_far, rows.start)
 
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape
@@ -164,12 +181,16 @@ class WeightSurface:
         """
         power = 1.0 / (self.q + 1.0)
         is_used = weights > 0.0
-        ratios = np.maximum(forms[is_used], 0.0) / self.radii[is_used]
-        # Weights are not squared before the root, because small ones would underflow.
+        # t_p / R_p = g_p^2 f_p / R_p. Weights are not squared before the root, because small ones
+        # would underflow.
+        positive_forms = np.maximum(forms[is_used], 0.0)
+        ratios = positive_forms / self.radii[is_used]
         roots = weights[is_used] ** (2.0 * power)
         best = np.zeros(len(weights))
         best[is_used] = roots * ratios**power
-        return self._scale_to_norm(best) if best.any() else weights
+        if not best.any():
+            return weights
+        return self._scale_to_norm(best)
 
     def _scale_to_norm(self, weights: Array) -> Array:
         norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
@@ -189,10 +210,12 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
     """
     n = len(K)
     diagonal = K.diagonal().copy()
+    round_off = n * EPS * diagonal.max()
     squared_radius = -np.inf
     coefficients = np.full(n, 1.0 / n)
     a = coefficients.copy()
     for _ in range(ROUNDS):
+        # The squared distances from the centre, K_ii - 2 (K a)_i + a' K a.
         products = K @ a
         distances = diagonal - 2.0 * products + a @ products
         value = float(a @ distances)
@@ -200,7 +223,8 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
             break
         squared_radius = value
         coefficients = a.copy()
-        if distances.max() - value <= max(GAP * value, n * EPS * diagonal.max()):
+        excess = distances.max() - value
+        if excess <= max(GAP * value, round_off):
             break
         _move_pairs(K, diagonal, a)
     return max(squared_radius, 0.0), coefficients
@@ -210,16 +234,21 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
     """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii,
     in place.
     """
-    gradient = 2.0 * (K @ a) - diagonal
+    products = K @ a
+    gradient = 2.0 * products - diagonal
     tiny = np.finfo(np.float64).tiny
     for _ in range(len(a) + 100):
+        # The far row, and the differences of all rows from it.
         far = int(gradient.argmin())
+        far_products = K[far]
         excess = gradient - gradient[far]
         diagonal_sums = diagonal + diagonal[far]
-        gaps = diagonal_sums - 2.0 * K[far]
+        gaps = diagonal_sums - 2.0 * far_products
+        # The best step from each row to it, at most the coefficient of the row, and its gain.
         floor = EPS * diagonal_sums + tiny
         curvatures = 2.0 * np.maximum(gaps, floor)
-        steps = np.minimum(excess / curvatures, a)
+        best_steps = excess / curvatures
+        steps = np.minimum(best_steps, a)
         gains = steps * (excess - steps * gaps)
         near = int(gains.argmax())
         if gains[near] <= 0.0:
@@ -227,7 +256,8 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
         step = float(steps[near])
         a[far] += step
         a[near] = 0.0 if step == a[near] else a[near] - step
-        gradient += 2.0 * step * (K[far] - K[near])
+        change = far_products - K[near]
+        gradient += 2.0 * step * change
 
 
 def squared_radii(blocks: KernelBlocks) -> Array:
@@ -241,10 +271,13 @@ def squared_radii(blocks: KernelBlocks) -> Array:
     for number, weights in enumerate(np.eye(n_kernels)):
         blocks.weighted_sum(weights, K)
         radius, _ = smallest_ball(K)
-        round_off = n_rows * EPS * K.diagonal().max()
+        largest = K.diagonal().max()
+        round_off = n_rows * EPS * largest
         if radius > round_off:
             radii[number] = radius
-    return radii if radii.any() else np.ones(n_kernels)
+    if not radii.any():
+        return np.ones(n_kernels)
+    return radii
 
 
 class WeightPath(NamedTuple):
@@ -290,19 +323,21 @@ def learn_weights(
     memory = np.empty((n, n))
     path: list[Array] = []
     objective: list[float] = []
+    tiny = np.finfo(float).tiny
     weights = surface.start()
     converged = False
     while True:
         K = blocks.weighted_sum(weights, out=memory)
         system = RidgeSystem(K.T, ridge)
         coefficients = system.solve(T)  # eq. (15)
-        path.append(weights)
-        objective.append(float(np.vdot(T, coefficients)) / 2)
-        if len(path) > 1:
-            previous = max(objective[-2], np.finfo(float).tiny)
-            fall = abs(objective[-1] - objective[-2]) / previous
-            change = np.abs(weights - path[-2]).max()
+        value = float(np.vdot(T, coefficients)) / 2
+        if path:
+            previous = objective[-1]
+            fall = abs(value - previous) / max(previous, tiny)
+            change = np.abs(weights - path[-1]).max()
             converged = bool(change <= tol or fall < objective_tol)
+        path.append(weights)
+        objective.append(value)
         if converged or len(path) > max_iter:
             return WeightPath(
                 coefficients=coefficients,
@@ -311,5 +346,6 @@ def learn_weights(
                 converged=converged,
                 condition=system.condition,
             )
-        forms = blocks.forms(coefficients, np.flatnonzero(weights))
+        used = np.flatnonzero(weights)
+        forms = blocks.forms(coefficients, used)
         weights = surface.best(weights, forms)  # eqs. (16) and (17)

@@ -40,12 +40,17 @@ def with_short_indices(X: Rows) -> Rows:
     if not sp.issparse(X):
         return X
     are_short = X.indices.dtype == X.indptr.dtype == np.int32
+    if are_short:
+        return X
     largest = max(X.nnz, *X.shape)
-    if are_short or largest > np.iinfo(np.int32).max:
+    limit = np.iinfo(np.int32).max
+    if largest > limit:
         return X
     indices = X.indices.astype(np.int32)
     indptr = X.indptr.astype(np.int32)
-    return type(X)((X.data, indices, indptr), shape=X.shape)
+    arrays = (X.data, indices, indptr)
+    sparse_format = type(X)
+    return sparse_format(arrays, shape=X.shape)
 
 
 def manhattan(X: Rows, Y: Rows) -> Array:
@@ -235,12 +240,15 @@ class Kernel:
         if callable(self.name):
             out[:] = self._values(X, Y)
         elif m > 0:
-            centres = X if is_symmetric and not self.is_precomputed else Y
+            # Without `Y`, precomputed rows hold their values.
+            needs_centres = is_symmetric and not self.is_precomputed
+            centres = X if needs_centres else Y
             for rows in row_blocks(n, m):
                 out[rows] = self._values(X[rows], centres)
         if is_symmetric:
             mirror(out)
-            if self.geometry.endswith("distance"):
+            is_of_distance = self.geometry.endswith("distance")
+            if is_of_distance:
                 np.fill_diagonal(out, 1.0)
         return out
 
@@ -248,9 +256,12 @@ class Kernel:
         """Return the kernel between the rows of `X` and those of `Y` times `Z`, (m, k), a block of
         rows at a time.
         """
-        product = np.zeros((X.shape[0], Z.shape[1]))
+        n = X.shape[0]
+        n_columns = Z.shape[1]
+        product = np.zeros((n, n_columns))
         if Y.shape[0] > 0:
-            for rows, _, values in kernel_blocks(self, X, Y, [self.gamma]):
+            gammas = [self.gamma]
+            for rows, _, values in kernel_blocks(self, X, Y, gammas):
                 product[rows] = values @ Z
         return product
 
@@ -261,9 +272,12 @@ class Kernel:
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
         if self.geometry:
-            geometry = GEOMETRIES[self.geometry](X, Y)
+            geometry_of = GEOMETRIES[self.geometry]
+            geometry = geometry_of(X, Y)
             return self.evaluate(geometry)
-        params = self.named_params if isinstance(self.name, str) else dict(self.params or {})
+        params = self.params or {}
+        if isinstance(self.name, str):
+            params = self.named_params
         values = pairwise_kernels(X, Y, metric=self.name, **params)
         return self._check_finite(values)
 
@@ -287,15 +301,19 @@ def kernel_blocks(
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     last = len(kernels) - 1
     geometry_of = GEOMETRIES.get(kernel.geometry)
-    for rows in centre_blocks(X, centres.shape[0]):
+    n_centres = centres.shape[0]
+    for rows in centre_blocks(X, n_centres):
+        part = X[rows]
         if geometry_of is None:
             for number, each in enumerate(kernels):
-                yield rows, number, each.matrix(X[rows], centres)
+                values = each.matrix(part, centres)
+                yield rows, number, values
             continue
-        geometry = geometry_of(X[rows], centres)
+        geometry = geometry_of(part, centres)
         for number, each in enumerate(kernels):
             # The last kernel may overwrite the geometry.
-            values = geometry if number == last else geometry.copy()
+            is_last = number == last
+            values = geometry if is_last else geometry.copy()
             yield rows, number, each.evaluate(values)
 
 

@@ -74,13 +74,15 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
     1/sqrt(n)) and do not change the others. Their value stays if no other is above the round-off.
     """
     root = float(np.sqrt(n))
-    floor = round_off(
-        max(values.max(initial=0.0), root, root * float(np.linalg.norm(mean))), n, len(mean)
-    )
+    mean_length = root * float(np.linalg.norm(mean))
+    largest = max(values.max(initial=0.0), root, mean_length)
+    floor = round_off(largest, n, len(mean))
     values = values[values > floor]
     ones = np.zeros(len(values), dtype=bool)
     if root > floor or len(values) == 0:
-        position = int((values >= root).sum())
+        # The values descend.
+        is_before = values >= root
+        position = int(is_before.sum())
         values = np.insert(values, position, root)
         ones = np.insert(ones, position, True)
     return Spectrum(values, ones)
@@ -121,9 +123,11 @@ def singular_directions(centred: Array) -> tuple[Array, Array]:
     """
     n, d = centred.shape
     if n > d:
-        centred = np.triu(dgeqrf(centred)[0][:d])
+        factored, *_ = dgeqrf(centred)
+        centred = np.triu(factored[:d])
     _, values, directions = np.linalg.svd(centred, full_matrices=False)
-    directions *= row_signs(directions)[:, np.newaxis]
+    signs = row_signs(directions)
+    directions *= signs[:, np.newaxis]
     return values, directions
 
 
@@ -149,7 +153,8 @@ class StreamedDecomposition:
         self.basis = np.empty((0, n_features))
         self.offset = np.zeros(0)
         self._centred = centred
-        self._origin, self._from_origin = np.zeros((2, n_features))
+        self._origin = np.zeros(n_features)
+        self._from_origin = np.zeros(n_features)
         self._squares = 0.0
         self._factor = np.zeros((0, 0), order="F")
 

@@ -70,12 +70,15 @@ def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
     """
     reduce = _tridiagonal if len(A) < BLOCKED_FROM else _block_band
     band, rotate = reduce(A)
+    # Z of T Z + r Z = Q'B for each ridge, then Q Z.
     rotated = rotate(B, True)
     n, k = rotated.shape
-    solutions = np.empty((n, len(ridges) * k), order="F")
+    n_columns = len(ridges) * k
+    solutions = np.empty((n, n_columns), order="F")
     for number, ridge in enumerate(ridges.tolist()):
-        first = number * k
-        solutions[:, first : first + k] = _band_solution(band, ridge, rotated)
+        start = number * k
+        stop = start + k
+        solutions[:, start:stop] = _band_solution(band, ridge, rotated)
     return rotate(solutions, False)
 
 
@@ -84,15 +87,17 @@ def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
 
     `band` holds the diagonals of T from the main one down, of shape (w, n).
     """
-    if len(band) == 2:
-        n = band.shape[1]
+    n_diagonals, n = band.shape
+    if n_diagonals == 2:
         main, below = band
-        *_, Z, info = dptsv(main + ridge, below[: max(1, n - 1)], B)
+        beside = below[: max(1, n - 1)]
+        *_, Z, info = dptsv(main + ridge, beside, B)
     else:
         shifted = band.copy(order="F")
         shifted[0] += ridge
         _, Z, info = dpbsv(shifted, B, lower=1, overwrite_ab=1)
-    return Z if info == 0 else np.nan
+    is_definite = info == 0
+    return Z if is_definite else np.nan
 
 
 def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
@@ -136,40 +141,59 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
     rest = A
     reflections = []
     for start in range(WIDTH, len(A) - 1, WIDTH):
-        (factor, tau), triangle = qr(rest[WIDTH:, :WIDTH], mode="raw", check_finite=False)
+        below = rest[WIDTH:, :WIDTH]
+        (factor, tau), triangle = qr(below, mode="raw", check_finite=False)
         size = len(tau)
         columns = slice(start - WIDTH, start)
         A[columns, columns] = rest[:WIDTH, :WIDTH]
         A[start : start + size, columns] = triangle[:size]
         # The routines below would copy a part of A twice.
         rest = np.array(rest[WIDTH:, WIDTH:], order="F")
-        identity = np.eye(len(rest), size)
-        V = np.tril(factor[:, :size], -1) + identity
-        Q, *_ = dorgqr(factor[:, :size], tau)
-        Y = solve_triangular(
-            V[:size], (identity - Q).T, lower=True, unit_diagonal=True, check_finite=False
-        ).T
+        V, Y = _reflection(factor[:, :size], tau)
+        # A - V W' - W V' with W = A Y - V Y' A Y / 2.
         AY = dsymm(1.0, rest, Y, lower=1)
-        W = AY - V @ (0.5 * (Y.T @ AY))
+        inner = 0.5 * (Y.T @ AY)
+        W = AY - V @ inner
         rest = dsyr2k(-1.0, V, W, beta=1.0, c=rest, lower=1, overwrite_c=1)
         reflections.append((slice(start, None), V, Y))
     last = len(A) - len(rest)
     A[last:, last:] = rest
-    band = np.zeros((WIDTH + 1, len(A)), order="F")
-    for i in range(min(WIDTH + 1, len(A))):
-        band[i, : len(A) - i] = np.diagonal(A, -i)
 
     def rotate(B: Array, transposed: bool) -> Array:
         B = B.copy()
         if transposed:
             for rows, V, Y in reflections:
-                B[rows] -= V @ (Y.T @ B[rows])
+                components = Y.T @ B[rows]
+                B[rows] -= V @ components
         else:
             for rows, V, Y in reversed(reflections):
-                B[rows] -= Y @ (V.T @ B[rows])
+                components = V.T @ B[rows]
+                B[rows] -= Y @ components
         return B
 
-    return band, rotate
+    return _diagonals_of(A), rotate
+
+
+def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
+    """Return V and Y of the orthogonal matrix I - Y V' of a QR factorisation in LAPACK's form."""
+    n, size = factor.shape
+    identity = np.eye(n, size)
+    V = np.tril(factor, -1) + identity
+    # The leading columns Q of the matrix satisfy Y V_1' = I - Q, with V_1 the leading rows of V.
+    Q, *_ = dorgqr(factor, tau)
+    transposed = solve_triangular(
+        V[:size], (identity - Q).T, lower=True, unit_diagonal=True, check_finite=False
+    )
+    return V, transposed.T
+
+
+def _diagonals_of(A: Array) -> Array:
+    """Return the main diagonal of A and the `WIDTH` below it, as rows that end with zeros."""
+    n = len(A)
+    band = np.zeros((WIDTH + 1, n), order="F")
+    for i in range(min(WIDTH + 1, n)):
+        band[i, : n - i] = np.diagonal(A, -i)
+    return band
 
 
 def ridge_solutions(
@@ -199,14 +223,15 @@ def ridge_solutions(
     shared = np.zeros(n_ridges, dtype=bool)
     if definite:
         shared = _choose_reduced(A, ridges, k)
+    separate = ~shared
     solutions = np.empty((n, n_ridges * k), order="F")
     if shared.any():
-        reduced = A if overwrite and shared.all() else np.array(A, order="F")
+        may_overwrite = overwrite and shared.all()
+        reduced = A if may_overwrite else np.array(A, order="F")
         columns = np.repeat(shared, k)
         solutions[:, columns] = reduced_solutions(reduced, B, ridges[shared])
         solvers["reduction"] += int(shared.sum())
-    if not shared.all():
-        separate = ~shared
+    if separate.any():
         columns = np.repeat(separate, k)
         solutions[:, columns] = _factored_solutions(
             A, B, ridges[separate], solvers, definite=definite
@@ -217,7 +242,8 @@ def ridge_solutions(
 def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_]:
     """Choose the ridges that share one orthogonal reduction: all that are large, or none."""
     n = len(A)
-    round_off = WITHIN_ROUND_OFF * EPS * A.trace()
+    trace = A.trace()
+    round_off = WITHIN_ROUND_OFF * EPS * trace
     is_large: NDArray[np.bool_] = ridges > round_off
     n_large = int(is_large.sum())
     separately = n_large * factor_seconds(n, n_columns)
@@ -241,12 +267,15 @@ def _factored_solutions(
         return values, vectors
 
     n, k = B.shape
-    solutions = np.empty((n, len(ridges) * k), order="F")
+    n_columns = len(ridges) * k
+    solutions = np.empty((n, n_columns), order="F")
     for i, ridge in enumerate(ridges.tolist()):
         matrix = np.array(A, order="F")
         system = RidgeSystem(
             matrix, ridge, spectrum=spectrum, definite=definite, needs_condition=False
         )
-        solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
-        solutions[:, i * k : (i + 1) * k] = system.solve(B)
+        method = "cholesky" if system.by_cholesky else "eigenvalues"
+        solvers[method] += 1
+        columns = slice(i * k, (i + 1) * k)
+        solutions[:, columns] = system.solve(B)
     return solutions

@@ -210,11 +210,15 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
     are common, it tries all signs of up to 13 differences (.7 s for 13) and approximates for more.
     """
     sizes = np.abs(differences)
-    nonzero = sizes > 1e-12 * sizes.max(initial=0.0)  # equal means of folds may differ by round-off
-    weights = _doubled_ranks(np.where(nonzero, sizes, 0.0))[nonzero]
+    largest = sizes.max(initial=0.0)
+    nonzero = sizes > 1e-12 * largest  # equal means of folds may differ by round-off
+    sizes[~nonzero] = 0.0
+    weights = _doubled_ranks(sizes)[nonzero]
     n_ways = np.ones(1)  # number of choices of signs for each sum of weights
     for weight in weights:
-        n_ways = np.pad(n_ways, (weight, 0)) + np.pad(n_ways, (0, weight))
+        with_weight = np.pad(n_ways, (weight, 0))
+        without_weight = np.pad(n_ways, (0, weight))
+        n_ways = with_weight + without_weight
     total = n_ways.sum()
     is_positive = differences[nonzero] > 0
     observed = int(weights[is_positive].sum())
@@ -224,7 +228,8 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
         return float(p_less)
     if alternative == "greater":
         return float(p_greater)
-    return float(min(1.0, 2 * min(p_less, p_greater)))
+    two_sided = 2 * min(p_less, p_greater)
+    return float(min(1.0, two_sided))
 
 
 def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -233,9 +238,12 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
     `scipy.stats.rankdata` does the same, but importing it takes half as long as printing a table.
     """
-    _, groups, sizes = np.unique(without_round_off(values), return_inverse=True, return_counts=True)
+    rounded = without_round_off(values)
+    _, groups, sizes = np.unique(rounded, return_inverse=True, return_counts=True)
+    # A group of equal values has the ranks from `last_ranks - sizes + 1` to `last_ranks`.
     last_ranks = np.cumsum(sizes)
-    return np.asarray((2 * last_ranks - sizes + 1)[groups], dtype=np.int64)
+    doubled_means = 2 * last_ranks - sizes + 1
+    return np.asarray(doubled_means[groups], dtype=np.int64)
 
 
 def without_round_off(values: Any) -> Any:
@@ -249,10 +257,13 @@ def without_round_off(values: Any) -> Any:
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction for their number."""
     values = np.asarray(p, float)
+    n = len(values)
     order = np.argsort(values, kind="stable")
-    n_remaining = np.arange(len(values), 0, -1)
-    cumulative = np.maximum.accumulate(values[order] * n_remaining)
-    corrected = np.empty(len(values))
+    # The i-th smallest one counts n - i + 1 times, and at least as much as the one before.
+    n_remaining = np.arange(n, 0, -1)
+    multiplied = values[order] * n_remaining
+    cumulative = np.maximum.accumulate(multiplied)
+    corrected = np.empty(n)
     corrected[order] = np.minimum(1, cumulative)
     return corrected.tolist()
 

@@ -71,7 +71,8 @@ def hidden_layer(
     inputs += biases
     if slope != 1.0:
         inputs *= slope
-    return ACTIVATIONS[activation](inputs)
+    activate = ACTIVATIONS[activation]
+    return activate(inputs)
 
 
 # --- The nodes of the EEM paper (Czarnecki & Tabor): weights and biases from [0, 1], signs as
@@ -83,7 +84,8 @@ def _radial(X: Rows, weights: Array, biases: Array) -> Array:
     if sp.issparse(X):
         distances = sparse_distances(X, weights)
     else:
-        distances = squared_distances(X, weights, out=np.empty((len(X), len(weights)), order="F"))
+        memory = np.empty((len(X), len(weights)), order="F")
+        distances = squared_distances(X, weights, out=memory)
     return rbf_from_distances(distances, biases)
 
 
@@ -103,11 +105,13 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
     """Return the outputs of hidden nodes, of shape (n, L) and in Fortran order, for a key of
     `NODES` (section 7).
     """
+    outputs_of = NODES[activation]
     if not sp.issparse(X):
-        return NODES[activation](X, weights, biases)
-    outputs = np.empty((X.shape[0], len(weights)), order="F")
-    for rows in layer_blocks(X.shape[0]):  # products of sparse rows are in C order
-        outputs[rows] = NODES[activation](X[rows], weights, biases)
+        return outputs_of(X, weights, biases)
+    n_rows = X.shape[0]
+    outputs = np.empty((n_rows, len(weights)), order="F")
+    for rows in layer_blocks(n_rows):  # products of sparse rows are in C order
+        outputs[rows] = outputs_of(X[rows], weights, biases)
     return outputs
 
 
@@ -134,15 +138,18 @@ def projected_classes(
     subtracted from the means; the variances divide by the number of rows. Both are exactly zero if
     no node varies. `positive` marks the rows of that class.
     """
+    outputs = node_outputs(X, weights, biases, activation)
+    first_outputs = node_outputs(X[:1], weights, biases, activation)
     # The first row is subtracted, so that round-off of a common part does not count as variance.
-    H = node_outputs(X, weights, biases, activation) - node_outputs(
-        X[:1], weights, biases, activation
-    )
+    H = outputs - first_outputs
     sides = [H[~positive], H[positive]]
     means = []
     variances = []
     for B in operators:
-        projections = [side[:, : len(B)] @ B for side in sides]
-        means.append(np.column_stack([Z.mean(axis=0) for Z in projections]))
-        variances.append(np.column_stack([Z.var(axis=0) for Z in projections]))
+        size = len(B)
+        projections = [side[:, :size] @ B for side in sides]
+        side_means = [Z.mean(axis=0) for Z in projections]
+        side_variances = [Z.var(axis=0) for Z in projections]
+        means.append(np.column_stack(side_means))
+        variances.append(np.column_stack(side_variances))
     return means, variances

@@ -32,12 +32,15 @@ def output_weights(
     """
     n_rows = X.shape[0]
     if size <= n_rows:
+        # (H'H + ridge I)^-1 H'T.
         gram, moments = _layer_equations(X, T, layer, size, scale)
         system = RidgeSystem(gram, ridge)
         return system.solve(moments), system
+    # H'(HH' + ridge I)^-1 T.
     H = scaled_rows(layer(X), scale)
+    targets = scaled_rows(T, scale)
     system = RidgeSystem(H @ H.T, ridge)
-    Z = system.solve(scaled_rows(T, scale))
+    Z = system.solve(targets)
     return H.T @ Z, system
 
 
@@ -61,28 +64,30 @@ def many_weights(
     shape (L, p * k), the k columns of the first network first, for the L nodes of the largest: zero
     beyond the nodes of each.
     """
+    n_rows = X.shape[0]
+    # Positions of networks: those with at most as many nodes as rows by ridge, others by size.
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
     for i, (size, ridge) in enumerate(networks):
-        if size <= X.shape[0]:
+        if size <= n_rows:
             by_ridge.setdefault(ridge, []).append(i)
         else:
             by_size.setdefault(size, []).append(i)
     if by_ridge:
-        n_rows = X.shape[0]
         largest = max(size for size, _ in networks if size <= n_rows)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
             sizes = [networks[i][0] for i in positions]
-            yield positions, _leading_weights(gram, moments, sizes, ridge, solvers)
+            weights = _leading_weights(gram, moments, sizes, ridge, solvers)
+            yield positions, weights
     if by_size:
         H = scaled_rows(layer(X), scale)
-        T = scaled_rows(T, scale)
-        ridges = {
-            size: np.array([networks[i][1] for i in positions])
-            for size, positions in by_size.items()
-        }
-        for size, weights in _wide_weights(H, T, ridges, solvers):
+        targets = scaled_rows(T, scale)
+        ridges = {}
+        for size, positions in by_size.items():
+            ridges_of_size = [networks[i][1] for i in positions]
+            ridges[size] = np.array(ridges_of_size)
+        for size, weights in _wide_weights(H, targets, ridges, solvers):
             yield by_size[size], weights
 
 
@@ -92,14 +97,18 @@ def _wide_weights(
     """Yield H'(HH' + r I)^-1 T for each number of leading nodes and its ridges r, in ascending
     order.
     """
-    gram = np.zeros((len(T), len(T)), order="F")
+    n_rows = len(T)
+    gram = np.zeros((n_rows, n_rows), order="F")
     width = 0
     for size in sorted(ridges):
-        add_gram(gram, H[:, width:size].T)
+        # HH' of more nodes is that of the nodes so far plus that of the further ones.
+        further = H[:, width:size]
+        add_gram(gram, further.T)
         mirror(gram)
         width = size
         Z = ridge_solutions(gram, T, ridges[size], solvers)
-        yield size, H[:, :size].T @ Z
+        nodes = H[:, :size]
+        yield size, nodes.T @ Z
 
 
 def _layer_equations(
@@ -118,18 +127,22 @@ def _leading_weights(
     """
     n_nodes, k = moments.shape
     weights = np.zeros((n_nodes, len(sizes), k))
-    descending = np.argsort([-size for size in sizes], kind="stable").tolist()
+    negative_sizes = [-size for size in sizes]
+    descending = np.argsort(negative_sizes, kind="stable").tolist()
     for number, position in enumerate(descending):
         size = sizes[position]
         leading = np.array(gram[:size, :size], order="F")
+        leading_moments = moments[:size]
         system = RidgeSystem(leading, ridge, needs_condition=False)
         if system.by_cholesky:
+            # Its factor serves the smaller systems, too.
             rest = descending[number:]
-            Z = system.solve_leading(moments[:size], [sizes[i] for i in rest])
+            rest_sizes = [sizes[i] for i in rest]
+            Z = system.solve_leading(leading_moments, rest_sizes)
             weights[:size, rest] = Z.reshape(size, len(rest), k)
             solvers["leading cholesky"] += len(rest)
             break
-        weights[:size, position] = system.solve(moments[:size])
+        weights[:size, position] = system.solve(leading_moments)
         solvers["eigenvalues"] += 1
     return weights.reshape(n_nodes, -1)
 
@@ -151,16 +164,20 @@ def leading_solutions(
     tall = [size for size in sizes if size <= n_rows]
     wide = sizes[len(tall) :]
     for size in wide:  # before any column is overwritten
-        Q, R = qr(H[:, :size].T, mode="economic", check_finite=False)
         # With H' = QR, the solution is Q R'^+ T.
+        transposed = H[:, :size].T
+        Q, R = qr(transposed, mode="economic", check_finite=False)
         Z, condition = _pseudo_solve(R, T, cutoff, transposed=True)
         yield size, Q @ Z, condition
     if not tall:
         return
-    rotated, R = qr_multiply(H[:, : tall[-1]], T.T, mode="right", overwrite_a=True)
+    # With H = QR, it is R^+ Q'T.
+    columns = H[:, : tall[-1]]
+    rotated, R = qr_multiply(columns, T.T, mode="right", overwrite_a=True)
     moments = rotated.T
     for size in tall:
-        solution, condition = _pseudo_solve(R[:size, :size], moments[:size], cutoff)
+        triangle = R[:size, :size]
+        solution, condition = _pseudo_solve(triangle, moments[:size], cutoff)
         yield size, solution, condition
 
 
@@ -175,13 +192,18 @@ def _pseudo_solve(
     if reciprocal > len(R) * cutoff:
         solution, _ = dtrtrs(R, B, trans=int(transposed))
         return solution, 1.0 / reciprocal
-    U, values, V = np.linalg.svd(R.T if transposed else R)
-    rank = int((values > cutoff * values[0]).sum())
+    # V s^+ U'B of the singular value decomposition, without the small values.
+    matrix = R.T if transposed else R
+    U, values, V = np.linalg.svd(matrix)
+    largest = values[0]
+    is_selected = values > cutoff * largest
+    rank = int(is_selected.sum())
     if rank == 0:
         return np.zeros_like(B), np.inf
+    selected = values[:rank]
     coordinates = U[:, :rank].T @ B
-    coordinates /= values[:rank, np.newaxis]
-    condition = float(values[0] / values[rank - 1])
+    coordinates /= selected[:, np.newaxis]
+    condition = float(largest / selected[-1])
     return V[:rank].T @ coordinates, condition
 
 
@@ -197,9 +219,13 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     MATLAB's ``pinv(H)``. The same rule for H'H would drop more of H, and with it the instability
     that the paper reports for Calhousing.
     """
+    # V s^-2 V' of the singular value decomposition H = U s V', without the small values.
     _, values, rows = np.linalg.svd(H, full_matrices=False)
-    selected = values > max(H.shape) * EPS * values[0]
-    half = np.ascontiguousarray(rows[selected].T / values[selected])
+    round_off = max(H.shape) * EPS
+    is_selected = values > round_off * values[0]
+    directions = rows[is_selected].T
+    scaled = directions / values[is_selected]
+    half = np.ascontiguousarray(scaled)
     return half @ half.T
 
 
@@ -212,15 +238,20 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
     paper reports for Calhousing.
     """
     with np.errstate(all="ignore"):
+        # Eq. (7): P - P H' (I + H P H')^-1 H P.
         HP = H @ P
         inner = HP @ H.T
-        np.einsum("ii->i", inner)[:] += 1.0
+        diagonal = np.einsum("ii->i", inner)
+        diagonal += 1.0
         try:
             gain = np.linalg.solve(inner, HP)
         except np.linalg.LinAlgError:  # singular to the last bit
             gain = np.full_like(HP, np.nan)
         P = P - HP.T @ gain
-        return P, beta + P @ (H.T @ (T - H @ beta))
+        # Eq. (8): beta + P H' (T - H beta).
+        errors = T - H @ beta
+        change = P @ (H.T @ errors)
+        return P, beta + change
 
 
 def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
@@ -232,11 +263,15 @@ def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, 
     """
     HP = H @ P
     inner = HP @ H.T
-    np.einsum("ii->i", inner)[:] += 1.0
+    diagonal = np.einsum("ii->i", inner)
+    diagonal += 1.0
     try:
         factor = cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return update_as_printed(P, beta, H, T)
     W = solve_triangular(factor, HP, lower=True, overwrite_b=True, check_finite=False)
     P = P - W.T @ W
-    return P, beta + P @ (H.T @ (T - H @ beta))
+    # Eq. (8).
+    errors = T - H @ beta
+    change = P @ (H.T @ errors)
+    return P, beta + change

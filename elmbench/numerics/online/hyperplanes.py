@@ -133,11 +133,15 @@ def write_scores(
     t: int, rows: SparseRows, m: int, constant: float, columns: Array, scores: Array
 ) -> None:
     """Write the output of each of `m` weights for a sparse row to `scores`."""
+    intercepts = columns[len(columns) - 1]
     for s in range(m):
-        scores[s] = constant * columns[len(columns) - 1, s]
-    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        scores[s] = constant * intercepts[s]
+    start = rows.indptr[t]
+    stop = rows.indptr[t + 1]
+    for p in range(start, stop):
         x = rows.data[p]
-        row = columns[rows.indices[p]]
+        feature = rows.indices[p]
+        row = columns[feature]
         for s in range(m):
             scores[s] += x * row[s]
 
@@ -201,7 +205,10 @@ def absorb_hyperplanes(
         grows = target < 0 and scores[right] <= 0.0 and may_grow
         if target >= 0:
             right = target
-        if step == 0 or scores[right] - scores[opponent] < settings.ridge * step:
+        # The margin 1 of the weights, times the ridge and the number of steps.
+        difference = scores[right] - scores[opponent]
+        margin = settings.ridge * step
+        if step == 0 or difference < margin:
             if grows:
                 if m == capacity:
                     status = GROW
@@ -245,12 +252,14 @@ class HyperplaneState:
     counts: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
-        self.columns = np.zeros((self.n_features + 1, self.n_classes))
-        self.owners = np.arange(self.n_classes)
-        self.names = np.arange(self.n_classes)
-        self.counts = np.ones(self.n_classes, np.int64)
-        self.size = self.n_classes
-        self.born = self.n_classes
+        # One weight of zero for each class, with the number of the class as its name.
+        n_classes = self.n_classes
+        self.columns = np.zeros((self.n_features + 1, n_classes))
+        self.owners = np.arange(n_classes)
+        self.names = np.arange(n_classes)
+        self.counts = np.ones(n_classes, np.int64)
+        self.size = n_classes
+        self.born = n_classes
 
     def extend(
         self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None
@@ -298,21 +307,29 @@ class HyperplaneState:
         If that is negative and the class has fewer than `limit` weights, the class gets a weight of
         zero, which is then the largest for all such rows.
         """
-        is_own_class = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
+        owners = self.owners[: self.size]
+        is_own_class = owners[np.newaxis] == labels[:, np.newaxis]
         scores = np.where(is_own_class, self.outputs(X), -np.inf)
-        result = self.names[np.argmax(scores, axis=1)]
+        best = np.argmax(scores, axis=1)
+        names = self.names[best]
         negative = scores.max(axis=1) < 0
         for label in np.unique(labels[negative]):
             if self.counts[label] < self.limit:
-                if self.size == len(self.owners):
-                    self._reserve()
-                self.owners[self.size] = label
-                self.names[self.size] = self.born
-                result[negative & (labels == label)] = self.born
-                self.counts[label] += 1
-                self.size += 1
-                self.born += 1
-        return result
+                needs_weight = negative & (labels == label)
+                names[needs_weight] = self._new_weight(label)
+        return names
+
+    def _new_weight(self, label: int) -> int:
+        """Add a weight of zero to a class, and return the name of the weight."""
+        if self.size == len(self.owners):
+            self._reserve()
+        name = self.born
+        self.owners[self.size] = label
+        self.names[self.size] = name
+        self.counts[label] += 1
+        self.size += 1
+        self.born += 1
+        return name
 
     def outputs(self, X: Rows) -> Array:
         """Return the output of each weight for each row, times the ridge and the number of steps.
@@ -329,32 +346,39 @@ class HyperplaneState:
         The weights are of shape (size, n_features).
         """
         order = np.argsort(self.owners[: self.size], kind="stable")
-        weights = self.columns[:, order].T / (ridge * max(1, self.step))
-        return (
-            np.ascontiguousarray(weights[:, :-1]),
-            self.constant * weights[:, -1],
-            self.owners[order],
-        )
+        # A weight is its column over ridge t.
+        scale = ridge * max(1, self.step)
+        by_class = self.columns[:, order].T
+        scaled = by_class / scale
+        weights = np.ascontiguousarray(scaled[:, :-1])
+        intercepts = self.constant * scaled[:, -1]
+        return weights, intercepts, self.owners[order]
 
     def _reserve(self) -> None:
-        capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
-        self.columns = enlarge(self.columns, (self.n_features + 1, capacity))
+        n_rows = self.n_features + 1
+        most = self.limit * self.n_classes
+        doubled = max(16, 2 * len(self.owners))
+        capacity = min(most, doubled)
+        self.columns = enlarge(self.columns, (n_rows, capacity))
         self.owners = enlarge(self.owners, (capacity,))
         self.names = enlarge(self.names, (capacity,))
 
     def _prune(self) -> None:
         """Drop small weights; the others keep their order and their names."""
         columns = self.columns[:, : self.size]
-        norms = np.einsum("ij,ij->j", columns, columns)
-        order = np.argsort(norms, kind="stable")
-        is_small = np.cumsum(norms[order]) <= self.pruning**2
-        selected = np.ones(self.size, bool)
-        for s in order[is_small]:
-            if self.counts[self.owners[s]] > 1:
-                self.counts[self.owners[s]] -= 1
-                selected[s] = False
-        survivors = np.flatnonzero(selected)
+        squared_norms = np.einsum("ij,ij->j", columns, columns)
+        ascending = np.argsort(squared_norms, kind="stable")
+        sums = np.cumsum(squared_norms[ascending])
+        is_small = sums <= self.pruning**2
+        survives = np.ones(self.size, bool)
+        for s in ascending[is_small]:
+            owner = self.owners[s]
+            if self.counts[owner] > 1:
+                self.counts[owner] -= 1
+                survives[s] = False
+        survivors = np.flatnonzero(survives)
+        size = len(survivors)
         for array in (self.columns, self.owners, self.names):
-            array[..., : len(survivors)] = array[..., survivors]
-        self.columns[:, len(survivors) : self.size] = 0.0
-        self.size = len(survivors)
+            array[..., :size] = array[..., survivors]
+        self.columns[:, size : self.size] = 0.0
+        self.size = size

@@ -37,9 +37,11 @@ def kernel_row(
     """Write the kernel of `point` with the first `m` dictionary rows to `out`."""
     # Scardapane et al., eq. (12): exp(-gamma d^2).
     if len(gram) > 0:
-        row = gram[int(point[0])]
+        number = int(point[0])
+        row = gram[number]
         for s in range(m):
-            out[s] = row[int(dictionary[0, s])]
+            other = int(dictionary[0, s])
+            out[s] = row[other]
         return
     out[:m] = 0.0
     for f in range(len(dictionary)):
@@ -49,7 +51,8 @@ def kernel_row(
             difference = x - column[s]
             out[s] += difference * difference
     for s in range(m):
-        out[s] = math.exp(-gamma * out[s])
+        exponent = -gamma * out[s]
+        out[s] = math.exp(exponent)
 
 
 def self_kernel(number: float, gram: Array) -> float:
@@ -177,14 +180,18 @@ def worst_residual(j: int, m: int, arrays: InverseArrays, vectors: InverseVector
     `k` is row j of K + I/C. The residual of the inverse is Q k - e_j; that of the weights is
     relative to the largest target.
     """
+    # Q k - e_j.
     z = vectors.z
     z[j] -= 1.0
     worst = np.abs(z[:m]).max()
     for o in range(len(arrays.weights)):
-        largest = np.abs(arrays.targets[o, :m]).max()
+        # t_j - k'a, over the largest target.
+        targets = arrays.targets[o, :m]
+        largest = np.abs(targets).max()
         if largest > 0.0:
-            residual = arrays.targets[o, j] - inner(vectors.k, arrays.weights[o], m)
-            worst = max(worst, abs(residual) / largest)
+            output = inner(vectors.k, arrays.weights[o], m)
+            residual = abs(targets[j] - output)
+            worst = max(worst, residual / largest)
     return worst
 
 
@@ -192,7 +199,8 @@ def output_errors(values: Array, m: int, weights: Array, vectors: InverseVectors
     """Write the errors of all outputs at a row with some targets."""
     # Table I, line 8: e = t - k'a.
     for o in range(len(weights)):
-        vectors.errors[o] = values[o] - inner(vectors.k, weights[o], m)
+        output = inner(vectors.k, weights[o], m)
+        vectors.errors[o] = values[o] - output
 
 
 def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseVectors) -> int:
@@ -212,10 +220,14 @@ def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseV
             weight = row[s] - z[s] * step
             costs[s] += weight * weight
     for s in range(m):
-        costs[s] = math.sqrt(costs[s]) / (arrays.inverse[s, s] + z[s] * z[s] / r)
+        z_s = z[s]
+        entry = arrays.inverse[s, s] + z_s * z_s / r
+        length = math.sqrt(costs[s])
+        costs[s] = length / entry
     weakest = int(np.argmin(costs))
     # The weight of the new row is error / r, its diagonal entry 1 / r.
-    cost_of_new = math.sqrt(inner(errors, errors, len(errors)))
+    squared_cost = inner(errors, errors, len(errors))
+    cost_of_new = math.sqrt(squared_cost)
     return m if cost_of_new < costs[weakest] else weakest
 
 
@@ -229,26 +241,31 @@ def leave_dictionary(
     # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot. Adding a row and
     # then removing row `slot` equals the reverse order, in which nothing cancels.
     z = vectors.z
-    column = vectors.column
+    q = vectors.column
+    v = vectors.update.v
     inverse = arrays.inverse
     pivot = inverse[slot, slot]
     root = math.sqrt(pivot)
+    # The lower triangle has the column q in two parts.
+    q[:slot] = inverse[slot, :slot]
+    q[slot:m] = inverse[slot:m, slot]
+    # r and z of the new row.
     shift = z[slot] / pivot
-    column[:slot] = inverse[slot, :slot]
-    column[slot:m] = inverse[slot:m, slot]
     r += z[slot] * shift
     for s in range(m):
-        z[s] -= column[s] * shift
-        vectors.update.v[s] = column[s] / root
+        z[s] -= q[s] * shift
+        v[s] = q[s] / root
+    # Its errors, and the weights.
     for o in range(len(arrays.weights)):
         row = arrays.weights[o]
-        vectors.errors[o] += shift * row[slot]
-        share = row[slot] / pivot
+        weight = row[slot]
+        vectors.errors[o] += shift * weight
+        share = weight / pivot
         for s in range(m):
-            row[s] -= column[s] * share
+            row[s] -= q[s] * share
     inverse[slot, :slot] = 0.0
     inverse[slot:m, slot] = 0.0
-    vectors.update.v[slot] = 0.0
+    v[slot] = 0.0
     return r
 
 
@@ -264,9 +281,11 @@ def join_dictionary(
         u[s] = z[s] / root
     u[slot] = -1.0 / root
     # Table I, line 9: a becomes [a - z e / r; e / r].
-    for o in range(len(arrays.weights)):
+    n_outputs = len(arrays.weights)
+    for o in range(n_outputs):
         row = arrays.weights[o]
-        step = vectors.errors[o] / r
+        error = vectors.errors[o]
+        step = error / r
         for s in range(m):
             row[s] -= z[s] * step
         row[slot] = step
@@ -424,7 +443,9 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
     scale = max(1.0, 1.0 + inner(a, h, m))
     for o in range(len(fitted)):
         row = fitted[o]
-        step = (values[o] - inner(a, row, m)) / scale
+        output = inner(a, row, m)
+        error = values[o] - output
+        step = error / scale
         for s in range(m):
             row[s] += h[s] * step
     return scale
@@ -434,8 +455,9 @@ def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> 
     """Append a row to the factor of K and to P; `w` is L^-1 k for this row."""
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor
-    factor[m, :m] = w[:m]
-    factor[:m, m] = w[:m]
+    row = w[:m]
+    factor[m, :m] = row
+    factor[:m, m] = row
     factor[m, m] = math.sqrt(distance)
     arrays.covariance[m, m] = 1.0
 
@@ -480,13 +502,16 @@ def absorb_ald(
         distance = itself - inner(w, w, m)  # eq. (11) of Scardapane et al.
         is_near = distance <= settings.threshold
         is_round_off = distance <= LEAST_DISTANCE * itself
-        if is_near or is_round_off or m >= settings.max_atoms:
+        is_full = m >= settings.max_atoms
+        if is_near or is_round_off or is_full:
             if is_near:
                 bracket[0] = max(bracket[0], distance)
+            # a = K^-1 k and h = P a.
             a[:m] = w[:m]
             solve_upper(arrays.factor, m, a)
             update_and_multiply(arrays.covariance, m, True, update, x=a, y=h)
-            root = math.sqrt(update_fit(samples.values[t], m, a, h, arrays.fitted))
+            scale = update_fit(samples.values[t], m, a, h, arrays.fitted)
+            root = math.sqrt(scale)
             for s in range(m):
                 update.v[s] = h[s] / root
         elif m == capacity:

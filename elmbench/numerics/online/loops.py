@@ -68,32 +68,42 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
     `factor` is L + L' with its diagonal once, so that this and `solve_upper` run along rows.
     """
     for j in range(0, m - 1, 2):
+        k = j + 1
         row = factor[j]
-        following = factor[j + 1]
+        following = factor[k]
+        # The next two entries of the solution.
         w_0 = w[j] / row[j]
-        w_1 = (w[j + 1] - row[j + 1] * w_0) / following[j + 1]
+        remainder = w[k] - row[k] * w_0
+        w_1 = remainder / following[k]
         w[j] = w_0
-        w[j + 1] = w_1
-        # Slices, because numba vectorises loops from 0.
-        below = row[j + 2 : m]
-        next_below = following[j + 2 : m]
-        rest = w[j + 2 : m]
+        w[k] = w_1
+        # Their share of the later equations; slices, because numba vectorises loops from 0.
+        start = k + 1
+        below = row[start:m]
+        next_below = following[start:m]
+        rest = w[start:m]
         for s in range(len(rest)):
-            rest[s] = (rest[s] - below[s] * w_0) - next_below[s] * w_1
+            remainder = rest[s] - below[s] * w_0
+            rest[s] = remainder - next_below[s] * w_1
     if m % 2 == 1:
-        w[m - 1] /= factor[m - 1, m - 1]
+        last = m - 1
+        w[last] /= factor[last, last]
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
     """Replace a by the solution of L' a = a, two columns at a time."""
     for j in range(m - 1, 0, -2):
+        k = j - 1
         row = factor[j]
-        above = factor[j - 1]
+        above = factor[k]
+        # The next two entries of the solution, and their share of the other equations.
         a_0 = a[j] / row[j]
-        a_1 = (a[j - 1] - row[j - 1] * a_0) / above[j - 1]
+        remainder = a[k] - row[k] * a_0
+        a_1 = remainder / above[k]
         a[j] = a_0
-        a[j - 1] = a_1
-        for s in range(j - 1):
-            a[s] = (a[s] - row[s] * a_0) - above[s] * a_1
+        a[k] = a_1
+        for s in range(k):
+            remainder = a[s] - row[s] * a_0
+            a[s] = remainder - above[s] * a_1
     if m % 2 == 1:
         a[0] /= factor[0, 0]

@@ -103,24 +103,33 @@ class _OnlineState:
 
     def _absorb_numbers(self, kernel: Kernel, X: Rows, T: Array) -> None:
         """Learn rows by their numbers in the kernel matrix of the dictionary and of these rows."""
-        if self.stored is None:
-            rows = kernel.select_rows(X)
-        elif sp.issparse(self.stored):
-            rows = sp.vstack([self.stored, X], format="csr")
-        else:
-            rows = np.vstack([self.stored, X.toarray() if sp.issparse(X) else X])
+        rows = self._append_to_stored(kernel, X)
         gram = kernel.matrix(X if kernel.is_precomputed else rows)
-        # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
-        if not kernel.is_definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
-            raise ValueError(INDEFINITE)
+        if not kernel.is_definite:
+            # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
+            largest = np.abs(gram).max()
+            allowed = (1 + EPS**0.5) * gram.diagonal().max()
+            if largest > allowed:
+                raise ValueError(INDEFINITE)
         self.gram = loop_array(gram)
-        further = np.arange(rows.shape[0] - len(T), rows.shape[0], dtype=np.float64)
+        n_rows = rows.shape[0]
+        further = np.arange(n_rows - len(T), n_rows, dtype=np.float64)
         self._absorb(further[:, np.newaxis], loop_array(T))
+        # The rows of the dictionary get new numbers.
         numbers = self.dictionary[0, : self.size]
         indices = numbers.astype(np.intp)
         self.stored = rows[indices]
         self.gram = gram[np.ix_(indices, indices)]
         numbers[:] = np.arange(self.size)
+
+    def _append_to_stored(self, kernel: Kernel, X: Rows) -> Any:
+        """Return the stored rows followed by X, or the stored form of X if it comes first."""
+        if self.stored is None:
+            return kernel.select_rows(X)
+        if sp.issparse(self.stored):
+            return sp.vstack([self.stored, X], format="csr")
+        dense = X.toarray() if sp.issparse(X) else X
+        return np.vstack([self.stored, dense])
 
     @property
     def rows(self) -> Any:
@@ -212,9 +221,11 @@ class InverseState(_OnlineState):
         are computed from scratch, but the state is unchanged, so that reading it does not affect
         further learning.
         """
-        return (
-            self._from_scratch()[1] if self._is_doubtful else self.weights[:, : self.size].T.copy()
-        )
+        if self._is_doubtful:
+            _, weights = self._from_scratch()
+            return weights
+        weights = self.weights[:, : self.size]
+        return weights.T.copy()
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
@@ -248,7 +259,10 @@ class InverseState(_OnlineState):
             numbers = rows[0].astype(np.intp)
             regularised = self.gram[np.ix_(numbers, numbers)]
         else:
-            regularised = rbf_from_distances(cdist(rows.T, rows.T, "sqeuclidean"), self.gamma)
+            points = rows.T
+            distances = cdist(points, points, "sqeuclidean")
+            regularised = rbf_from_distances(distances, self.gamma)
+        # K + ridge I.
         diagonal = np.einsum("ii->i", regularised)
         largest = diagonal.max(initial=0.0)
         diagonal += self.ridge
@@ -260,7 +274,8 @@ class InverseState(_OnlineState):
             diagonal += jitter
             jitter *= 10.0
             factor, info = lapack.dpotrf(regularised, lower=1)
-        weights, _ = lapack.dpotrs(factor, self.targets[:, : self.size].T, lower=1)
+        targets = self.targets[:, : self.size]
+        weights, _ = lapack.dpotrs(factor, targets.T, lower=1)
         inverse, _ = lapack.dpotri(factor, lower=1)
         mirror(inverse)
         return inverse, weights
@@ -318,7 +333,8 @@ class DependencyState(_OnlineState):
         """Return the weights K^-1 c, of shape (size, n_outputs)."""
         if self.size == 0:
             return np.zeros((0, self.n_outputs))
-        weights, _ = lapack.dpotrs(self._lower(), self.fitted[:, : self.size].T, lower=1)
+        fitted = self.fitted[:, : self.size]
+        weights, _ = lapack.dpotrs(self._lower(), fitted.T, lower=1)
         return weights
 
     def inverse_matrix(self) -> Array:
