@@ -39,10 +39,12 @@ def content_of_fields(value: Any) -> dict[str, Any]:
     for field in fields(value):
         tag = field.metadata.get("content")
         part = getattr(value, field.name)
+        is_left_out = tag == "omitted" or (tag == "optional" and part == field.default)
         if tag == "flat":
             values |= content_of(part)
-        elif tag != "omitted" and not (tag == "optional" and part == field.default):
-            values[field.metadata.get("name", field.name)] = content_of(part)
+        elif not is_left_out:
+            name = field.metadata.get("name", field.name)
+            values[name] = content_of(part)
     return values
 
 
@@ -66,11 +68,14 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
         elif tag == "flat":
             values[field.name] = read_content(kind, content, **omitted)
         elif name in content or field.default is MISSING:
-            part = content[name]
-            values[field.name] = (
-                part if kind is None or part is None else read_content(kind, part, **omitted)
-            )
+            values[field.name] = _read_part(kind, content[name], omitted)
     return cls(**values)
+
+
+def _read_part(kind: Any, part: Any, omitted: dict[str, Any]) -> Any:
+    """Return the value of a field; plain values and None are their own content."""
+    is_plain = kind is None or part is None
+    return part if is_plain else read_content(kind, part, **omitted)
 
 
 @cache

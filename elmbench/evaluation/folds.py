@@ -98,6 +98,11 @@ class OuterFold:
     train_rows: int | None = field(default=None, metadata=OPTIONAL)
 
     @property
+    def seed_key(self) -> tuple[str, int, int]:
+        """The data set, the run and the fold, which the seeds of random draws depend on."""
+        return self.dataset.name, self.run, self.fold
+
+    @property
     def n_train(self) -> int:
         """The number of training rows to learn, according to the spec."""
         n_part = self._n_training_part
@@ -113,10 +118,11 @@ class OuterFold:
         """The number of rows of the training part, according to the spec."""
         n = self.dataset.n_rows
         outer = self.protocol.outer
-        if outer.kind == "official":
-            official = self.dataset.spec.shape.split if self.dataset.spec else None
-            return official[0] if official else n
-        return n_training_rows(outer, n)
+        if outer.kind != "official":
+            return n_training_rows(outer, n)
+        spec = self.dataset.spec
+        sizes = spec.shape.split if spec else None
+        return sizes[0] if sizes else n
 
 
 @dataclass(frozen=True)
@@ -279,7 +285,8 @@ def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
     rows are learnt; cached because several models learn them.
     """
     train, test = fold_rows(outer_fold, data_dir)
-    data = _take_rows(load_rows(outer_fold.dataset, data_dir), np.concatenate([train, test]))
+    data = load_rows(outer_fold.dataset, data_dir)
+    data = _take_rows(data, np.concatenate([train, test]))
     learnt = np.arange(len(train))
     scale = outer_fold.protocol.scale
     return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
@@ -299,35 +306,45 @@ def fold_of(
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
-        scaler = preprocessing.scaler_of(scale).fit(
-            y[train if scale.fit_on == "train" else slice(None), np.newaxis]
-        )
+        learnt = train if scale.fit_on == "train" else slice(None)
+        scaler = preprocessing.scaler_of(scale).fit(y[learnt, np.newaxis])
         y = scaler.transform(y[:, np.newaxis])[:, 0]
     by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
         name: values[train] for name, values in by_row.items() if values is not None
     }
     if data.is_raw:
-        columns |= {"raw": preprocessing.take_rows(data.X, train), "columns": data.columns}
-    fold = FoldData(prepare, y[train], y[test], labels_of(data), **columns)
+        columns["raw"] = preprocessing.take_rows(data.X, train)
+        columns["columns"] = data.columns
+    fold = FoldData(
+        prepare=prepare,
+        y_train=y[train],
+        y_test=y[test],
+        labels=labels_of(data),
+        **columns,
+    )
     if scale is None or scale.metrics == "scaled":
         return fold
-    return replace(
-        fold, in_units=lambda values: scaler.inverse_transform(values[:, np.newaxis])[:, 0]
-    )
+
+    def in_units(values: NDArray[Any]) -> NDArray[Any]:
+        unscaled: NDArray[Any] = scaler.inverse_transform(values[:, np.newaxis])
+        return unscaled[:, 0]
+
+    return replace(fold, in_units=in_units)
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order of learning, and the test rows."""
-    train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[
-        outer_fold.fold
-    ]
-    key = outer_fold.dataset.name, outer_fold.run, outer_fold.fold
-    train = order_rows(train, outer_fold.protocol.order, *key)
+    dataset = outer_fold.dataset
+    protocol = outer_fold.protocol
+    parts = _parts(dataset, data_dir, protocol.outer, outer_fold.run)
+    train, test = parts[outer_fold.fold]
+    train = order_rows(train, protocol.order, *outer_fold.seed_key)
     if outer_fold.train_rows is None:
         return train, test
-    y = load_rows(outer_fold.dataset, data_dir).y[train]
-    is_classification = outer_fold.task == "classification"
+    y = load_rows(dataset, data_dir).y[train]
     n_learnt = min(outer_fold.train_rows, len(train))
-    learnt = stratified_rows(y, n_learnt, is_classification, "learnt", *key)
+    is_classification = outer_fold.task == "classification"
+    key = ("learnt", *outer_fold.seed_key)
+    learnt = stratified_rows(y, n_learnt, is_classification, *key)
     return train[learnt], test

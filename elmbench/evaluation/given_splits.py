@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,14 +61,16 @@ def _check_numbers(splits: Mapping[tuple[int, int], GivenSplit], split: Split, r
     """Raise ElmbenchError unless a file has the folds of a split, and so many runs or more."""
     n_runs = len({run for run, _ in splits})
     n_folds = len({fold for _, fold in splits})
-    expected = {(run, fold) for run in range(n_runs) for fold in range(split.folds)}
-    if expected != set(splits) or runs > n_runs:
-        raise ElmbenchError(
-            f"{split.file} has {amount(n_runs, 'run')} of {amount(n_folds, 'fold')}, or lacks a "
-            f"fold of a run; {amount(runs, 'run')} of {amount(split.folds, 'fold')} are needed",
-            expected="runs and folds numbered from 0, the same folds in each run",
-            next_step=f"correct protocol.outer, such as runs: {n_runs}, folds: {n_folds}",
-        )
+    expected = set(product(range(n_runs), range(split.folds)))
+    if expected == set(splits) and n_runs >= runs:
+        return
+    actual = f"{amount(n_runs, 'run')} of {amount(n_folds, 'fold')}"
+    needed = f"{amount(runs, 'run')} of {amount(split.folds, 'fold')}"
+    raise ElmbenchError(
+        f"{split.file} has {actual}, or lacks a fold of a run; {needed} are needed",
+        expected="runs and folds numbered from 0, the same folds in each run",
+        next_step=f"correct protocol.outer, such as runs: {n_runs}, folds: {n_folds}",
+    )
 
 
 @lru_cache(maxsize=16)
@@ -98,9 +101,13 @@ def _add_line(
     if part not in _PARTS:
         raise invalid(f"{location}: the part is {part!r}", "train or test")
     run, fold = _numbers([line["run"], line["fold"]], location)
+    texts = (line["row"] or "").split()
+    rows = _numbers(texts, location)
     split = splits.setdefault((run, fold), GivenSplit([], []))
-    rows = _numbers((line["row"] or "").split(), location)
-    (split.train if part == "train" else split.test).extend(rows)
+    if part == "train":
+        split.train.extend(rows)
+    else:
+        split.test.extend(rows)
 
 
 def _numbers(texts: Iterable[str | None], location: str) -> list[int]:
@@ -128,21 +135,23 @@ def given_parts(
     parts = []
     for fold in range(split.folds):
         given = splits[run, fold]
+        location = f"run {run}, fold {fold}"
         for row in (*given.train, *given.test):
             if row not in position_of:
                 raise ElmbenchError(
-                    f"{split.file}: row {row} of run {run}, fold {fold} is not a row of the data",
+                    f"{split.file}: row {row} of {location} is not a row of the data",
                     expected=f"rows from 0 to {int(positions.max())}",
                     next_step="correct the file of splits",
                 )
         test = np.array([position_of[row] for row in given.test], dtype=np.intp)
         train = np.array([position_of[row] for row in given.train], dtype=np.intp)
         if not len(train):
+            # All rows that are not tested are learnt.
             train = np.setdiff1d(np.arange(n_rows), test)
         if not len(test) or not len(train):
+            sizes = f"{amount(len(train), 'training row')} and {amount(len(test), 'test row')}"
             raise ElmbenchError(
-                f"{split.file}: run {run}, fold {fold} has {amount(len(train), 'training row')} "
-                f"and {amount(len(test), 'test row')}",
+                f"{split.file}: {location} has {sizes}",
                 expected="rows in both parts",
                 next_step="correct the file of splits",
             )

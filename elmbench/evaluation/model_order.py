@@ -81,13 +81,15 @@ class ModelOrder:
             return ""
         by_advantage: dict[str, list[str]] = {}
         for rival in rivals:
-            by_advantage.setdefault(self._advantage(best, rival), []).append(rival)
-        advantages = list(by_advantage)
-        if len(by_advantage) > 1:
-            advantages = [
+            advantage = self._advantage(best, rival)
+            by_advantage.setdefault(advantage, []).append(rival)
+        if len(by_advantage) == 1:
+            (advantages,) = by_advantage
+        else:
+            advantages = "; ".join(
                 f"{advantage} than {', '.join(group)}" for advantage, group in by_advantage.items()
-            ]
-        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {'; '.join(advantages)}"
+            )
+        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {advantages}"
 
     def _advantage(self, model: str, rival: str) -> str:
         """Return the first criterion by which a model is before another one, in words."""
@@ -106,10 +108,13 @@ def _loss(criterion: str, mean: float) -> float:
 
 def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
     """Return the order of the ranked models of a data set."""
-    lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
-    means: dict[str, dict[str, float]] = {}
+    is_of_dataset = summary["dataset"] == dataset
+    lines = summary[is_of_dataset].dropna(subset=["mean"])
+    means = {}
     for model, group in lines.groupby("model", sort=False):
-        means[str(model)] = dict(zip(group["metric"], group["mean"].astype(float), strict=True))
+        values = group["mean"].astype(float)
+        by_metric = zip(group["metric"], values, strict=True)
+        means[str(model)] = dict(by_metric)
     return order_of_means(means, dataset, resolved)
 
 

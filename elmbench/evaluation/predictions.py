@@ -123,12 +123,19 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
         return None
     if len(classes) < len(labels):
         absent = 0.0 if are_probabilities else outputs.min() - 1
-        trained = outputs
-        outputs = np.full((len(trained), len(labels)), absent)
-        outputs[:, np.searchsorted(labels, classes)] = trained
+        outputs = _with_absent_classes(outputs, classes, labels, absent)
     if is_binary and not are_probabilities:
         return outputs[:, 1] - outputs[:, 0]
     return outputs
+
+
+def _with_absent_classes(
+    outputs: Array, classes: NDArray[Any], labels: list[int], absent: float
+) -> Array:
+    """Return the outputs for all labels, `absent` for those that are not among the classes."""
+    complete = np.full((len(outputs), len(labels)), absent)
+    complete[:, np.searchsorted(labels, classes)] = outputs
+    return complete
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
@@ -179,7 +186,10 @@ class FoldScores:
         self._y = y
         self._labels = labels
         self.true = y if labels is None else positions_of_labels(y, labels)
-        self._block = max(1, _BLOCK // max(len(y), len(labels or ()) ** 2))
+        # Each candidate takes its predictions and, for classes, its confusion matrix.
+        n_counts = len(labels or ()) ** 2
+        size_of_candidate = max(len(y), n_counts)
+        self._block = max(1, _BLOCK // size_of_candidate)
         self._candidates: list[int] = []
         self._outputs: list[NDArray[Any]] = []
 

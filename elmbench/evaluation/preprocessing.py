@@ -5,7 +5,6 @@ fold or, for a model that is saved, to all rows.
 from __future__ import annotations
 
 import warnings
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -75,7 +74,8 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
     if columns is not None:
         read = FunctionTransformer(as_read, kw_args=columns._asdict())
         steps = [("values", read), *steps]
-    return Pipeline([*steps, ("model", model)])
+    steps = [*steps, ("model", model)]
+    return Pipeline(steps)
 
 
 def encoder(columns: Columns) -> ColumnTransformer:
@@ -213,7 +213,8 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
     """
     names = [*columns.numbers]
     for name in (*columns.dates, *columns.words, *columns.text):
-        inputs = encoder(columns.only([name])).fit_transform(X[[name]])
-        n_inputs = inputs.shape[1]
-        names.extend(repeat(name, n_inputs))
-    return np.array([X.columns.get_loc(name) for name in names], dtype=np.intp)
+        encode = encoder(columns.only([name]))
+        n_inputs = encode.fit_transform(X[[name]]).shape[1]
+        names.extend([name] * n_inputs)
+    positions = [X.columns.get_loc(name) for name in names]
+    return np.array(positions, dtype=np.intp)

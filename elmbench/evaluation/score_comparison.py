@@ -56,15 +56,17 @@ def p_values(
 
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
-    best = best or without_round_off(scores.mean().sort_index()).idxmax()
+    if not best:
+        means = without_round_off(scores.mean().sort_index())
+        best = means.idxmax()
     rivals = scores.columns.drop([best])
     two_sided = []
     for rival in rivals:
         differences = scores[best] - scores[rival]
         test = corrected_t_test(differences, test_share, Region(low=0.0), n=n)
         two_sided.append(2 * test.confirming)
-    p: dict[Any, float] = dict(zip(rivals, holm(two_sided), strict=True))
-    p[best] = 1.0
+    p: dict[Any, float] = {best: 1.0}
+    p.update(zip(rivals, holm(two_sided), strict=True))
     return pd.Series({str(name): p[name] for name in scores}, dtype=float)
 
 
@@ -108,10 +110,16 @@ def smallest_differences(
     if not models or test_share is None:
         return []
     n = len(scores)
-    quantile = t_quantile(n - 1, 1 - LEVEL / (2 * len(models)))
-    deviations = [float((scores[best] - scores[model]).std(ddof=1)) for model in models]
-    errors = [deviation * math.sqrt(1 / n + test_share) for deviation in deviations]
-    return sorted(quantile * error for error in errors if error > ROUND_OFF)
+    level = LEVEL / len(models)
+    quantile = t_quantile(n - 1, 1 - level / 2)
+    errors = []
+    for model in models:
+        differences = scores[best] - scores[model]
+        deviation = float(differences.std(ddof=1))
+        error = deviation * math.sqrt(1 / n + test_share)
+        if error > ROUND_OFF:
+            errors.append(error)
+    return sorted(quantile * error for error in errors)
 
 
 def share_of_test_rows(

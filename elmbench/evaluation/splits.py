@@ -76,19 +76,21 @@ def ordered_folds(
     """
     n = len(times)
     changes = np.flatnonzero(np.diff(times)) + 1
-    if len(changes) < folds:
+    n_changes = len(changes)
+    if n_changes < folds:
         raise ElmbenchError(
-            f"the rows have {amount(len(changes) + 1, 'different time')}, too few for "
-            f"{folds} folds",
+            f"the rows have {amount(n_changes + 1, 'different time')}, too few for {folds} folds",
             expected=f"at least {folds + 1}, since no fold begins within one time",
             next_step="lower the number of folds",
         )
+    test_rows = n // (folds + 1)
     starts: list[int] = []
-    least = min(first_times - 1, len(changes) - folds)
+    least = min(first_times - 1, n_changes - folds)
     for later in range(folds, 0, -1):
-        start = n - later * (n // (folds + 1))
+        start = n - later * test_rows
         nearest = int(np.abs(changes - start).argmin())
-        position = min(max(nearest, least), len(changes) - later)
+        # Each later fold needs a change of its own.
+        position = min(max(nearest, least), n_changes - later)
         starts.append(int(changes[position]))
         least = position + 1
     rows = np.arange(n)

@@ -216,7 +216,8 @@ class StoredPredictions:
         is_binary = self.n_classes == 2
         n_columns = 1 if is_binary else self.n_classes or 1
         n_values = len(self.true) * n_columns
-        values = _unpack(self.content[name], _SCORES, n_values).astype(np.float64)
+        stored = _unpack(self.content[name], _SCORES, n_values)
+        values = stored.astype(np.float64)
         return values if is_binary else values.reshape(-1, n_columns)
 
     def value(self, metric: Metric) -> float | None:
@@ -241,21 +242,24 @@ def metric_columns(
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     of_counts = [metric for metric in metrics if metric.takes == "counts"]
-    others = [metric for metric in metrics if metric.takes != "counts"]
-    counted_rows: dict[int, list[int]] = {}
-    counts: dict[int, list[Array]] = {}
+    counts_by_classes: dict[int, dict[int, Array]] = {}
     for row, cell in enumerate(stored):
-        for metric in of_counts:
-            columns[metric.name].append(None)
-        for metric in others:
-            columns[metric.name].append(None if cell is None else cell.value(metric))
+        for metric in metrics:
+            columns[metric.name].append(_value_alone(cell, metric))
         if of_counts and cell is not None and cell.n_classes:
-            counted_rows.setdefault(cell.n_classes, []).append(row)
-            counts.setdefault(cell.n_classes, []).append(cell.counts)
-    for n_classes, rows in counted_rows.items():
-        stacked = np.array(counts[n_classes])
+            counts = counts_by_classes.setdefault(cell.n_classes, {})
+            counts[row] = cell.counts
+    for counts in counts_by_classes.values():
+        stacked = np.array(list(counts.values()))
         for metric in of_counts:
             values = metric.function(stacked).tolist()
-            for row, value in zip(rows, values, strict=True):
+            for row, value in zip(counts, values, strict=True):
                 columns[metric.name][row] = value
     return columns
+
+
+def _value_alone(cell: StoredPredictions | None, metric: Metric) -> float | None:
+    """Return a metric of one cell; None if it takes counts, which are evaluated all at once."""
+    if cell is None or metric.takes == "counts":
+        return None
+    return cell.value(metric)

@@ -146,11 +146,11 @@ def _measured_values(result: dict[str, Any], columns: Iterable[str]) -> dict[str
     """Return the measured values of a result that have columns of their own and are not computed
     from its predictions.
     """
-    measured = result.get("measured", {})
-    names = measured.keys() & {*columns} - {*NO_METRICS}
+    wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
-        names -= {*REGISTRY}
-    return {name: measured[name] for name in names}
+        wanted -= set(REGISTRY)
+    measured = result.get("measured", {})
+    return {name: value for name, value in measured.items() if name in wanted}
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:
@@ -179,7 +179,8 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
     fit_limit, *search_limits = (part["result"].get("limit") for part in records)
     if fit_limit is not None:
         return {fit_column: fit_limit}
-    return {search_column: next(filter(None, search_limits), None)}
+    search_limit = next(filter(None, search_limits), None)
+    return {search_column: search_limit}
 
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
@@ -324,26 +325,33 @@ def _damage(frame: pd.DataFrame) -> str | None:
         return f"it lacks the columns {', '.join(missing)}"
     for name, is_wrong in _wrong_values(frame).items():
         if is_wrong.any():
-            line = int(is_wrong.to_numpy(bool).argmax())
-            return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
+            position = _first_position(is_wrong)
+            value = str(frame[name].iloc[position])
+            return f"line {position + 2}: {name} is {value!r}"
     duplicated = frame.duplicated(CELL_NAMES)
     if duplicated.any():
-        line = int(duplicated.to_numpy().argmax())
-        return f"line {line + 2}: duplicate cell"
+        return f"line {_first_position(duplicated) + 2}: duplicate cell"
     return None
+
+
+def _first_position(is_wrong: pd.Series[bool]) -> int:
+    """Return the position of the first line that is True."""
+    return int(is_wrong.to_numpy(bool).argmax())
 
 
 def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
     """Return, for each column that can be wrong, True on the lines where it is."""
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
-    wrong = {
-        str(name): numbers[name].notna() & pd.to_numeric(numbers[name], errors="coerce").isna()
-        for name in numbers.select_dtypes(exclude="number")
-    }
+    wrong = {}
+    for name in numbers.select_dtypes(exclude="number"):
+        values = numbers[name]
+        converted = pd.to_numeric(values, errors="coerce")
+        wrong[str(name)] = values.notna() & converted.isna()
     wrong["status"] = ~frame["status"].isin(_STATUSES)
     wrong["select"] = ~frame["select"].isin(SELECTIONS)
     for name in ("run", "fold"):
-        wrong[name] = frame[name].isna() | (frame[name] < 0)
+        values = frame[name]
+        wrong[name] = values.isna() | (values < 0)
     for name in ("dataset", "model"):
         wrong[name] = frame[name] == ""
     wrong["params"] = ~frame["params"].map(_is_mapping)
@@ -378,11 +386,7 @@ def provenance(
     remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     if remarks:
         origin["remarks"] = remarks
-    origin["models"] = {
-        cell.model: f"{unit['model']}, version {unit['version']}"
-        for cell, unit in zip(cells, units, strict=True)
-        if "model" in unit
-    }
+    origin["models"] = _described_models(cells, units)
     origin["environments"] = [
         {"cells": n, **store.environment(name)} for name, n in environments.items()
     ]
@@ -411,8 +415,18 @@ def _identities(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[
     identities: defaultdict[str, set[str]] = defaultdict(set)
     for cell, unit in zip(cells, units, strict=True):
         if "dataset" in unit:
-            identities[cell.dataset].add(unit["dataset"]["identity"])
+            checksum = unit["dataset"]["identity"]
+            identities[cell.dataset].add(checksum)
     return {name: sorted(checksums) for name, checksums in identities.items()}
+
+
+def _described_models(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Return the name and the version of the model of each column."""
+    models = {}
+    for cell, unit in zip(cells, units, strict=True):
+        if "model" in unit:
+            models[cell.model] = f"{unit['model']}, version {unit['version']}"
+    return models
 
 
 def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:

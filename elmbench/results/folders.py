@@ -90,15 +90,15 @@ class ResultsDirs:
 
         `tables`: the profiles of each table whose results are shown, by its id.
         """
-        n_user = sum(
-            any(has_results(self.user, profile, experiment) for profile in profiles)
-            for experiment, profiles in tables.items()
-        )
-        total = len(tables)
+        n_user = 0
+        for experiment, profiles in tables.items():
+            if any(has_results(self.user, profile, experiment) for profile in profiles):
+                n_user += 1
+        n_committed = len(tables) - n_user
         completed = ", completed by committed ones" if n_user else ""
         of_user = f"{n_user} with your results ({self.user}){completed}"
-        committed = f"{total - n_user} committed ({self.committed})"
-        return f"{amount(total, 'table')}: {of_user}, {committed}"
+        of_committed = f"{n_committed} committed ({self.committed})"
+        return f"{amount(len(tables), 'table')}: {of_user}, {of_committed}"
 
 
 def check_not_results(outputs: Iterable[tuple[str, Path]], results_dirs: ResultsDirs) -> None:
@@ -121,8 +121,10 @@ def _is_of_results(path: Path, results_dir: Path) -> bool:
     if not path.is_relative_to(results_dir):
         return False
     parts = path.relative_to(results_dir).parts
+    is_in_store = parts[:1] == (".store",)
     # A table has the folder <profile>/<paper>/<table>.
-    return parts[:1] == (".store",) or (len(parts) == 4 and parts[3] in TABLE_FILES)
+    is_of_table = len(parts) == 4 and parts[3] in TABLE_FILES
+    return is_in_store or is_of_table
 
 
 def committed_results() -> Path | None:

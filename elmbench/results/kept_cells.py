@@ -43,8 +43,10 @@ class KeptCells:
         """Return the cells of the store with these; cells without data give way to kept ones."""
         if not len(self.cells):
             return cells
-        is_kept = [entry in _entries(self.cells) for entry in _entry_of_each(cells)]
-        is_new = (cells["status"] != "unavailable") | ~pd.Series(is_kept, index=cells.index)
+        kept_entries = _entries(self.cells)
+        is_kept = [entry in kept_entries for entry in _entry_of_each(cells)]
+        has_data = cells["status"] != "unavailable"
+        is_new = has_data | ~pd.Series(is_kept, index=cells.index)
         frames = [frame for frame in (cells[is_new], self.cells) if len(frame)]
         return pd.concat(frames, ignore_index=True)
 
@@ -65,12 +67,10 @@ def find_kept_cells(
         # Nothing can be kept of a missing or damaged file.
         return KeptCells(cells.iloc[:0])
     records = _records(read_json(folder / ENVIRONMENT))
-    if RECORD in earlier:
-        numbers = earlier[RECORD].fillna(0).astype(int).clip(0, len(records) - 1)
-    else:
-        numbers = pd.Series(0, index=earlier.index)
+    numbers = _record_numbers(earlier, len(records))
     candidates = _not_replaced(earlier, cells, store, resolved)
-    new_entries = _entries(cells[cells["status"] != "unavailable"])
+    has_data = cells["status"] != "unavailable"
+    new_entries = _entries(cells[has_data])
     is_same = [
         entry not in new_entries or _is_same_work(records[number], origin, entry)
         for entry, number in zip(_entry_of_each(earlier), numbers, strict=True)
@@ -78,12 +78,22 @@ def find_kept_cells(
     is_kept = candidates & pd.Series(is_same, index=earlier.index)
     used = sorted(set(numbers[is_kept]))
     positions = {number: i for i, number in enumerate(used, start=1)}
-    kept = earlier[is_kept].assign(**{RECORD: numbers[is_kept].map(positions).astype("Int64")})
+    new_numbers = numbers[is_kept].map(positions).astype("Int64")
+    kept = earlier[is_kept].assign(**{RECORD: new_numbers})
     counts = kept[RECORD].value_counts()
-    described = tuple(
-        {"cells": int(counts[positions[number]])} | records[number] for number in used
-    )
-    return KeptCells(kept, described, n_dropped=int((candidates & ~is_kept).sum()))
+    described = []
+    for number in used:
+        n_cells = int(counts[positions[number]])
+        described.append({"cells": n_cells} | records[number])
+    is_dropped = candidates & ~is_kept
+    return KeptCells(kept, tuple(described), n_dropped=int(is_dropped.sum()))
+
+
+def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
+    """Return the position of the record of each cell among all records of its table."""
+    if RECORD not in cells:
+        return pd.Series(0, index=cells.index)
+    return cells[RECORD].fillna(0).astype(int).clip(0, n_records - 1)
 
 
 def outdated_models(
@@ -95,15 +105,17 @@ def outdated_models(
     if RECORD not in cells:
         return {}
     outdated = {}
-    kept = cells[cells[RECORD].notna()].drop_duplicates(["dataset", "model", RECORD])
     records = _kept_records(environment)
-    for dataset, column, number in kept[["dataset", "model", RECORD]].itertuples(index=False):
+    columns = ["dataset", "model", RECORD]
+    is_kept = cells[RECORD].notna()
+    kept = cells[is_kept].drop_duplicates(columns)
+    for dataset, column, number in kept[columns].itertuples(index=False):
         record = records[number - 1] if 0 < number <= len(records) else {}
-        description = _part(record, "models", column)
-        name, _, version = str(description or "").partition(", version ")
+        description = str(_part(record, "models", column) or "")
+        name, _, version = description.partition(", version ")
         entry = registry().get(name)
         if entry and version != model_version(entry, resolved.dataset(dataset).task):
-            outdated[str(column)] = str(description)
+            outdated[str(column)] = description
     return outdated
 
 
@@ -122,11 +134,13 @@ def all_commands(environment: Mapping[str, Any]) -> list[str]:
 
 def _records(environment: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the record of the cells of the last store, then those of the cells kept before."""
-    of_store = {name: value for name, value in environment.items() if name != "kept"}
+    of_store = _without("kept", environment)
     records = [of_store, *_kept_records(environment)]
-    return [
-        {name: value for name, value in record.items() if name != "cells"} for record in records
-    ]
+    return [_without("cells", record) for record in records]
+
+
+def _without(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key != name}
 
 
 def _not_replaced(
@@ -135,21 +149,27 @@ def _not_replaced(
     """Return True for each earlier cell that neither a new result nor the store's own history
     replaces.
     """
-    new = cells[cells["status"] != "unavailable"]
-    replaced = set(_positions(new)) | _stale_positions(store, resolved)
+    has_new_result = cells["status"] != "unavailable"
+    replaced = set(_positions(cells[has_new_result]))
+    replaced |= _stale_positions(store, resolved)
     is_replaced = [position in replaced for position in _positions(earlier)]
     # Data that were missing are there now, or still missing.
     has_run = earlier["status"] != "unavailable"
-    is_without_data = ~has_run & earlier["dataset"].isin(cells["dataset"])
+    is_of_new_cells = earlier["dataset"].isin(cells["dataset"])
+    is_without_data = ~has_run & is_of_new_cells
     return ~pd.Series(is_replaced, index=earlier.index) & ~is_without_data
 
 
 def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
     """Return the positions of cells that the store has had under keys that no longer count."""
     table = (resolved.profile, resolved.file.id)
-    current = {cell.key for cell in store.cells(*table)}
-    requested = (cell for cells, _ in store.requests(*table) for cell in cells)
-    return {_position(cell) for cell in requested if cell.key and cell.key not in current}
+    current_keys = {cell.key for cell in store.cells(*table)}
+    positions = set()
+    for cells, _ in store.requests(*table):
+        for cell in cells:
+            if cell.key and cell.key not in current_keys:
+                positions.add(_position(cell))
+    return positions
 
 
 def _is_same_work(

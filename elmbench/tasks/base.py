@@ -189,12 +189,16 @@ class FoldWork(Work):
     def fit_seconds(self, n_rows: int | None = None) -> float:
         """Return the rough duration of one fit, by default to all training rows."""
         n = n_rows or self.outer_fold.n_train
+        return OVERHEAD + self._fit_operations(n) / RATE
+
+    def _fit_operations(self, n: int) -> float:
+        """Return the rough number of floating-point operations of a fit to n rows."""
         d = self.data.n_features
         cost = find_model(self.model.name).cost
         if cost is None:
-            return OVERHEAD + 1e3 * n * d / RATE
+            return 1e3 * n * d
         params = merge_parameters(chosen=self.typical_candidate, fixed=self.params)
-        return OVERHEAD + cost(n, d, params) / RATE
+        return cost(n, d, params)
 
     def exceeds_memory(self, limit: int) -> bool:
         n = self.outer_fold.n_train
@@ -217,15 +221,16 @@ class FoldWork(Work):
         factory = find_model(self.model.name).factory(self.outer_fold.task)
         names = parameter_names(factory)
         if names is None:
-            return factory, merge_parameters(chosen=chosen, fixed=self.params)
-        params = merge_parameters(seed=self.seed, chosen=chosen, fixed=self.params)
-        return factory, {name: value for name, value in params.items() if name in names}
+            params = merge_parameters(chosen=chosen, fixed=self.params)
+        else:
+            params = merge_parameters(seed=self.seed, chosen=chosen, fixed=self.params)
+            params = {name: value for name, value in params.items() if name in names}
+        return factory, params
 
     @property
     def seed(self) -> dict[str, int]:
         """The seed of the model on this fold, by the name of its parameter."""
-        fold = self.data.name, self.outer_fold.run, self.outer_fold.fold
-        return {"random_state": integer_seed("model", *fold, self.model.stream)}
+        return {"random_state": integer_seed("model", *self.outer_fold.seed_key, self.model.stream)}
 
     def recorded_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a model that a result records: all but the seed of this
@@ -249,7 +254,9 @@ def check_memory(
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
-    n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
+    n_outputs = 1
+    if labels is not None and len(labels) > 2:
+        n_outputs = len(labels)
     n_bytes = factory.memory_estimate(*shape, n_outputs, **params)
     if n_bytes > limit:
         raise MemoryError(f"would need about {byte_text(n_bytes)}; the limit is {byte_text(limit)}")

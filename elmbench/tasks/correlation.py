@@ -13,6 +13,7 @@ over random hidden layers and random linear operators on each. The text leaves o
 * The components of an operator are normal: no direction is preferred.
 """
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -83,8 +84,12 @@ class Correlation(Work):
         n = self.dataset.n_rows
         d = self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]
-        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws["operators"])
-        return float(self.draws["projections"] * (OVERHEAD + operations / RATE))
+        # The nodes of the largest layer give those of all layers; each layer has its own operators.
+        of_nodes = max(sizes) * (2 * d + 50)
+        of_operators = 4 * sum(sizes) * self.draws["operators"]
+        operations = n * (of_nodes + of_operators)
+        seconds = OVERHEAD + operations / RATE
+        return float(self.draws["projections"] * seconds)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same
@@ -111,17 +116,14 @@ class Correlation(Work):
             for i, (means, variances) in enumerate(zip(*projected, strict=True)):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
-        values = {
-            Measure.at("spearman", "n_hidden", size).column: spearman(
-                *map(np.concatenate, zip(*group, strict=True))
-            )
-            for size, group in zip(sizes, pairs, strict=True)
-        }
-        undefined = [
-            f"h={size}"
-            for size, value in zip(sizes, values.values(), strict=True)
-            if np.isnan(value)
-        ]
+        values = {}
+        undefined = []
+        for size, pairs_of_size in zip(sizes, pairs, strict=True):
+            divergences, terms = map(np.concatenate, zip(*pairs_of_size, strict=True))
+            correlation = spearman(divergences, terms)
+            values[Measure.at("spearman", "n_hidden", size).column] = correlation
+            if np.isnan(correlation):
+                undefined.append(f"h={size}")
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
@@ -131,8 +133,12 @@ def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one
     side does not vary.
     """
-    has_both = ~(np.isnan(x) | np.isnan(y))
-    ranks = np.array([rankdata(x[has_both]), rankdata(y[has_both])])
-    if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:
-        return float("nan")
-    return float(np.corrcoef(ranks)[0, 1])
+    missing = np.isnan(x) | np.isnan(y)
+    x_ranks = rankdata(x[~missing])
+    y_ranks = rankdata(y[~missing])
+    if not len(x_ranks):
+        return math.nan
+    if np.ptp(x_ranks) == 0 or np.ptp(y_ranks) == 0:
+        return math.nan
+    correlations = np.corrcoef(x_ranks, y_ranks)
+    return float(correlations[0, 1])

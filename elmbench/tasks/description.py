@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from elmbench.evaluation.splits import outer_parts
 from elmbench.specs.measures import PARTS
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import Context, Result, Work
+
+if TYPE_CHECKING:
+    from elmbench.datasets.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,29 @@ class Description(Work):
         `train` and `test`; `notes` on the data.
         """
         data = load_rows(self.dataset, context.data_dir)
-        facts = {"features": int(data.X.shape[1]), "instances": int(data.X.shape[0])}
-        if data.classes is not None:
-            facts["classes"] = len(data.classes)
-            if len(data.classes) == 2:
-                facts |= {
-                    "negatives": int(np.sum(data.y == -1)),
-                    "positives": int(np.sum(data.y == 1)),
-                }
+        n_rows, n_features = data.X.shape
+        facts = {"features": int(n_features), "instances": int(n_rows)}
+        facts |= _class_facts(data)
+        facts |= self._part_sizes(data)
+        return {"measured": facts, "notes": list(data.notes)}
+
+    def _part_sizes(self, data: "Dataset") -> dict[str, int]:
+        """Return the numbers of training and test rows; empty without a split."""
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
-            facts |= zip(PARTS, map(len, outer_parts(data, split, 0)[0]), strict=True)
-        elif data.splits is not None:
-            facts |= {part: len(rows) for part, rows in data.splits.items()}
-        return {"measured": facts, "notes": list(data.notes)}
+            first, *_ = outer_parts(data, split, 0)
+            return dict(zip(PARTS, map(len, first), strict=True))
+        if data.splits is None:
+            return {}
+        return {part: len(rows) for part, rows in data.splits.items()}
+
+
+def _class_facts(data: "Dataset") -> dict[str, int]:
+    """Return the number of classes, and the rows of each if there are two; empty for regression."""
+    if data.classes is None:
+        return {}
+    facts = {"classes": len(data.classes)}
+    if len(data.classes) == 2:
+        facts["negatives"] = int(np.sum(data.y == -1))
+        facts["positives"] = int(np.sum(data.y == 1))
+    return facts

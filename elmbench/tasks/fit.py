@@ -75,12 +75,14 @@ class Fit(FoldWork):
 
     def seconds_of(self, n_train: int) -> float:
         """Return the rough duration of the fit to some training rows, and of the predictions."""
+        n_fits = 1.2 * self.number_of_fits
+        fit_seconds = n_fits * self.fit_seconds(n_train)
         prediction = find_model(self.model.name).prediction_cost
-        predict_seconds = 0.0
-        if prediction is not None:
-            n_test = self.outer_fold.n_test
-            predict_seconds = prediction(n_train, n_test, self.data.n_features) / RATE
-        return 1.2 * self.number_of_fits * self.fit_seconds(n_train) + predict_seconds
+        if prediction is None:
+            return fit_seconds
+        n_test = self.outer_fold.n_test
+        operations = prediction(n_train, n_test, self.data.n_features)
+        return fit_seconds + operations / RATE
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.

@@ -51,9 +51,11 @@ class Importance(Fit):
             sources = preprocessing.columns_of_inputs(data.raw, data.columns)
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
-            X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
-            scores = FoldScores(metric, data.in_units(y), data.labels, 1)
-            scores.add(0, data.in_units(outputs_for(metric, estimator, X, data.labels)))
+            row_of_input = rows[:, sources]
+            X = np.take_along_axis(data.X_test, row_of_input, axis=0)
+            outputs = outputs_for(metric, estimator, X, data.labels)
+            scores = FoldScores(metric, data.in_units(y), data.labels, n_candidates=1)
+            scores.add(0, data.in_units(outputs))
             scores.finish()
             return float(scores.scores[0])
 

@@ -218,12 +218,16 @@ class DatasetPlanner:
         """Return a column's model, with the random stream of the first column that it inherits
         from.
         """
-        entry = find_model(self.models[column].model)
-        first = self.models[self.with_ancestors(column)[0]].model
-        check_parameters(
-            entry, self.dataset.task, {*self.models[column].params, *self.models[column].searched}
+        model = self.models[column]
+        first, *_ = self.with_ancestors(column)
+        entry = find_model(model.model)
+        task = self.dataset.task
+        check_parameters(entry, task, {*model.params, *model.searched})
+        return ModelRef(
+            name=entry.name,
+            version=model_version(entry, task),
+            stream=self.models[first].model,
         )
-        return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:
         """Return True if a column's model has an estimator for the task of the data set."""
@@ -313,12 +317,13 @@ class DatasetPlanner:
         """
         last: str | None = None
         for name in self.search_columns(column):
-            outer = product(range(self.runs), range(self.folds))
-            all_fields = (self.grid_fields(name, *fold, last) for fold in outer)
-            keys = tuple(
-                self.plan.add(GridEvaluation(**fields, metric=self.metric)) for fields in all_fields
-            )
-            last = self.plan.add(Choice(self.grid(name), last, keys))
+            keys = []
+            for run, fold in product(range(self.runs), range(self.folds)):
+                fields = self.grid_fields(name, run, fold, last)
+                evaluation = GridEvaluation(**fields, metric=self.metric)
+                keys.append(self.plan.add(evaluation))
+            choice = Choice(self.grid(name), last, tuple(keys))
+            last = self.plan.add(choice)
         return last
 
     def search_columns(self, column: str) -> list[str]:

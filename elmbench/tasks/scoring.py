@@ -70,8 +70,9 @@ class GridProblem(CandidateProblem):
             return "evaluate_grid"
         if metric.takes != "scores" or not self._has_all_classes():
             return ""
-        methods = filter(self.has_method, metric.methods(len(self.labels or ())))
-        return "decision_grid" if next(methods, "") == "decision_function" else ""
+        methods = metric.methods(len(self.labels or ()))
+        method = next(filter(self.has_method, methods), "")
+        return "decision_grid" if method == "decision_function" else ""
 
     def _has_all_classes(self) -> bool:
         """Return True if the training rows of every fold have all classes."""
@@ -109,10 +110,16 @@ class GridProblem(CandidateProblem):
 
     def _check_memory(self) -> None:
         """Raise MemoryError if the fit of a candidate would need more than the limit."""
-        shape = (max(len(train) for train, _ in self.folds), self.X.shape[1])
+        most_rows = max(len(train) for train, _ in self.folds)
+        shape = (most_rows, self.X.shape[1])
         for candidate in self.candidates:
-            params = self.parameters_of(candidate)
-            check_memory(self.factory, shape, self.labels, params, self.context.memory_limit)
+            check_memory(
+                self.factory,
+                shape,
+                labels=self.labels,
+                params=self.parameters_of(candidate),
+                limit=self.context.memory_limit,
+            )
 
 
 def grid_scores(

@@ -79,9 +79,8 @@ class GridWork(FoldWork):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         parent = choice_result(self.given, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
-        return finish_result(
-            self.evaluate(data, self.problem(data, parent["params"], context)), parent
-        )
+        problem = self.problem(data, parent["params"], context)
+        return finish_result(self.evaluate(data, problem), parent)
 
     def problem(
         self, data: FoldData, inherited_params: dict[str, Any], context: Context
@@ -126,8 +125,9 @@ class TrainingWork(GridWork):
         """Return the training rows to use."""
         if self.tune_rows is None or self.tune_rows >= len(data.y_train):
             return slice(None)
-        key = "tune", self.data.name, self.outer_fold.run, self.outer_fold.fold
-        return stratified_rows(data.y_train, self.tune_rows, data.labels is not None, *key)
+        is_classification = data.labels is not None
+        key = ("tune", *self.outer_fold.seed_key)
+        return stratified_rows(data.y_train, self.tune_rows, is_classification, *key)
 
 
 @dataclass(frozen=True)
@@ -158,14 +158,21 @@ class Search(TrainingWork):
         own inputs.
         """
         X, y, folds = self.inner_folds(data)
-        weights = None if data.weights is None else data.weights[self.rows_of(data)]
-        problem = replace(problem, X=X, y=y, folds=folds, weights=weights)
+        problem = replace(
+            problem,
+            X=X,
+            y=y,
+            folds=folds,
+            weights=_rows_of_column(data.weights, self.rows_of(data)),
+        )
         scale = self.outer_fold.protocol.scale
-        if data.raw is None and (scale is None or scale.fit_on == "all"):
+        needs_no_folds = scale is None or scale.fit_on == "all"
+        if data.raw is None and needs_no_folds:
             yield problem
             return
         for fold in folds:
-            inputs = preprocessing.prepared_inputs(X, fold[0], scale, data.columns)
+            train, _ = fold
+            inputs = preprocessing.prepared_inputs(X, train, scale, data.columns)
             yield replace(problem, X=inputs, folds=[fold])
 
     def inner_folds(
@@ -173,9 +180,19 @@ class Search(TrainingWork):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return the rows of the search, and their inner folds."""
         rows = self.rows_of(data)
-        X = preprocessing.take_rows(data.X_train if data.raw is None else data.raw, rows)
+        inputs = data.X_train if data.raw is None else data.raw
+        X = preprocessing.take_rows(inputs, rows)
         y = data.y_train[rows]
-        groups = None if data.groups is None else data.groups[rows]
-        times = None if data.times is None else data.times[rows]
-        seed = integer_seed("inner", self.data.name, self.outer_fold.run, self.outer_fold.fold)
-        return X, y, folds_of(self.inner, seed, X, y, groups=groups, times=times)
+        folds = folds_of(
+            self.inner,
+            integer_seed("inner", *self.outer_fold.seed_key),
+            X,
+            y,
+            groups=_rows_of_column(data.groups, rows),
+            times=_rows_of_column(data.times, rows),
+        )
+        return X, y, folds
+
+
+def _rows_of_column(column: NDArray[Any] | None, rows: Indices | slice) -> NDArray[Any] | None:
+    return None if column is None else column[rows]
