@@ -82,7 +82,11 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "gamma": [POSITIVE, StrOptions({"scale", "auto"})],
     "kernel": [StrOptions(set(NAMES)), callable],
     "kernel_params": [Mapping, None],
-    "random_state": ["random_state"],
+    "random_state": [
+        NumberInterval(Integral, 0, 2**32 - 1, closed="both"),
+        np.random.RandomState,
+        None,
+    ],
 }
 
 
