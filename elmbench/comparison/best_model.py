@@ -25,10 +25,11 @@ def choose_best(results: Results) -> BestModel:
     best = find_best(results)
     if best is None:
         (spec,) = results.resolved.datasets.values()
+        metric = results.resolved.metric_of(spec.name)
         raise ElmbenchError(
-            f"no model but the dummy has ended on all folds of {spec.title}",
-            expected="a model to keep",
-            next_step="elmbench status shows how the cells ended",
+            f"no model but the dummy has a {metric} on all folds of {spec.title}",
+            expected="a model with a rank",
+            next_step="elmbench status shows how the cells ended; the notes name undefined metrics",
         )
     return best
 

@@ -96,6 +96,9 @@ class ComparisonRequest:
     train_rows: Mapping[str, int] = field(default_factory=dict)
 
 
+#: Metrics that divide by the variation of the targets of a test part.
+_UNDEFINED_FOR_ONE_ROW = ("nrmse", "r2")
+
 #: Yields the data that it is given, and shows that they are read meanwhile.
 WatchData = Callable[[Iterable[UserData]], Iterable[UserData]]
 
@@ -140,11 +143,24 @@ def plan_comparison(
         if spec.groups is None:
             classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
             check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
+        _check_test_parts(spec, split, resolved.metric_of(spec.name))
         if spec.groups is not None or spec.ordered_by is not None:
             _check_training_parts(load_from_spec(spec), split)
     return prepare_tables(
         replace(options, profile=COMPARE, whole=True), [(resolved, RunRequest())], results_dir
     )
+
+
+def _check_test_parts(spec: DatasetSpec, split: Split, metric: str) -> None:
+    """Raise ElmbenchError if the metric that ranks is undefined for folds of a single row."""
+    n_parts = split.folds + (split.kind == "ordered-kfold")
+    if metric in _UNDEFINED_FOR_ONE_ROW and spec.shape.instances < 2 * n_parts:
+        raise ElmbenchError(
+            f"{spec.title}: {split.folds} folds have test parts of 1 row, for which {metric} is "
+            "not defined",
+            expected=f"test parts of 2 rows or more, or {option('metric')} mae",
+            next_step="lower the number of folds, or choose another metric",
+        )
 
 
 def _check_training_parts(data: Dataset, split: Split) -> None:

@@ -270,10 +270,14 @@ class ComparisonTable(TableKind):
         is_rival = ~cells["model"].isin(self._dummies)
         ok = cells[(cells["status"] == "ok") & is_rival]
         missing_shares = ok[metric].isna().groupby(ok["model"], sort=False).mean()
-        is_undefined = (missing_shares > 0) & (missing_shares < 1)
+        is_undefined = missing_shares > 0
+        example = "whose targets are all equal"
+        if find_metric(metric).task == "classification":
+            is_undefined &= missing_shares < 1  # `missing_metrics` names what the model lacks
+            example = "that lacks a class"
         models = [str(model) for model in missing_shares.index[is_undefined]]
         if models:
-            why = f"{metric} is not defined for a test part, such as one that lacks a class"
+            why = f"{metric} is not defined for a test part, such as one {example}"
             yield Note(
                 "metric", f"{dataset}: {', '.join(models)} without a rank: {why}; try fewer folds"
             )

@@ -209,6 +209,51 @@ def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
     assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
 
 
+def test_a_fold_of_equal_targets_gives_no_rank_and_no_best_model() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 1.0], 20) + 0.1 * rng.random(40)
+    y[np.arange(40) % 2 == 0] = 0.5
+    fold = np.arange(40) % 2
+    results = elmbench.compare(rng.normal(size=(40, 2)), y, ["knn"], fold=fold)
+    why = (
+        "nrmse is not defined for a test part, such as one whose targets are all equal; try fewer "
+        "folds"
+    )
+    assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
+    with pytest.raises(ElmbenchError, match="no model but the dummy has a nrmse on all folds"):
+        results.best_estimator()
+
+
+@pytest.mark.parametrize(
+    ("folds", "times", "metric", "is_defined"),
+    [
+        (13, None, "nrmse", False),
+        (12, None, "nrmse", True),
+        (13, None, "rmse", True),
+        (12, np.arange(24), "r2", False),
+        (9, np.arange(24), "r2", True),
+    ],
+)
+def test_folds_of_one_row_cannot_be_ranked_by_shares_of_the_variation(
+    folds: int, times: Any, metric: str, is_defined: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 2))
+
+    def compare() -> Any:
+        return elmbench.compare(
+            X, rng.normal(size=24), ["ridge"], folds=folds, time_order=times, metric=metric
+        )
+
+    if is_defined:
+        ranks = compare().summary.query("metric == 'rank'")["mean"]
+        assert ranks.notna().any()
+        return
+    message = f"{folds} folds have test parts of 1 row, for which {metric} is not defined"
+    with pytest.raises(ElmbenchError, match=message):
+        compare()
+
+
 def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
     class Labels(ClassifierMixin, BaseEstimator):
         def fit(self, X: Any, y: Any) -> Any:
