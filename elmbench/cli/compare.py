@@ -316,7 +316,7 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
         fitted_rows,
         is_calibrated,
     )
-    from elmbench.comparison.saved_models import SAFE, save
+    from elmbench.comparison.saved_models import is_safe, save
 
     best = choose_best(results)
     estimator = fit_final(prepared, results, best.model)
@@ -331,7 +331,7 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
     if hasattr(estimator, "predict_proba"):
         probabilities = " --proba"
     state.say(f"next: elmbench predict {shlex.quote(str(path))} NEW.csv{probabilities}")
-    if path.suffix == SAFE:
+    if is_safe(path):
         state.say("Loading a skops file runs no code: types that are not known are rejected.")
     else:
         state.say(

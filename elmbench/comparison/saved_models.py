@@ -7,12 +7,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from elmbench.datasets.unpacking import check_members
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replace_file
 from elmbench.registry.code import with_code
 
 #: The ending of files that run no code when they are loaded.
-SAFE = ".skops"
+_SAFE = ".skops"
 #: Packages whose classes only compute.
 _COMPUTING = ("elmbench.models.", "elmbench.numerics.")
 #: Further types and functions of saved models that skops does not trust by itself. Functions are
@@ -35,9 +36,14 @@ _PARTS = (
 )
 
 
+def is_safe(path: Path) -> bool:
+    """Return True for the name of a file that runs no code when it is loaded."""
+    return path.suffix.lower() == _SAFE
+
+
 def check_format(path: Path) -> None:
     """Raise ElmbenchError if a model cannot be written to, or read from, a file of this name."""
-    if path.suffix == SAFE and find_spec("skops") is None:
+    if is_safe(path) and find_spec("skops") is None:
         raise ElmbenchError(
             f"{path}: skops, which reads and writes such files, is not installed",
             expected="skops",
@@ -46,14 +52,14 @@ def check_format(path: Path) -> None:
 
 
 def save(estimator: Any, path: Path) -> None:
-    """Write an estimator, by skops if the path ends in `SAFE`, else by joblib, together with the
+    """Write an estimator, by skops if the path ends in .skops, else by joblib, together with the
     user's own code that it needs.
 
     Raises ElmbenchError if skops cannot write it, or if `load` would not trust one of its types.
     """
     check_format(path)
     with replace_file(path) as partial:
-        if path.suffix != SAFE:
+        if not is_safe(path):
             import joblib
 
             content = estimator
@@ -74,18 +80,19 @@ def save(estimator: Any, path: Path) -> None:
 def load(path: Path) -> Any:
     """Return the estimator in a file of `save`.
 
-    A file that ends in `SAFE` runs no code; others run code that they name or hold. Raises
+    A file that ends in .skops runs no code; others run code that they name or hold. Raises
     ElmbenchError if a safe file has a type that is not trusted, and any other error if the file is
     of something else.
     """
     check_format(path)
-    if path.suffix != SAFE:
+    if not is_safe(path):
         import joblib
 
         return joblib.load(path)
     from skops import io
 
     content = path.read_bytes()
+    check_members(content, path, "ask its author for a file of compare --save")
     types = io.get_untrusted_types(data=content)
     if unknown := _untrusted(types):
         raise ElmbenchError(
@@ -98,7 +105,7 @@ def load(path: Path) -> Any:
 
 def _not_writable(path: Path, reason: str) -> ElmbenchError:
     return ElmbenchError(
-        f"{path}: a {SAFE} file cannot hold this model: {reason}",
+        f"{path}: a {_SAFE} file cannot hold this model: {reason}",
         expected="a model of elmbench or scikit-learn",
         next_step=f"--save {path.with_suffix('.joblib')}: results are stored, so it is only fitted",
     )

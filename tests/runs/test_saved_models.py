@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import elmbench
 from elmbench.comparison import saved_models
 from elmbench.comparison.final_model import predict_file
 from elmbench.comparison.saved_models import load, save
+from elmbench.datasets import unpacking
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.pairwise import Kernel
 from elmbench.registry import registry
@@ -146,12 +148,22 @@ class Marking:
         return os.mkdir, ("made",)
 
 
-def test_a_joblib_file_with_the_other_ending_is_not_loaded() -> None:
-    joblib.dump(Marking(), "model.skops")
+@pytest.mark.parametrize("name", ["model.skops", "model.SKOPS"])
+def test_a_joblib_file_with_the_other_ending_is_not_loaded(name: str) -> None:
+    joblib.dump(Marking(), name)
     Path("rows.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ElmbenchError, match="is not a model that"):
-        predict_file(Path("model.skops"), Path("rows.csv"))
+        predict_file(Path(name), Path("rows.csv"))
     assert not Path("made").exists()
+
+
+def test_what_a_file_may_unpack_to_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile("model.skops", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", " " * 100_000)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(unpacking, "MOST_RATIO", 1)
+    with pytest.raises(ElmbenchError, match="unpacks to more than 10,000"):
+        load(Path("model.skops"))
 
 
 class Foreign(ClassifierMixin, BaseEstimator):
