@@ -107,15 +107,10 @@ class ClaimOutcome:
 
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
-        claims = self.claim.comparisons
-        datasets = [_datasets_text(claim) for claim in claims]
-        comparisons = [
-            f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
-            for claim, rivals in zip(claims, self.rivals, strict=True)
-        ]
-        where = " and ".join(dict.fromkeys(datasets))
-        statement = " and ".join(dict.fromkeys(comparisons))
-        return f"on {where} {statement}"
+        datasets = _join_distinct(_datasets_text(claim) for claim in self.claim.comparisons)
+        pairs = zip(self.claim.comparisons, self.rivals, strict=True)
+        statements = _join_distinct(_statement(claim, rivals) for claim, rivals in pairs)
+        return f"on {datasets} {statements}"
 
     def _test_text(self) -> str:
         """Return the test of a claim in words: the means, the difference with its interval, the
@@ -124,14 +119,14 @@ class ClaimOutcome:
         finding = self.finding
         if finding is None or self.p is None:
             return ""
-        words = f"{self.subject}: " if self.subject else ""
+        subject = f"{self.subject}: " if self.subject else ""
+        means = ""
         if finding.means:
-            means = " against ".join(f"{mean:.4g}" for mean in finding.means)
-            words = f"{words}{means}, "
-        estimate = self._estimate_text(finding)
-        p = f"p = {self.p:.2g}"
-        n = f"n = {finding.n} {finding.unit}"
-        return f"{words}{estimate}, {finding.test}, {p}, {n}"
+            means = " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
+        return (
+            f"{subject}{means}{self._estimate_text(finding)}, {finding.test}, p = {self.p:.2g}, "
+            f"n = {finding.n} {finding.unit}"
+        )
 
     def _estimate_text(self, finding: SignificanceResult) -> str:
         """Return the estimate of a test with its interval, if it has one."""
@@ -177,9 +172,17 @@ def is_of_ratios(claim: Claim) -> bool:
     return claim.relation == "between" or claim.metric.metric in TIMES
 
 
+def _join_distinct(texts: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(texts))
+
+
 def _datasets_text(claim: Claim) -> str:
     are_several = claim.dataset in (MOST, ALL_OF_THEM)
     return f"{claim.dataset} data sets" if are_several else claim.dataset
+
+
+def _statement(claim: Claim, rivals: Sequence[str]) -> str:
+    return f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
 
 
 def _relation(claim: Claim) -> str:

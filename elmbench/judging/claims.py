@@ -47,6 +47,15 @@ def check_claims(summary: pd.DataFrame, measured: MeasuredCells) -> Iterator[Cla
         )
 
 
+class _Values(NamedTuple):
+    """The values of a column by run and fold, and the least half width of an interval of their
+    mean.
+    """
+
+    by_fold: pd.Series[float]
+    least_half_width: float = 0.0
+
+
 class _Results:
     """The results that claims are tested on: default readings, first selection."""
 
@@ -99,19 +108,18 @@ class _Results:
         """Return the group of cells that claims are tested on."""
         return (dataset, model, self._select, "")
 
-    def values(self, dataset: str, model: str, measure: Measure) -> tuple[pd.Series[float], float]:
-        """Return the values of a column by run and fold, and the least half width of an interval of
-        their mean.
-
-        There are none unless every cell ended ok and has the measure.
-        """
+    def values(self, dataset: str, model: str, measure: Measure) -> _Values:
+        """Return the values of a column, if every cell ended ok and has the measure."""
         if (dataset, model, measure.column) not in self._complete:
-            return pd.Series(dtype=float), 0.0
+            return _Values(pd.Series(dtype=float))
         group = self._group(dataset, model)
+        return self._values_of(group, measure)
+
+    def _values_of(self, group: Key, measure: Measure) -> _Values:
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
         draws = draws_of(values, cells, measure)
-        return _by_fold(values, cells), draws.least_half_width
+        return _Values(_by_fold(values, cells), draws.least_half_width)
 
 
 def _by_fold(values: NDArray[np.float64], cells: Mapping[str, Any]) -> pd.Series[float]:
@@ -243,19 +251,19 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; empty unless all are
     complete.
     """
-    first, least_half_width = results.values(dataset, claim.model, claim.metric)
+    first = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
     pairs = []
     for column in other_columns(claim, dataset, results.resolved):
-        second, _ = results.values(dataset, column, measure)
-        if first.empty or second.empty:
+        second = results.values(dataset, column, measure)
+        if first.by_fold.empty or second.by_fold.empty:
             return []
         pair = _Pair(
             dataset=dataset,
             column=column,
-            first=first,
-            second=second,
-            least_half_width=least_half_width,
+            first=first.by_fold,
+            second=second.by_fold,
+            least_half_width=first.least_half_width,
         )
         is_fixed = results.is_fixed(dataset, claim.model, column)
         pairs.append(pair.first_run() if is_fixed else pair)

@@ -1,7 +1,7 @@
 """The cells of a table that ended ok, and its published values beside our runs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,11 @@ _NEEDED = ["run", "fold", "n_test", REMARKS]
 
 #: A group of cells, by the values of `GROUP`.
 Key = tuple[str, ...]
+
+
+_Values = NDArray[np.float64]
+#: A published value: its group of cells, and its measure.
+_Identity = tuple[Key, Measure]
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,9 @@ class MeasuredCells:
         self.all_cells = cells[[*GROUP, "status"]]
         is_complete = cells["status"] == COMPLETE
         self._cells = cells[is_complete].reset_index(drop=True)
-        self._values: dict[Measure, NDArray[np.float64]] = {}
-        self._compared: dict[tuple[Key, Measure], ComparedValue] = {}
+        # Values are read once: a table asks for them many times.
+        self._values: dict[Measure, _Values] = {}
+        self._compared: dict[_Identity, ComparedValue] = {}
 
     @cached_property
     def lines(self) -> dict[Key, NDArray[np.int64]]:
@@ -118,6 +124,13 @@ class MeasuredCells:
     @property
     def _paper(self) -> Paper:
         return self.resolved.file.paper
+
+    def endings(self) -> Iterator[tuple[Key, set[str]]]:
+        """Yield each group of cells with the statuses of its cells."""
+        status = self.all_cells["status"].to_numpy()
+        groups: Any = self.all_cells.groupby(GROUP, sort=False).indices
+        for names, positions in groups.items():
+            yield tuple(map(str, names)), set(status[positions])
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of a group that a verdict needs."""

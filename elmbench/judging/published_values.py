@@ -5,6 +5,7 @@ their agreement.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.judging.verdict_words import COMPARED, verdict_list
 from elmbench.numerics.significance import without_round_off
 from elmbench.results.cells import TIMES
-from elmbench.specs.measures import FACTS
+from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 
 
@@ -27,12 +28,16 @@ def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[Co
         return
     is_compared = lines["verdict"].isin(COMPARED)
     for line in lines[is_compared].to_dict("records"):
-        column = line["metric"]
-        measures = measured.table.measures(line["dataset"], line["model"])
-        measure = next(measure for measure in measures if measure.column == column)
+        measure = _measure_of(line, measured)
         if measure.metric not in FACTS:
             group = tuple(line[name] for name in GROUP)
             yield measured.compared_value(group, measure)
+
+
+def _measure_of(line: Mapping[Any, Any], measured: MeasuredCells) -> Measure:
+    """Return the measure of a line of `summary.csv`."""
+    measures = measured.table.measures(line["dataset"], line["model"])
+    return next(measure for measure in measures if measure.column == line["metric"])
 
 
 @dataclass(frozen=True)
@@ -61,22 +66,26 @@ def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Tim
     lines = lines[is_compared]
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
-        is_not_first = times["dataset"].duplicated()
-        if not is_not_first.any():
-            continue
-        rows = times.groupby("dataset", sort=False)
-        first = rows[["mean", "published"]].transform("first")
-        our_ratios = np.log(times["mean"] / first["mean"])
-        published_ratios = np.log(times["published"] / first["published"])
-        differences = our_ratios - published_ratios
-        factors = np.exp(np.abs(differences[is_not_first]))
-        pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
-        yield TimesAgreement(
-            metric=metric,
-            n=len(times),
-            median_factor=float(np.median(factors)),
-            rank_correlation=mean_rank_correlation(pairs),
-        )
+        if times["dataset"].duplicated().any():
+            yield _agreement_of_times(metric, times)
+
+
+def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
+    """Return the agreement of the lines of one kind of time."""
+    rows = times.groupby("dataset", sort=False)
+    first = rows[["mean", "published"]].transform("first")
+    our_ratios = np.log(times["mean"] / first["mean"])
+    published_ratios = np.log(times["published"] / first["published"])
+    differences = our_ratios - published_ratios
+    is_not_first = times["dataset"].duplicated()
+    factors = np.exp(np.abs(differences[is_not_first]))
+    pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
+    return TimesAgreement(
+        metric=metric,
+        n=len(times),
+        median_factor=float(np.median(factors)),
+        rank_correlation=mean_rank_correlation(pairs),
+    )
 
 
 def own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:

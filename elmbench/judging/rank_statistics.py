@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -116,11 +116,16 @@ class Statistics:
     @cached_property
     def wins(self) -> _Pairs:
         """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
-        wins: _Pairs = {model: {} for model in self.ranks}
-        for first, second in permutations(self.ranks, 2):
-            differences = self.values[first] - self.values[second]
-            wins[first][second] = _wins_ties_losses(differences)
-        return wins
+        return {model: self._wins_of(model) for model in self.ranks}
+
+    def _wins_of(self, model: Any) -> dict[Any, str]:
+        rivals = [rival for rival in self.ranks if rival != model]
+        return {rival: self._wins_against(rival, model) for rival in rivals}
+
+    def _wins_against(self, rival: Any, model: Any) -> str:
+        signs = np.sign(self.values[model] - self.values[rival])
+        counts = [(signs == sign).sum() for sign in (1, 0, -1)]
+        return "/".join(map(str, counts))
 
     @cached_property
     def win_rates(self) -> dict[Any, float]:
@@ -156,13 +161,15 @@ class Statistics:
         """A line for each model: its rank, its wins, and the tests of its difference from the best
         one.
         """
-        best, *_ = self.ranks
-        tests = [self.wins[best], self.nemenyi[best], self.wilcoxon[best]]
-        lines = []
-        for model, rank in self.ranks.items():
-            results = [test.get(model) for test in tests]
-            lines.append((model, rank, self.win_rates[model], *results))
+        lines = [self._line(model) for model in self.ranks]
         return pd.DataFrame(lines, columns=self.columns)
+
+    def _line(self, model: Any) -> tuple[Any, ...]:
+        """Return the values of `columns` for a model."""
+        best, *_ = self.ranks
+        tests = (self.wins, self.nemenyi, self.wilcoxon)
+        results = [test[best].get(model) for test in tests]
+        return (model, self.ranks[model], self.win_rates[model], *results)
 
     @property
     def rows(self) -> list[list[str]]:
@@ -210,12 +217,6 @@ class Statistics:
             if last > max(i, reached):
                 yield low, ranks[last]
             reached = max(reached, last)
-
-
-def _wins_ties_losses(differences: "pd.Series[float]") -> str:
-    signs = np.sign(differences)
-    counts = [(signs == sign).sum() for sign in (1, 0, -1)]
-    return "/".join(map(str, counts))
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:

@@ -23,6 +23,10 @@ from elmbench.tables.number_texts import quantity
 COLUMNS = ["reading", "experiment", "dataset", "model", "metric", "label", "published"]
 COLUMNS += ["value", "leaks", "nearest", "text", "mean", "low", "high"]
 _Values = NDArray[np.float64]
+#: A run and a fold.
+_Fold = tuple[int, int]
+#: The positions of the cells of a model under one value of a reading.
+_Positions = dict[_Fold, int]
 
 
 class TableCells(NamedTuple):
@@ -128,15 +132,14 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
     folds = list(zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True))
     groups: Any = cells.groupby(["dataset", "model", "select"], sort=False).indices
     for (dataset, model, select), numbers in groups.items():
-        positions: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
+        positions: dict[str, _Positions] = defaultdict(dict)
         for number in numbers.tolist():
             choice = choice_of_cell[number]
             positions[choice][folds[number]] = number
         if not {reading.default} < set(positions):
             continue
         choices = [choice for choice in reading.values if choice in positions]
-        folds_of_choices = [set(positions[choice]) for choice in choices]
-        common_folds = sorted(set.intersection(*folds_of_choices))
+        common_folds = _common_folds(positions.values())
         runs = [run for run, _ in common_folds]
         by_choice = [[positions[choice][fold] for fold in common_folds] for choice in choices]
         yield _CommonCells(
@@ -149,6 +152,11 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
             cells=cells,
             positions=np.array(by_choice, dtype=np.int64),
         )
+
+
+def _common_folds(positions: Iterable[_Positions]) -> list[_Fold]:
+    """Return the runs and folds that have a cell under every value of a reading."""
+    return sorted(set.intersection(*map(set, positions)))
 
 
 def _compare_value(
@@ -197,13 +205,16 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
     n_bad = len(bad)
     if n_bad == len(values):
         return str(bad[0])
-    present = values[~np.isnan(values)]
-    means = run_means(values, runs)
-    std = None
-    if len(means) > 1:
-        std = float(means.std(ddof=1))
-    text = quantity(float(present.mean()), std, places=3)
-    return f"{text} ({n_bad} {bad[0]})" if n_bad else text
+    mean = float(values[~np.isnan(values)].mean())
+    deviation = _deviation(run_means(values, runs))
+    text = quantity(mean, deviation, places=3)
+    if not n_bad:
+        return text
+    return f"{text} ({n_bad} {bad[0]})"
+
+
+def _deviation(means: _Values) -> float | None:
+    return float(means.std(ddof=1)) if len(means) > 1 else None
 
 
 def _interval(values: _Values, runs: NDArray[np.int64], printed: Printed) -> tuple[float, float]:

@@ -67,15 +67,17 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
 
 def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
-    degrees = row.n_runs - 1
-    quantiles = [t_quantile(n, UPPER_END) for n in degrees.tolist()]
     relative_variances = 1 / draws + 1 / row.n_runs
     standard_errors = deviations * np.sqrt(relative_variances)
-    half_widths = np.array(quantiles) * standard_errors
-    half_widths = np.maximum(half_widths, row.least_half_widths)
-    allowed = half_widths + row.rounding
+    half_widths = _quantiles(row.n_runs) * standard_errors
+    allowed = np.maximum(half_widths, row.least_half_widths) + row.rounding
     # A distance at an end is inside even if its binary approximation is not.
     return np.asarray(distances > allowed * (1 + 1e-9))
+
+
+def _quantiles(n_runs: NDArray[np.int64]) -> Array:
+    """Return the quantile of Student's t of each model by its number of runs."""
+    return np.array([t_quantile(n - 1, UPPER_END) for n in n_runs.tolist()])
 
 
 def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
@@ -84,22 +86,26 @@ def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
     The runs of a rerun are normal, with the covariance of our runs: combinations of the residuals.
     """
     rng = generator("reruns", row.dataset)
-    n_combined = len(row.residuals)
+    means, deviations = _simulated_means(row, rng)
+    # The print is a mean over its own runs, rounded.
+    weights = rng.standard_normal((SIMULATIONS, len(row.residuals)))
+    exact_prints = weights @ row.residuals
+    exact_prints /= np.sqrt(draws)
+    rounding = row.rounding * rng.uniform(-1, 1, exact_prints.shape)
+    distances = np.abs(exact_prints + rounding - means)
+    return _outside(distances, deviations, row, draws)
+
+
+def _simulated_means(row: Row, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the means and the deviations of simulated reruns, each of shape (SIMULATIONS, k)."""
     longest = int(row.n_runs.max())
-    weights = rng.standard_normal((SIMULATIONS, longest, n_combined))
+    weights = rng.standard_normal((SIMULATIONS, longest, len(row.residuals)))
     runs = weights @ row.residuals
     # A model with fewer runs than the longest series leaves the last ones out.
     numbers = np.arange(longest)[:, np.newaxis]
     is_run = numbers < row.n_runs
-    sums = np.sum(runs, axis=1, where=is_run)
-    means = sums / row.n_runs
+    means = np.sum(runs, axis=1, where=is_run) / row.n_runs
     errors = runs - means[:, np.newaxis, :]
     squares = np.sum(errors**2, axis=1, where=is_run)
     variances = squares / (row.n_runs - 1)
-
-    weights_of_prints = rng.standard_normal((SIMULATIONS, n_combined))
-    exact_prints = weights_of_prints @ row.residuals
-    exact_prints /= np.sqrt(draws)
-    rounding = row.rounding * rng.uniform(-1, 1, exact_prints.shape)
-    distances = np.abs(exact_prints + rounding - means)
-    return _outside(distances, np.sqrt(variances), row, draws)
+    return means, np.sqrt(variances)

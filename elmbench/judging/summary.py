@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
-from elmbench.judging.measured_cells import GROUP, Key, MeasuredCells, is_other_data
+from elmbench.judging.measured_cells import Key, MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import Judgement, judge, run_means
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
@@ -90,9 +90,13 @@ COLUMNS = [field.name for field in fields(SummaryLine) if field.name != ROWS_OFF
 def summarise(measured: MeasuredCells) -> pd.DataFrame:
     """Return one line for each group of cells and metric (see `SummaryLine`)."""
     lines = [*_measured_lines(measured), *_published_lines(measured)]
-    records = [line.record() for line in lines]
-    records.sort(key=order_of(measured.resolved))
+    records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
     summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
+    return _with_types(summary)
+
+
+def _with_types(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines with whole numbers as such, and without `ROWS_OFF` if it has no value."""
     summary = summary.astype(dict.fromkeys(_WHOLE, "Int64"))
     has_rows_off = summary[ROWS_OFF].notna().any()
     return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
@@ -100,11 +104,7 @@ def summarise(measured: MeasuredCells) -> pd.DataFrame:
 
 def _measured_lines(measured: MeasuredCells) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells."""
-    status = measured.all_cells["status"].to_numpy()
-    groups: Any = measured.all_cells.groupby(GROUP, sort=False).indices
-    for key, numbers in groups.items():
-        group = tuple(map(str, key))
-        endings = set(status[numbers])
+    for group, endings in measured.endings():
         ending = _common_ending(group, endings, measured)
         yield from _group_lines(group, ending, measured)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,20 +221,25 @@ def _separated(means: Array, residuals: Array, n_runs: NDArray[np.int64]) -> Mas
     """Return True for each two models whose difference lies outside Student's interval of paired
     runs around zero.
     """
-    # The residuals of each difference of two models, of shape (runs, k, k).
-    first = residuals[:, :, np.newaxis]
-    second = residuals[:, np.newaxis, :]
-    paired_residuals = first - second
-    variances = np.sum(paired_residuals**2, axis=0)
     common_runs = np.minimum.outer(n_runs, n_runs)
-    standard_errors = np.sqrt(variances / common_runs)
+    half_widths = _paired_half_widths(residuals, common_runs)
+    distances = np.abs(np.subtract.outer(means, means))
+    return np.asarray((distances > half_widths) & (common_runs > 1))
 
+
+def _paired_half_widths(residuals: Array, common_runs: NDArray[np.int64]) -> Array:
+    """Return the half widths of Student's intervals of paired differences, of shape (k, k)."""
+    standard_errors = np.sqrt(_paired_variances(residuals) / common_runs)
     degrees = np.maximum(common_runs - 1, 1)
     quantile_of = np.vectorize(t_quantile, otypes=[float])
-    half_widths = quantile_of(degrees, UPPER_END) * standard_errors
-    distances = np.abs(np.subtract.outer(means, means))
-    is_outside = distances > half_widths
-    return np.asarray(is_outside & (common_runs > 1))
+    return np.asarray(quantile_of(degrees, UPPER_END) * standard_errors)
+
+
+def _paired_variances(residuals: Array) -> Array:
+    """Return the variance of the difference of each two models in a run, of shape (k, k)."""
+    first = residuals[:, :, np.newaxis]
+    second = residuals[:, np.newaxis, :]
+    return np.asarray(np.sum((first - second) ** 2, axis=0))
 
 
 @dataclass(frozen=True)
@@ -286,6 +292,7 @@ def compare_values(rows: Sequence[Row]) -> Values:
     errors = np.concatenate([row.errors for row in rows], axis=1)
     distances = np.abs(signed)
     simulated = np.abs(signed + errors)
+    # A value is within its margin if one that rounds to the print is.
     allowed = (margins + rounding) * (1 + _ROUND_OFF)
     names = [(row.dataset, model) for row in rows for model in row.models]
     furthest = int(distances.argmax())
@@ -364,13 +371,13 @@ class Order:
         """For each model, the pairs on a data set that are in the same order, and in either order,
         as far as our runs separate them.
         """
-        counts: dict[str, tuple[int, int]] = {}
+        same: Counter[str] = Counter()
+        decided: Counter[str] = Counter()
         for pair in self.pairs:
-            n_decided = pair.same + pair.opposite
             for model in pair.models:
-                same, decided = counts.get(model, (0, 0))
-                counts[model] = (same + pair.same, decided + n_decided)
-        return counts
+                same[model] += pair.same
+                decided[model] += pair.same + pair.opposite
+        return {model: (same[model], decided[model]) for model in decided}
 
 
 def compare_order(rows: Sequence[Row]) -> Order:
@@ -383,49 +390,52 @@ def compare_proposed(rows: Sequence[Row]) -> Order:
     return _order_of((row, row.clear_pairs_of_proposed) for row in rows)
 
 
+class _ComparedPair(NamedTuple):
+    """Two models on one data set."""
+
+    models: tuple[str, str]
+    #: True if the means are in the printed order.
+    is_same: bool
+    is_separated: bool
+    #: The same for simulated means, 1 or 0; NaN for a model of one run.
+    simulated: Array
+
+
 def _order_of(pairs_of_rows: Iterable[tuple[Row, list[tuple[int, int]]]]) -> Order:
     """Return the order of the given pairs of models of each row."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    simulated = []
-    for row, clear_pairs in pairs_of_rows:
-        for i, j in clear_pairs:
-            difference, noisy = _difference_in_printed_order(row, i, j)
-            is_same = np.where(np.isnan(noisy), np.nan, noisy > 0)
-            simulated.append(is_same)
-            models = (row.models[i], row.models[j])
-            count = counts.setdefault(models, Counter())
-            if difference > 0:
-                count["same_means"] += 1
-            if not row.separated[i, j]:
-                count["unseparated"] += 1
-            elif difference > 0:
-                count["same"] += 1
-            else:
-                count["opposite"] += 1
-    if not simulated:
+    compared = [_compare_pair(row, i, j) for row, pairs in pairs_of_rows for i, j in pairs]
+    if not compared:
         return Order(pairs=(), share=_NO_INTERVAL)
-    pairs = tuple(_pair_order(models, count) for models, count in counts.items())
-    estimate = sum(pair.same_means for pair in pairs) / len(simulated)
-    return Order(pairs, _interval(estimate, np.mean(simulated, axis=0)))
+    by_models = group_by(compared, lambda pair: pair.models)
+    orders = [_pair_order(models, pairs) for models, pairs in by_models.items()]
+    estimate = sum(pair.is_same for pair in compared) / len(compared)
+    simulated = np.mean([pair.simulated for pair in compared], axis=0)
+    return Order(tuple(orders), _interval(estimate, simulated))
 
 
-def _difference_in_printed_order(row: Row, i: int, j: int) -> tuple[float, Array]:
-    """Return the difference of two means, positive if they are in the printed order, and its
-    simulated values.
-    """
+def _compare_pair(row: Row, i: int, j: int) -> _ComparedPair:
     sign = np.sign(row.published[i] - row.published[j])
     difference = (row.means[i] - row.means[j]) * sign
     error = (row.errors[:, i] - row.errors[:, j]) * sign
-    return difference, difference + error
+    noisy = difference + error
+    return _ComparedPair(
+        models=(row.models[i], row.models[j]),
+        is_same=bool(difference > 0),
+        is_separated=bool(row.separated[i, j]),
+        simulated=np.where(np.isnan(noisy), np.nan, noisy > 0),
+    )
 
 
-def _pair_order(models: tuple[str, str], count: Counter[str]) -> PairOrder:
+def _pair_order(models: tuple[str, str], pairs: Sequence[_ComparedPair]) -> PairOrder:
+    """Return the order of two models on all data sets."""
+    separated = [pair for pair in pairs if pair.is_separated]
+    same = sum(pair.is_same for pair in separated)
     return PairOrder(
-        models,
-        same=count["same"],
-        opposite=count["opposite"],
-        unseparated=count["unseparated"],
-        same_means=count["same_means"],
+        models=models,
+        same=same,
+        opposite=len(separated) - same,
+        unseparated=len(pairs) - len(separated),
+        same_means=sum(pair.is_same for pair in pairs),
     )
 
 

@@ -147,11 +147,19 @@ def _judge_fixed(draws: Draws, printed: Printed) -> Judgement:
     distance = abs(printed.value - draws.mean)
     if distance <= half_width:
         return Judgement("exact", low=low, high=high)
-    rows_off = None
-    if draws.row_weight is not None:
-        rows_off = math.ceil((distance - half_width) / draws.row_weight)
-    verdict = _verdict_outside(distance, printed)
-    return Judgement(verdict, low=low, high=high, rows_off=rows_off)
+    return Judgement(
+        _verdict_outside(distance, printed),
+        low=low,
+        high=high,
+        rows_off=_rows_off(distance - half_width, draws),
+    )
+
+
+def _rows_off(excess: float, draws: Draws) -> int | None:
+    """Return the fewest test rows whose change moves a mean by so much; None if rows differ in
+    weight.
+    """
+    return None if draws.row_weight is None else math.ceil(excess / draws.row_weight)
 
 
 def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
@@ -189,17 +197,22 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
     `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
     """
     means = run_means(values, cells["run"])
+    return draws_of_means(means, _least_half_width(means, cells, measure))
+
+
+def _least_half_width(
+    means: NDArray[np.float64], cells: Mapping[str, Any], measure: Measure
+) -> float:
+    """Return the weight of one test row in a run mean, or round-off."""
     runs = len(np.unique(cells["run"]))
-    test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
-    counts_test_rows = measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.
-        least_half_width = runs / len(cells["run"])
-    elif counts_test_rows and test_rows > 0:
-        least_half_width = float(1 / test_rows)
-    else:
-        least_half_width = ROUND_OFF * abs(float(means.mean()))
-    return draws_of_means(means, least_half_width)
+        return runs / len(cells["run"])
+    test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
+    counts_test_rows = measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
+    if counts_test_rows and test_rows > 0:
+        return float(1 / test_rows)
+    return ROUND_OFF * abs(float(means.mean()))
 
 
 def fixed_draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:

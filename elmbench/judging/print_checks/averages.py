@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, range_text
 from elmbench.judging.print_checks.rounding import (
     ROUNDINGS,
     NumberRange,
@@ -71,9 +71,7 @@ def _mean_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     means = [mean_of(numbers, rounding) for rounding in ROUNDINGS]
     if may_be_in(number, means):
         return ""
-    low = number_text(float(min(mean.low for mean in means)))
-    high = number_text(float(max(mean.high for mean in means)))
-    return f"the mean of the row is {low} to {high}; {number} is printed"
+    return f"the mean of the row is {range_text(means)}; {number} is printed"
 
 
 def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
@@ -99,12 +97,10 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
         ranks.append(possible_ranks(numbers, value.model, less=less))
     best = Fraction(sum(best for best, _ in ranks), len(ranks))
     worst = Fraction(sum(worst for _, worst in ranks), len(ranks))
-    if may_be_in(number, [NumberRange(best, worst)]):
+    possible = [NumberRange(best, worst)]
+    if may_be_in(number, possible):
         return ""
-    return (
-        f"the printed values give a rank of {number_text(float(best))} to "
-        f"{number_text(float(worst))}; {number} is printed"
-    )
+    return f"the printed values give a rank of {range_text(possible)}; {number} is printed"
 
 
 def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:
@@ -216,10 +212,9 @@ def _range_of_t(differences: "_Sample", samples: Sequence["_Sample"]) -> tuple[f
     n = len(differences.numbers)
     distance = abs(math.fsum(differences.numbers)) / n
     off = math.fsum(differences.off) / n
-    largest_error = math.sqrt(sum(sample.deviation(+1) ** 2 for sample in samples) / n)
+    largest_error = _error_of_mean(samples, +1)
     # The population variance is smaller by (n - 1) / n.
-    smallest_error = math.sqrt(sum(sample.deviation(-1) ** 2 for sample in samples) / n)
-    smallest_error *= math.sqrt((n - 1) / n)
+    smallest_error = _error_of_mean(samples, -1) * math.sqrt((n - 1) / n)
     least = 0.0
     if largest_error:
         least = max(distance - off, 0.0) / largest_error
@@ -227,6 +222,13 @@ def _range_of_t(differences: "_Sample", samples: Sequence["_Sample"]) -> tuple[f
     if smallest_error:
         greatest = (distance + off) / smallest_error
     return least, greatest
+
+
+def _error_of_mean(samples: Sequence["_Sample"], sign: int) -> float:
+    """Return the smallest (-1) or the largest (+1) standard error of the difference of means."""
+    n = len(samples[0].numbers)
+    variance = sum(sample.deviation(sign) ** 2 for sample in samples)
+    return math.sqrt(variance / n)
 
 
 def _unit(number: Decimal) -> float:

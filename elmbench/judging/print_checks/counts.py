@@ -120,11 +120,17 @@ def _exchanged_axes(models: Mapping[str, Numbers]) -> str:
     exchanged; else empty.
     """
     complete = [numbers for numbers in models.values() if _has(COUNTS, numbers)]
-    exchanged = [{**one, "fp": one["fn"], "fn": one["fp"]} for one in complete]
-    agree = all(_may_be_equal(pair, exchanged, "nearest") for pair in CLASSES.values())
-    if not agree or len(complete) < 2:
-        return ""
-    return "; they agree if the two axes are exchanged"
+    exchanged = [_with_exchanged_axes(numbers) for numbers in complete]
+    agree = len(complete) > 1 and _may_have_equal_classes(exchanged)
+    return "; they agree if the two axes are exchanged" if agree else ""
+
+
+def _may_have_equal_classes(models: Sequence[Numbers]) -> bool:
+    return all(_may_be_equal(pair, models, "nearest") for pair in CLASSES.values())
+
+
+def _with_exchanged_axes(numbers: Numbers) -> Numbers:
+    return {**numbers, "fp": numbers["fn"], "fn": numbers["fp"]}
 
 
 def _possible_totals(parts: Parts) -> list[Fraction]:
@@ -231,8 +237,11 @@ def _range(
         return None
     values = OF_COUNTS[metric](tn, fp, fn, tp)
     most_errors = float((fp + fn).max())
+    # The metric of mean counts differs from the mean of the metric.
     slack = _CURVATURE * most_errors / fewest**2
-    return float(values.min()) - slack, float(values.max()) + slack
+    low = float(values.min()) - slack
+    high = float(values.max()) + slack
+    return low, high
 
 
 def _possible_counts(
@@ -248,15 +257,18 @@ def _possible_counts(
     if not totals:
         return counts
     # The first count follows from the others; each total gives its own.
-    least = axes[0][0]
-    greatest = axes[0][-1]
-    _, fp, fn, tp = counts
-    parts = []
-    for total in totals:
-        tn = float(total) - fp - fn - tp
-        fits = (least <= tn) & (tn <= greatest)
-        parts.append([count[fits] for count in (tn, fp, fn, tp)])
+    parts = [_with_total(float(total), counts, axes[0]) for total in totals]
     return [np.concatenate(count) for count in zip(*parts, strict=True)]
+
+
+def _with_total(total: float, counts: Sequence[Array], axis: Array) -> list[Array]:
+    """Return the combinations of counts in which the first one, within the ends of its axis,
+    completes the total.
+    """
+    _, fp, fn, tp = counts
+    tn = total - fp - fn - tp
+    fits = (axis[0] <= tn) & (tn <= axis[-1])
+    return [count[fits] for count in (tn, fp, fn, tp)]
 
 
 def _check_f1(
@@ -293,9 +305,8 @@ def _bounds_of_f1(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
     """
     precision = interval_of(numbers["precision"], rounding)
     recall = interval_of(numbers["recall"], rounding)
-    low = float(precision.low + recall.low - 1)
     high = harmonic_mean(float(precision.high), float(recall.high))
-    return low, high
+    return float(precision.low + recall.low - 1), high
 
 
 def harmonic_mean(one: float, other: float) -> float:
@@ -338,14 +349,22 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
     """
     n_values = max(parts.runs) * parts.folds
     bounds = [_bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS]
-    low_share = min(1.0, *(low for low, _ in bounds))
-    high_share = max(0.0, *(high for _, high in bounds))
+    lows, highs = zip(*bounds, strict=True)
     rows = min(parts.tested) / parts.folds
-    off_low = _largest_deviation(low_share, rows)
-    off_high = _largest_deviation(high_share, rows)
-    least = low_share / (1 + off_low)
-    largest = high_share / (1 - off_high) if off_high < 1 else 1.0
-    return least, min(largest, 1.0)
+    least = _least_of_all_rows(min(lows), rows)
+    largest = _largest_of_all_rows(max(highs), rows)
+    return least, largest
+
+
+def _least_of_all_rows(share: float, rows: float) -> float:
+    """Return the least share of a class in all rows, from that in a random part."""
+    return share / (1 + _largest_deviation(share, rows))
+
+
+def _largest_of_all_rows(share: float, rows: float) -> float:
+    """Return the largest share of a class in all rows, from that in a random part."""
+    off = _largest_deviation(share, rows)
+    return min(share / (1 - off), 1.0) if off < 1 else 1.0
 
 
 def _bounds_of_share(numbers: Numbers, n_values: int, rounding: Rounding) -> tuple[float, float]:

@@ -88,10 +88,10 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     """Return the rows behind one of the values; none if they are not the same for all values, or
     the metric is no share of rows.
     """
-    parts = table.parts_of(value.dataset)
-    have_equal_sizes = all(rows % parts.folds == 0 for rows in parts.tested)
     if value.metric not in SHARES_OF_ROWS:
         return []
+    parts = table.parts_of(value.dataset)
+    have_equal_sizes = all(rows % parts.folds == 0 for rows in parts.tested)
     if not parts.known_folds or not have_equal_sizes:
         return []
     divisor = parts.folds if table.std == "of-folds" else 1

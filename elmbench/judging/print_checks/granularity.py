@@ -106,9 +106,11 @@ class Shares:
         """Return the means over all rows below and above a number, in percent."""
         step = Fraction(1, self.rows * self.runs)
         n_below = math.floor(Fraction(number) / step)
-        below = float(100 * n_below * step)
-        above = float(100 * (n_below + 1) * step)
-        return f"{below:.6g} %", f"{above:.6g} %"
+        return _percent_text(n_below * step), _percent_text((n_below + 1) * step)
+
+
+def _percent_text(share: Fraction) -> str:
+    return f"{float(100 * share):.6g} %"
 
 
 def _check_ratio(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:

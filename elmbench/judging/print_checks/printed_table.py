@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
+from elmbench.judging.print_checks.rounding import NumberRange
 from elmbench.specs.published import ALL, DATA, PublishedValue
 
 #: A data set and a model, as the paper spells them.
@@ -162,3 +163,10 @@ class Finding:
 def number_text(number: float) -> str:
     """Return a number with four significant digits."""
     return f"{number:.4g}"
+
+
+def range_text(ranges: Sequence[NumberRange]) -> str:
+    """Return the least and the greatest number of some ranges, such as `1.5 to 2`."""
+    low = min(one.low for one in ranges)
+    high = max(one.high for one in ranges)
+    return f"{number_text(float(low))} to {number_text(float(high))}"

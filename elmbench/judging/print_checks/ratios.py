@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from elmbench.judging.print_checks.printed_table import Cell, Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.printed_table import Cell, Finding, PrintedTable, range_text
 from elmbench.judging.print_checks.rounding import (
     ROUNDINGS,
     NumberRange,
@@ -11,6 +11,7 @@ from elmbench.judging.print_checks.rounding import (
     interval_of,
     may_be_in,
 )
+from elmbench.results import group_by
 from elmbench.specs.published import PublishedValue
 
 #: The time of a model over that of the model with a speed-up of 1.
@@ -20,26 +21,26 @@ TIME = "fit_seconds"
 
 def check_ratios(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
     """Yield the speed-ups that are not the ratio of the printed times."""
-    speed_ups: dict[str, list[PublishedValue]] = {}
-    times: dict[Cell, Decimal] = {}
-    for value in table.values:
-        if value.value is None or not value.last_place:
-            continue
-        if value.metric == SPEED_UP:
-            speed_ups.setdefault(value.dataset, []).append(value)
-        elif value.metric == TIME:
-            times[value.dataset, value.model] = value.value
+    times = {(value.dataset, value.model): value.value for value in _printed(TIME, table)}
+    speed_ups = group_by(_printed(SPEED_UP, table), lambda value: value.dataset)
     for dataset, values in speed_ups.items():
         reference = _reference_time(dataset, values, times)
+        if reference is None:
+            continue
         for value in values:
             time = times.get((dataset, value.model))
-            is_reference = value.value == Decimal(1)
-            if reference is not None and time is not None and not is_reference:
+            if time is not None and value.value != Decimal(1):
                 yield from _check(table, value, time, reference)
 
 
+def _printed(metric: str, table: PrintedTable) -> list[PublishedValue]:
+    """Return the values of a metric that have printed digits."""
+    values = [value for value in table.values if value.metric == metric]
+    return [value for value in values if value.value is not None and value.last_place]
+
+
 def _reference_time(
-    dataset: str, speed_ups: Sequence[PublishedValue], times: Mapping[Cell, Decimal]
+    dataset: str, speed_ups: Sequence[PublishedValue], times: Mapping[Cell, Decimal | None]
 ) -> Decimal | None:
     """Return the time of the only model with a speed-up of 1; None if it is not known."""
     references = [value.model for value in speed_ups if value.value == Decimal(1)]
@@ -57,12 +58,10 @@ def _check(
     is_unknown = len(possible) < len(ratios)
     if is_unknown or may_be_in(value.value, possible):
         return
-    low = number_text(min(float(ratio.low) for ratio in possible))
-    high = number_text(max(float(ratio.high) for ratio in possible))
     yield table.finding_on(
         value,
         "ratios",
-        f"the times {time} s and {reference} s have the ratio {low} to {high}; "
+        f"the times {time} s and {reference} s have the ratio {range_text(possible)}; "
         f"{value.text} is printed",
     )
 

@@ -1,10 +1,11 @@
 """Values that are printed twice and differ, and rows and columns that are printed twice."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple, Self
 
-from elmbench.judging.print_checks.printed_table import Finding, Numbers, PrintedTable
+from elmbench.judging.print_checks.printed_table import Cell, Finding, Numbers, PrintedTable
 from elmbench.judging.print_checks.ratios import SPEED_UP
 from elmbench.judging.print_checks.rounding import may_be_equal, n_digits
 from elmbench.specs.measures import UNJUDGED
@@ -66,7 +67,7 @@ def check_repeated(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterat
     yield from _repeated_speed_ups(table, paper)
 
 
-def _total_digits(numbers: Sequence[Decimal]) -> int:
+def _total_digits(numbers: Iterable[Decimal]) -> int:
     return sum(n_digits(number) for number in numbers)
 
 
@@ -77,41 +78,60 @@ def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
         is_said = frozenset((one, other)) in table.said_equal
         if is_said or columns[one] != columns[other]:
             continue
-        numbers = list(columns[one].values())
-        n_datasets = len({dataset for dataset, _ in columns[one]})
-        if n_datasets >= _COLUMN_DATASETS and _total_digits(numbers) >= _COLUMN_DIGITS:
-            says = f"all {len(numbers)} numbers are those of {other}"
+        if _is_long(columns[one]):
+            says = f"all {len(columns[one])} numbers are those of {other}"
             yield table.finding("repeated", says, model=one)
 
 
-def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[tuple[str, str], Decimal]]:
+def _is_long(column: Mapping[Cell, Decimal]) -> bool:
+    """Return True if a column is too long to be equal to another one by chance."""
+    n_datasets = len({dataset for dataset, _ in column})
+    n_digits = _total_digits(column.values())
+    return n_datasets >= _COLUMN_DATASETS and n_digits >= _COLUMN_DIGITS
+
+
+def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decimal]]:
     """Return the numbers of quality of each model, by data set and metric."""
-    columns: dict[str, dict[tuple[str, str], Decimal]] = {}
+    columns: dict[str, dict[Cell, Decimal]] = {}
     for (dataset, model), cell in table.by_cell.items():
-        for metric, number in cell.items():
-            if metric not in UNJUDGED:
-                column = columns.setdefault(model, {})
-                column[dataset, metric] = number
+        numbers = {name: number for name, number in cell.items() if name not in UNJUDGED}
+        for metric, number in numbers.items():
+            columns.setdefault(model, {})[dataset, metric] = number
     return columns
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
     """Yield the pairs of rows that share a data set or a model and have the same times."""
-    times = {cell: _times_of(numbers) for cell, numbers in table.by_cell.items()}
-    for one, other in itertools.combinations(times, 2):
-        shares_a_name = one[0] == other[0] or one[1] == other[1]
-        if not shares_a_name or times[one] != times[other]:
-            continue
-        numbers = list(times[one].values())
-        if len(numbers) >= _TIMES and _total_digits(numbers) >= _TIMES_DIGITS:
-            dataset, model = one
-            printed = " and ".join(f"{number} s" for number in numbers)
-            says = f"the times {printed} are those of {model} on {dataset}"
-            yield table.finding("repeated", says, dataset=other[0], model=other[1])
+    rows = [_Times.of(cell, numbers) for cell, numbers in table.by_cell.items()]
+    for one, other in itertools.combinations(rows, 2):
+        if one.repeats(other) and one.are_long:
+            printed = " and ".join(f"{time} s" for time in one.times.values())
+            says = f"the times {printed} are those of {one.model} on {one.dataset}"
+            yield table.finding("repeated", says, dataset=other.dataset, model=other.model)
 
 
-def _times_of(numbers: Numbers) -> Numbers:
-    return {name: numbers[name] for name in _TIME_METRICS if name in numbers}
+class _Times(NamedTuple):
+    """The printed times of a model on a data set."""
+
+    dataset: str
+    model: str
+    times: Numbers
+
+    @classmethod
+    def of(cls, cell: Cell, numbers: Numbers) -> Self:
+        """Return the times among the printed numbers of a cell."""
+        times = {name: numbers[name] for name in _TIME_METRICS if name in numbers}
+        return cls(*cell, times)
+
+    @property
+    def are_long(self) -> bool:
+        """True if the times are too long to be equal to others by chance."""
+        return len(self.times) >= _TIMES and _total_digits(self.times.values()) >= _TIMES_DIGITS
+
+    def repeats(self, other: Self) -> bool:
+        """Return True if two cells of one data set or model have the same times."""
+        shares_a_name = self.dataset == other.dataset or self.model == other.model
+        return shares_a_name and self.times == other.times
 
 
 def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
@@ -119,20 +139,19 @@ def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> I
     table.
     """
     rows = _speed_ups(table)
+    names = list(rows)
     later = paper[paper.index(table) :]
     for dataset, row in rows.items():
         for other in later:
             for other_dataset, other_row in _speed_ups(other).items():
-                is_before = other is table and list(rows).index(other_dataset) <= list(rows).index(
-                    dataset
-                )
-                if is_before:
+                # Each pair of rows of this table is compared once.
+                if other is table and names.index(other_dataset) <= names.index(dataset):
                     continue
                 length = min(len(row), len(other_row))
-                same = row[:length] == other_row[:length]
-                is_long = length >= _SPEED_UPS and _total_digits(row[:length]) >= _SPEED_UPS_DIGITS
-                if same and is_long:
-                    printed = ", ".join(map(str, row[:length]))
+                start = row[:length]
+                is_long = length >= _SPEED_UPS and _total_digits(start) >= _SPEED_UPS_DIGITS
+                if is_long and start == other_row[:length]:
+                    printed = ", ".join(map(str, start))
                     says = f"{printed} are also the speed-ups of {other_dataset} in {other.label}"
                     yield table.finding("repeated", says, dataset=dataset, metric=SPEED_UP)
 
