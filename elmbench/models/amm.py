@@ -122,11 +122,16 @@ class AMMClassifier(HyperplaneClassifier):
         if self.mode == "online" or epoch == 0:
             super()._pass(X, labels, order, epoch)
             return
+        state = self._state
         blocks = [order[block] for block in layer_blocks(len(order))]
         # All rows are assigned to weights before any weight changes.
-        assignments = [self._state.assign(X[rows], labels[rows]) for rows in blocks]
+        assignments = []
+        for rows in blocks:
+            assigned = state.assign(X[rows], labels[rows])
+            assignments.append(assigned)
         for rows, assigned in zip(blocks, assignments, strict=True):
-            self._state.extend(X[rows], labels[rows], self._ridge, assigned)
+            block_labels = labels[rows]
+            state.extend(X[rows], block_labels, self._ridge, assigned)
 
     @property
     def weights_(self) -> Array:

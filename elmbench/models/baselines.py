@@ -198,9 +198,15 @@ def n_units(estimator: Any) -> int | None:
         estimator = features[0] if features else estimator[-1]
     for name, size_of in _SIZES.items():
         if hasattr(estimator, name):
-            return int(size_of(getattr(estimator, name)))
+            attribute = getattr(estimator, name)
+            return int(size_of(attribute))
+    # The members of an ensemble.
     members = np.ravel(getattr(estimator, "estimators_", []))
-    sizes = [size for size in map(n_units, members) if size is not None]
+    sizes = []
+    for member in members:
+        size = n_units(member)
+        if size is not None:
+            sizes.append(size)
     return sum(sizes) if sizes else None
 
 

@@ -117,13 +117,21 @@ class CandidateProblem:
     def _fit_once(self, i: int, j: int, outputs: Callable[[Any, Any], Any]) -> Evaluated:
         """Return the outputs of a candidate that is fitted to the training rows of a fold."""
         train, test = self.folds[j]
+        X_train = self.X[train]
+        y_train = self.y[train]
         weights = None if self.weights is None else self.weights[train]
         unfitted = self.make(self.candidates[i])
-        model = fit_model(unfitted, self.X[train], self.y[train], weights)
-        solvers = Counter(getattr(model, "solvers_", {}))
+        model = fit_model(unfitted, X_train, y_train, weights)
+        reported = getattr(model, "solvers_", {})
+        solvers = Counter(reported)
         solvers["clone and fit"] += 1
         predicted = outputs(model, self.X[test])
-        return Evaluated(candidate=i, fold=j, outputs=predicted, solvers=solvers)
+        return Evaluated(
+            candidate=i,
+            fold=j,
+            outputs=predicted,
+            solvers=solvers,
+        )
 
     def _report(self, failures: dict[int, Exception]) -> None:
         """Raise the first failure if all candidates fail, else warn of them."""

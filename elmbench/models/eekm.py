@@ -37,23 +37,29 @@ def landmark_map(K: Array) -> Array:
     may be less than `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3
     and Algorithm 2.)
     """
+    n_landmarks = len(K)
     largest = float(K.diagonal().max())
     if not largest > 0:
-        return np.zeros((len(K), 0))
-    tolerance = len(K) * EPS * largest
+        return np.zeros((n_landmarks, 0))
+    tolerance = n_landmarks * EPS * largest
     floor = FLOOR * largest
-    factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
+    # K = L L' up to the order of its rows; L1 are the leading rows of L.
+    columns = np.asfortranarray(K)
+    factor, pivots, rank, _ = dpstrf(columns, tol=tolerance, lower=1, overwrite_a=1)
     factor = np.tril(factor[:, :rank])
     leading = np.asfortranarray(factor[:rank])
     inverse, _ = dtrtri(leading, lower=1)
-    result = np.zeros((len(K), rank), order="F")
-    result[pivots[:rank] - 1] = inverse.T
-    # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for
-    # the leading rows L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1,
-    # which is estimated here.
-    if not 1.0 / cholesky_condition(leading, 1.0) > 10 * floor:
+    order = pivots[:rank] - 1  # LAPACK counts from 1
+    result = np.zeros((n_landmarks, rank), order="F")
+    result[order] = inverse.T
+    # The eigenvalues of K are those of L'L, which are at least those of L1'L1, and these at least
+    # the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
+    smallest = 1.0 / cholesky_condition(leading, 1.0)
+    if not smallest > 10 * floor:
         values, vectors = eigh(factor.T @ factor, check_finite=False)
-        result = result @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))
+        lowered = np.clip(values, 0.0, floor)
+        factors = np.sqrt(lowered / floor)
+        result = result @ (vectors * factors)
     return result
 
 

@@ -100,10 +100,11 @@ def class_odds(projections: Array, result: list[Discriminant], log_weights: Arra
     """Return the log-odds of every class, of shape (n, k), from projections of that shape and their
     discriminants.
     """
-    columns = [
-        log_odds(projections[:, k], d.means, d.variances, float(log_weights[k]))
-        for k, d in enumerate(result)
-    ]
+    columns = []
+    for k, gaussians in enumerate(result):
+        log_weight = float(log_weights[k])
+        odds = log_odds(projections[:, k], gaussians.means, gaussians.variances, log_weight)
+        columns.append(odds)
     return np.column_stack(columns)
 
 
@@ -125,14 +126,20 @@ class EntropyClassifier(RowWeightedClassifier):
         log_weights = self._log_weights(self.classes_)
         self._log_priors = log_weights
         self._discriminants = result
-        self.means_ = np.array([column.means for column in result])
-        self.variances_ = np.array([column.variances for column in result])
-        self.condition_ = max(max(column.condition, column.cancellation) for column in result)
-        thresholds = [
-            crossing_points(column.means, column.variances, log_weight)
-            for column, log_weight in zip(result, log_weights.tolist(), strict=True)
-        ]
-        self.thresholds_ = thresholds[0] if len(thresholds) == 1 else thresholds
+        means = [column.means for column in result]
+        variances = [column.variances for column in result]
+        self.means_ = np.array(means)
+        self.variances_ = np.array(variances)
+        conditions = []
+        thresholds = []
+        for column, log_weight in zip(result, log_weights.tolist(), strict=True):
+            condition = max(column.condition, column.cancellation)
+            points = crossing_points(column.means, column.variances, log_weight)
+            conditions.append(condition)
+            thresholds.append(points)
+        self.condition_ = max(conditions)
+        has_one_output = len(thresholds) == 1
+        self.thresholds_ = thresholds[0] if has_one_output else thresholds
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
         """Return, for each column, ln of the prior times the cost of its class, over their mean for
@@ -175,10 +182,13 @@ class EntropyClassifier(RowWeightedClassifier):
         divided by their sum. `predict` returns a class of the largest probability.
         """
         odds = self.decision_function(X)
-        odds = odds.reshape(len(odds), -1)
+        n_rows = len(odds)
+        odds = odds.reshape(n_rows, -1)
         if len(self.classes_) == 2:
             odds = np.hstack([-odds, odds])
-        return np.asarray(softmax(log_expit(odds), axis=1))
+        log_probabilities = log_expit(odds)
+        probabilities = softmax(log_probabilities, axis=1)
+        return np.asarray(probabilities)
 
 
 def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
@@ -302,14 +312,18 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         leading blocks.
         """
         for fold in node_folds(grid):
+            rows = grid.X[fold.train]
             classes = np.unique(grid.y[fold.train])
-            by_size = fold.largest._by_size(grid.X[fold.train], fold.T, fold.sizes)
+            by_size = fold.largest._by_size(rows, fold.T, fold.sizes)
             for size, result in by_size.items():
-                beta = np.column_stack([d.beta for d in result])
+                directions = [gaussians.beta for gaussians in result]
+                beta = np.column_stack(directions)
                 projections = fold.outputs(beta)
                 for i, model in fold.members:
                     if model.n_hidden != size:
                         continue
-                    odds = class_odds(projections, result, model._log_weights(classes))
-                    outputs = projections if grid.output == "project" else odds
+                    log_weights = model._log_weights(classes)
+                    outputs = class_odds(projections, result, log_weights)
+                    if grid.output == "project":
+                        outputs = projections
                     yield from grid.results([[i]], fold.number, outputs, fold.decode)

@@ -52,11 +52,14 @@ class KOSELM(KernelMixin, PathMixin):
 
     def _start(self, X: Rows, T: Array) -> None:
         """Prepare a state for dense rows with the Gaussian kernel, or for any kernel."""
-        self._kernel = kernel = self._make_kernel()
-        plain = kernel.is_plain(X)
-        self._state = self._new_state(
-            X.shape[1] if plain else 1, T.shape[1], None if plain else kernel
-        )
+        kernel = self._make_kernel()
+        self._kernel = kernel
+        n_outputs = T.shape[1]
+        if kernel.is_plain(X):
+            n_features = X.shape[1]
+            self._state = self._new_state(n_features, n_outputs, None)
+        else:
+            self._state = self._new_state(1, n_outputs, kernel)
 
     def _update(self, X: Rows, T: Array) -> None:
         self._state.extend(X, T)
@@ -118,8 +121,11 @@ class KOSELM(KernelMixin, PathMixin):
         state = self._state
         if state.size == 0:
             return 1.0
-        matrix = state.dictionary_kernel() + state.ridge * np.eye(state.size)
-        return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
+        diagonal = state.ridge * np.eye(state.size)
+        matrix = state.dictionary_kernel() + diagonal
+        norm = np.linalg.norm(matrix, 1)
+        inverse_norm = np.linalg.norm(self.inverse_, 1)
+        return float(norm * inverse_norm)
 
 
 class KOSELMClassifier(FamilyClassifier, KOSELM):

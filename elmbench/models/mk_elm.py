@@ -149,11 +149,15 @@ class _MKELM:
         return T
 
     def _outputs(self, X: Array) -> Array:
+        # Kernels of weight zero are not computed.
         numbers = np.flatnonzero(self.weights_)
         kernels = [self._kernels[p] for p in numbers]
         weights = self.weights_[numbers]
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_ * len(numbers)):
+        n_rows = len(X)
+        n_outputs = self.beta_.shape[1]
+        outputs = np.empty((n_rows, n_outputs))
+        n_values = self.n_units_ * len(numbers)
+        for rows in row_blocks(n_rows, n_values):
             values = kernel_values(kernels, X[rows], self._rows)
             K = np.tensordot(weights, values, 1)
             outputs[rows] = K @ self.beta_

@@ -46,16 +46,18 @@ class _OSELM(HiddenNodesMixin):
         first_block = slice(self.initial_batch)
         later_rows = slice(self.initial_batch, None)
         for rows in (first_block, later_rows):
-            self._update(X[rows], T[rows], None if scale is None else scale[rows])
+            block_scale = None if scale is None else scale[rows]
+            self._update(X[rows], T[rows], block_scale)
 
     def _start(self, X: Rows, T: Array) -> None:
         """Draw the hidden nodes, and set the state of a model without rows."""
-        self._draw_nodes(X.shape[1])
+        n_features = X.shape[1]
+        self._draw_nodes(n_features)
         n_nodes = len(self.weights_)
         n_outputs = T.shape[1]
         self.beta_ = np.zeros((n_nodes, n_outputs))
-        self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
+        self.n_seen_ = 0
         self._forget_first_block(n_nodes, n_outputs)
 
     def _forget_first_block(self, n_nodes: int, n_outputs: int) -> None:
@@ -82,12 +84,19 @@ class _OSELM(HiddenNodesMixin):
 
     def _learn_later_rows(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Learn eqs. (7) and (8), block by block."""
-        step = update_symmetric if self.start == "ridge" else update_as_printed
-        for start in range(0, X.shape[0], self.batch_size):
-            rows = slice(start, start + self.batch_size)
+        is_symmetric = self.start == "ridge"
+        step = update_symmetric if is_symmetric else update_as_printed
+        n_rows = X.shape[0]
+        for start in range(0, n_rows, self.batch_size):
+            stop = start + self.batch_size
+            rows = slice(start, stop)
+            targets = T[rows]
             block_scale = None if scale is None else scale[rows]
-            H = scaled_rows(self._hidden(X[rows]), block_scale)
-            self.P_, self.beta_ = step(self.P_, self.beta_, H, T[rows])
+            node_outputs = self._hidden(X[rows])
+            H = scaled_rows(node_outputs, block_scale)
+            P, beta = step(self.P_, self.beta_, H, targets)
+            self.P_ = P
+            self.beta_ = beta
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
         """Learn eqs. (5) and (6) with the pseudo-inverse from the first block and further rows.
@@ -98,15 +107,24 @@ class _OSELM(HiddenNodesMixin):
         H_before, T_before = self._first_block
         H = np.vstack([H_before, H])
         T = np.vstack([T_before, T])
-        self.P_ = pinvh(H.T @ H) if self.start == "toolbox" else pseudo_inverse_of_gram(H)
-        self.beta_ = self.P_ @ (H.T @ T)
+        # Eq. (5), with the pseudo-inverse for the inverse of H'H.
+        if self.start == "toolbox":
+            self.P_ = pinvh(H.T @ H)
+        else:
+            self.P_ = pseudo_inverse_of_gram(H)
+        # Eq. (6).
+        moments = H.T @ T
+        self.beta_ = self.P_ @ moments
         if len(H) < self.initial_batch:
             self._first_block = (H, T)
             return
         self._forget_first_block(n_nodes=H.shape[1], n_outputs=T.shape[1])
-        round_off = EPS * np.vdot(H, H) * np.linalg.norm(self.P_)
+        squared_norm = np.vdot(H, H)
+        inverse_norm = np.linalg.norm(self.P_)
+        round_off = EPS * squared_norm * inverse_norm
         if round_off > 1:
-            warnings.warn(DEPENDENT.format(self.n_hidden), LinAlgWarning, stacklevel=6)
+            message = DEPENDENT.format(self.n_hidden)
+            warnings.warn(message, LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
         with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite

@@ -98,8 +98,10 @@ class OSPVMClassifier(ProjectionClassifier):
         self._start(X, T)
         n_rows = X.shape[0]
         later_chunks = range(self.initial_batch, n_rows, self.batch_size)
-        for start, stop in itertools.pairwise([0, *later_chunks, n_rows]):
-            self._learn(X[start:stop], T[start:stop])
+        edges = [0, *later_chunks, n_rows]
+        for start, stop in itertools.pairwise(edges):
+            rows = slice(start, stop)
+            self._learn(X[rows], T[rows])
         self._solve_nodes()
 
     def _start(self, X: Rows, T: Array) -> None:
@@ -107,7 +109,8 @@ class OSPVMClassifier(ProjectionClassifier):
         n_columns = X.shape[1]
         if not self.update_mean:
             n_columns += 1  # of ones
-        self._stream = StreamedDecomposition(n_columns, centred=bool(self.update_mean))
+        is_centred = bool(self.update_mean)
+        self._stream = StreamedDecomposition(n_columns, centred=is_centred)
         self._coordinates: list[Array] = []
         self._targets: list[Array] = []
         self.n_seen_ = 0
@@ -122,13 +125,17 @@ class OSPVMClassifier(ProjectionClassifier):
         The hidden nodes are left to `_solve_nodes`.
         """
         X = X.toarray() if sp.issparse(X) else X
+        n_rows = len(X)
         if not self.update_mean:
+            # The mean stays that of the first chunk.
             if self.n_seen_ == 0:
                 self.mean_ = X.mean(axis=0)
-            X = np.column_stack([X - self.mean_, np.ones(len(X))])
-        self._coordinates.append(self._stream.update(X))
+            centred = X - self.mean_
+            X = np.column_stack([centred, np.ones(n_rows)])
+        coordinates = self._stream.update(X)
+        self._coordinates.append(coordinates)
         self._targets.append(T)
-        self.n_seen_ += len(X)
+        self.n_seen_ += n_rows
         if self.mode == "truncate":
             self._truncate()
 
@@ -138,17 +145,22 @@ class OSPVMClassifier(ProjectionClassifier):
         self._choose_nodes(values)
         k = self._nodes.n_directions
         coordinates = self._all_coordinates()
-        change = self._stream.truncate(values[:k], rotation[:k])
+        leading_values = values[:k]
+        leading_rotation = rotation[:k]
+        change = self._stream.truncate(leading_values, leading_rotation)
         self._coordinates = [coordinates @ change]
 
     def _choose_nodes(self, values: Array) -> None:
         """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
+        n_rows = self.n_seen_
         if self.update_mean:
-            spectrum = extended_spectrum(values, self.n_seen_, self._stream.mean)
+            spectrum = extended_spectrum(values, n_rows, self._stream.mean)
         else:
-            spectrum = uncentred_spectrum(values, self.n_seen_, self.n_features_in_ + 1)
+            n_columns = self.n_features_in_ + 1
+            spectrum = uncentred_spectrum(values, n_rows, n_columns)
         self._nodes = self._node_spectrum(spectrum)
-        shown = spectrum if self.mode == "exact" else self._nodes
+        shows_all = self.mode == "exact"
+        shown = spectrum if shows_all else self._nodes
         self.singular_values_ = shown.values
 
     def _all_coordinates(self) -> Array:
@@ -159,7 +171,9 @@ class OSPVMClassifier(ProjectionClassifier):
         blocks = []
         for block in self._coordinates:
             n_missing = n_directions - block.shape[1]
-            blocks.append(np.pad(block, ((0, 0), (0, n_missing))))
+            zeros = ((0, 0), (0, n_missing))
+            extended = np.pad(block, zeros)
+            blocks.append(extended)
         return np.vstack(blocks)
 
     def _solve_nodes(self) -> None:
@@ -169,16 +183,21 @@ class OSPVMClassifier(ProjectionClassifier):
         values, rotation = self._stream.decomposition()
         if self.mode == "exact":  # otherwise theta has chosen the values that are left
             self._choose_nodes(values)
-        rotation, directions = self._stream.fix_signs(rotation[: self._nodes.n_directions])
-        coordinates = self._all_coordinates()
-        targets = np.concatenate(self._targets)
-        self._coordinates = [coordinates]
-        self._targets = [targets]
-        projections = (coordinates - self._stream.offset) @ rotation.T
+        leading = rotation[: self._nodes.n_directions]
+        signed_rotation, directions = self._stream.fix_signs(leading)
         if self.update_mean:
             self.mean_ = self._stream.mean
             self.weights_, self.biases_ = self._nodes.nodes(directions)
         else:
+            # The last feature is that of the ones.
             self.weights_ = directions[:, :-1].copy()
             self.biases_ = directions[:, -1].copy()
-        self._solve(self._nodes.node_rows(projections.T, 1.0).T, targets)
+        # The inputs of the nodes for all rows.
+        coordinates = self._all_coordinates()
+        centred = coordinates - self._stream.offset
+        projections = centred @ signed_rotation.T
+        inputs = self._nodes.node_rows(projections.T, 1.0).T
+        targets = np.concatenate(self._targets)
+        self._coordinates = [coordinates]
+        self._targets = [targets]
+        self._solve(inputs, targets)

@@ -52,10 +52,11 @@ class SearchTasks:
         """Enclose the fit of the best candidate to all rows."""
         task = self._root.subcontext(task_name="refit-with-best-params")
         data = {"X": self._X, "y": self._y}
+        search = self._search
         with task.propagate_callback_context(best):
-            task.call_on_fit_task_begin(estimator=self._search, **data)
+            task.call_on_fit_task_begin(estimator=search, **data)
             yield
-        task.call_on_fit_task_end(estimator=self._search, **data)
+        task.call_on_fit_task_end(estimator=search, **data)
 
     def end(self) -> None:
         """Record the end of the whole fit."""

@@ -52,16 +52,10 @@ def all_outputs(
     The seconds have the shape (n_candidates, n_folds).
     """
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
-    fit_times = np.zeros((n_candidates, len(folds)))
+    n_folds = len(folds)
+    fit_times = np.zeros((n_candidates, n_folds))
     for grid in grids:
-        names = {name for _, params in grid.members for name in params}
-        params = dict(grid.params)
-        if params.get("random_state", 0) is None:
-            params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
-        candidates = [
-            {name: member.get(name, params[name]) for name in names} for _, member in grid.members
-        ]
-        fixed = {name: value for name, value in params.items() if name not in names}
+        candidates, fixed = _separate_params(grid)
         started = time.perf_counter()
         for rows, targets, parts, numbers in _problems(grid, X, y, folds):
             problem = CandidateProblem(
@@ -77,9 +71,30 @@ def all_outputs(
                 fold = numbers[evaluation.fold]
                 outputs[fold][candidate] = evaluation.outputs
                 fit_times[candidate, fold] = time.perf_counter() - started
-                tasks.end_evaluation(candidate * len(folds) + fold, folds[fold][0])
+                task_number = candidate * n_folds + fold
+                train, _ = folds[fold]
+                tasks.end_evaluation(task_number, train)
                 started = time.perf_counter()
     return outputs, fit_times
+
+
+def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the parameters that differ between the candidates, for each candidate, and the fixed
+    ones.
+
+    A random state of None becomes a number, so that it is the same for all candidates.
+    """
+    params = dict(grid.params)
+    if params.get("random_state", 0) is None:
+        random_state = check_random_state(None)
+        seed = random_state.randint(2**31 - 1)
+        params["random_state"] = int(seed)
+    members = [member for _, member in grid.members]
+    names = {name for member in members for name in member}
+    defaults = {name: params[name] for name in names}
+    candidates = [defaults | member for member in members]
+    fixed = {name: value for name, value in params.items() if name not in names}
+    return candidates, fixed
 
 
 def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGrid]:
@@ -94,14 +109,19 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
         if key not in grids:
             base = clone(estimator)
             if outer:
-                base.set_params(**clone(outer, safe=False))
+                outer_params = clone(outer, safe=False)
+                base.set_params(**outer_params)
             head, model = split_last_step(base)
-            if not isinstance(type(model), GridPath):
+            has_path = isinstance(type(model), GridPath)
+            if not has_path:
                 return []
-            grids[key] = PathGrid(head, model, model.get_params(deep=False))
+            model_params = model.get_params(deep=False)
+            grids[key] = PathGrid(head=head, model=model, params=model_params)
         grid = grids[key]
-        is_known = inner.keys() <= grid.params.keys()
-        if not is_known or not _can_have_path(grid.params | inner):
+        if not inner.keys() <= grid.params.keys():
+            return []
+        all_params = grid.params | inner
+        if not _can_have_path(all_params):
             return []
         grid.members.append((number, inner))
     return list(grids.values())

@@ -96,13 +96,17 @@ def _break_ties(
     means = np.mean(scores, axis=0)
     best = np.nanmax(means, initial=-np.inf)
     is_tied = means >= best - 1e-12
-    if is_tied.sum() <= 1:
+    n_tied = is_tied.sum()
+    if n_tied <= 1:
         return
     reference = scorer._replace(metric=None)
     for y, decisions, column in zip(true, outputs, scores, strict=True):
-        rows = np.flatnonzero(is_tied & (column % 1 != 0))
+        has_round_off = column % 1 != 0
+        is_uncertain = is_tied & has_round_off
+        rows = np.flatnonzero(is_uncertain)
         if len(rows):
-            values = np.asarray([decisions[i] for i in rows])
+            tied_decisions = [decisions[i] for i in rows]
+            values = np.asarray(tied_decisions)
             column[rows] = _scores_of(reference, y, values, error_score)
 
 
@@ -127,26 +131,36 @@ def _metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Ar
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:
         return _count_metric_values(metric, labels, predicted)
-    if not are_numbers or not np.isfinite(predicted).all():
+    if not are_numbers:
+        return None
+    are_finite = np.isfinite(predicted).all()
+    if not are_finite:
         return None
     classes = np.unique(labels)
-    if metric.takes == "values" and len(classes) > 1:
-        return np.asarray(metric.function(labels.astype(np.float64), predicted))
-    if metric.name == "roc_auc" and len(classes) == 2:
-        return roc_areas(labels == classes[1], predicted)
+    n_classes = len(classes)
+    if metric.takes == "values" and n_classes > 1:
+        true_values = labels.astype(np.float64)
+        return np.asarray(metric.function(true_values, predicted))
+    if metric.name == "roc_auc" and n_classes == 2:
+        is_positive = labels == classes[1]
+        return roc_areas(is_positive, predicted)
     return None
 
 
 def _count_metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Array | None:
     """Return a metric of confusion counts of p candidates at once, or None as `_metric_values`."""
-    classes = np.unique(np.concatenate([labels, predicted.ravel()]))
-    has_positive_class = len(classes) == 2 and classes[1] == 1
-    if metric.name in ("precision", "recall", "f1") and not has_positive_class:
+    all_labels = np.concatenate([labels, predicted.ravel()])
+    classes = np.unique(all_labels)
+    n_classes = len(classes)
+    is_of_positive_class = metric.name in ("precision", "recall", "f1")
+    has_positive_class = n_classes == 2 and classes[1] == 1
+    if is_of_positive_class and not has_positive_class:
         return None
     true_codes = np.searchsorted(classes, labels)
     predicted_codes = np.searchsorted(classes, predicted)
-    counts = confusion_counts(true_codes, predicted_codes, len(classes))
-    return np.asarray(metric.function(counts))
+    counts = confusion_counts(true_codes, predicted_codes, n_classes)
+    values = metric.function(counts)
+    return np.asarray(values)
 
 
 def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:

@@ -275,7 +275,9 @@ class PathSearchCV(GridSearchCV):
 
     def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
         """Fit the best candidate to all rows."""
-        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        best_params = clone(self.best_params_, safe=False)
+        best = clone(self.estimator)
+        best.set_params(**best_params)
         started = time.time()
         with tasks.refit(best):
             self.best_estimator_ = best.fit(X, y)

@@ -89,15 +89,20 @@ class HyperplaneClassifier(StochasticClassifier):
     def _outputs(self, X: Rows) -> Array:
         weights, intercepts, owners = self._solution()
         n_classes = self._state.n_classes
-        first_weights = np.searchsorted(owners, np.arange(n_classes))
+        # The weights have the order of their classes; the largest output of a class counts.
+        classes = np.arange(n_classes)
+        first_weights = np.searchsorted(owners, classes)
         blocks = []
         for rows in layer_blocks(X.shape[0]):
             products = X[rows] @ weights.T + intercepts
-            blocks.append(np.maximum.reduceat(products, first_weights, axis=1))
+            largest = np.maximum.reduceat(products, first_weights, axis=1)
+            blocks.append(largest)
         outputs = np.concatenate(blocks)
-        if n_classes == 2:
-            return outputs[:, 1:] - outputs[:, :1]
-        return outputs
+        if n_classes != 2:
+            return outputs
+        negative = outputs[:, :1]
+        positive = outputs[:, 1:]
+        return positive - negative
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
         """Return the weights, their intercepts and the numbers of their classes, in ascending

@@ -44,10 +44,13 @@ def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
     Dense rows are centred a block at a time; sparse ones stay sparse.
     """
     if sp.issparse(X):
+        # x'w + (b - mean'w).
         shifted_biases = biases - weights @ mean
-        return np.asarray(X @ weights.T) + shifted_biases
-    inputs = np.empty((len(X), len(weights)))
-    for rows in row_blocks(*X.shape):
+        products = np.asarray(X @ weights.T)
+        return products + shifted_biases
+    n_rows, n_features = X.shape
+    inputs = np.empty((n_rows, len(weights)))
+    for rows in row_blocks(n_rows, n_features):
         centred = X[rows] - mean
         inputs[rows] = centred @ weights.T
     inputs += biases
@@ -79,11 +82,10 @@ class ProjectionClassifier(FamilyClassifier):
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
         targets, eq. (10).
         """
-        self.n_units_ = inputs.shape[1]
+        n_nodes = inputs.shape[1]
+        self.n_units_ = n_nodes
         self._activation = self.activation
-        ((_, self.beta_, self.condition_),) = least_squares(
-            inputs, self.activation, T, [self.n_units_]
-        )
+        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [n_nodes])
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
@@ -102,18 +104,23 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
     if not sp.issparse(X):
         # Relative to the first row, so that a mean that is large compared with the spread costs no
         # digits.
-        centred = X - X[0]
+        first_row = X[0]
+        centred = X - first_row
         shift = centred.mean(axis=0)
         centred -= shift
-        mean = X[0] + shift
+        mean = first_row + shift
         values, directions = singular_directions(centred)
-        return mean, extended_spectrum(values, n, mean), directions
+        spectrum = extended_spectrum(values, n, mean)
+        return mean, spectrum, directions
     stream = StreamedDecomposition(d)
     for rows in gen_batches(n, 256):
-        stream.update(X[rows].toarray())
+        block = X[rows].toarray()
+        stream.update(block)
     values, rotation = stream.decomposition()
     spectrum = extended_spectrum(values, n, stream.mean)
-    return stream.mean, spectrum, stream.fix_signs(rotation[: spectrum.n_directions])[1]
+    leading = rotation[: spectrum.n_directions]
+    _, directions = stream.fix_signs(leading)
+    return stream.mean, spectrum, directions
 
 
 class PVMClassifier(ProjectionClassifier, PathMixin):
@@ -197,21 +204,29 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an
         activation.
         """
-        X = grid.X
         activations = {model.activation for model in grid.models}
         for fold, (train, test) in enumerate(grid.folds):
+            rows = grid.X[train]
             T, decode = grid.encode(train)
-            mean, spectrum, directions = centred_decomposition(X[train])
-            sizes = [len(model._node_spectrum(spectrum).values) for model in grid.models]
-            weights, biases = spectrum.leading(max(sizes)).nodes(directions)
-            inputs = project_rows(X[train], mean, weights, biases)
-            test_inputs = project_rows(X[test], mean, weights, biases)
+            mean, spectrum, directions = centred_decomposition(rows)
+            spectra = [model._node_spectrum(spectrum) for model in grid.models]
+            sizes = [len(nodes.values) for nodes in spectra]
+            # The nodes of the largest network, of which the others have the first.
+            largest = spectrum.leading(max(sizes))
+            weights, biases = largest.nodes(directions)
+            inputs = project_rows(rows, mean, weights, biases)
+            test_inputs = project_rows(grid.X[test], mean, weights, biases)
             for activation in activations:
                 by_size: dict[int, list[int]] = {}
                 for number, model in enumerate(grid.models):
+                    size = sizes[number]
                     if model.activation == activation:
-                        by_size.setdefault(sizes[number], []).append(number)
-                test_outputs = ACTIVATIONS[activation](test_inputs.copy())
-                for size, beta, _ in least_squares(inputs, activation, T, sorted(by_size)):
-                    outputs = test_outputs[:, :size] @ beta
-                    yield from grid.results([by_size[size]], fold, outputs, decode)
+                        by_size.setdefault(size, []).append(number)
+                activate = ACTIVATIONS[activation]
+                test_outputs = activate(test_inputs.copy())
+                solutions = least_squares(inputs, activation, T, sorted(by_size))
+                for size, beta, _ in solutions:
+                    leading = test_outputs[:, :size]
+                    outputs = leading @ beta
+                    members = [by_size[size]]
+                    yield from grid.results(members, fold, outputs, decode)

@@ -65,12 +65,14 @@ class CentresMixin(PathMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         eligible = np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
         self.centres_, factor = self._draw(X, eligible)
-        self.n_units_ = self.centres_.shape[0]
+        n_centres = self.centres_.shape[0]
+        self.n_units_ = n_centres
         gamma = numeric_gamma(self) * factor
-        self.gammas_: Array = np.broadcast_to(gamma, self.n_units_)
+        self.gammas_: Array = np.broadcast_to(gamma, n_centres)
         self._kernel = self._make_kernel().with_gamma(gamma)
+        # (K'K + I/C) beta = K'T for the kernel K between rows and centres.
         blocks = kernel_blocks(self._kernel, X, self.centres_, [gamma])
-        ((gram, moments),) = normal_equations(blocks, 1, self.n_units_, T, scale)
+        ((gram, moments),) = normal_equations(blocks, 1, n_centres, T, scale)
         ridge = 1.0 / float(self.C)
         system = RidgeSystem(gram, ridge)
         self.beta_ = system.solve(moments)
@@ -100,31 +102,36 @@ class CentresMixin(PathMixin):
         fold.
         """
         train, test = grid.folds[fold]
-        X = grid.X[train]
+        rows = grid.X[train]
         T, decode = grid.encode(train)
         largest = max(models.values(), key=lambda model: model._size)
         kernel = largest._make_kernel()
-        centres, factor = largest._draw(X, np.arange(len(T)))
-        gammas = list(dict.fromkeys(float(model.gamma) for model in models.values()))
+        eligible = np.arange(len(T))
+        centres, factor = largest._draw(rows, eligible)
+        all_gammas = [float(model.gamma) for model in models.values()]
+        gammas = list(dict.fromkeys(all_gammas))
         centre_gammas = [gamma * factor for gamma in gammas]
 
-        blocks = kernel_blocks(kernel, X, centres, centre_gammas)
+        blocks = kernel_blocks(kernel, rows, centres, centre_gammas)
         scale = largest._scale(grid.y[train])
         equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
         networks = _solve_networks(models, gammas, equations, grid.solvers)
 
         parts: dict[int, list[NDArray[Any]]] = {i: [] for i in models}
         doubtful: set[int] = set()
-        for _, g, kernel_rows in kernel_blocks(kernel, grid.X[test], centres, centre_gammas):
+        test_blocks = kernel_blocks(kernel, grid.X[test], centres, centre_gammas)
+        for _, g, kernel_rows in test_blocks:
             for network in networks[g]:
+                n_ridges = network.n_ridges
                 outputs = kernel_rows[:, : network.size] @ network.beta
                 bounds = network.output_bounds(kernel_rows)
-                holds = grid.holds(outputs, network.n_ridges, bounds)
-                columns = np.hsplit(outputs, network.n_ridges)
+                holds = grid.holds(outputs, n_ridges, bounds)
+                columns = np.hsplit(outputs, n_ridges)
                 for group, part, accepted in zip(network.groups, columns, holds, strict=True):
-                    parts[group[0]].append(decode(part))
+                    first = group[0]
+                    parts[first].append(decode(part))
                     if not accepted:
-                        doubtful.add(group[0])
+                        doubtful.add(first)
 
         for network in chain.from_iterable(networks):
             for group in network.groups:
@@ -133,7 +140,8 @@ class CentresMixin(PathMixin):
                     labels = grid.fitted_outputs(first, fold)
                 else:
                     labels = np.concatenate(parts[first])
-                yield from ((i, fold, labels) for i in group)
+                for i in group:
+                    yield i, fold, labels
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,9 @@ def _solve_networks(
     `equations` are K'K and K'T for each `gamma` with all centres; a smaller network has their
     leading parts. `solvers` counts the solvers as `ridge_solutions` does.
     """
-    n_centres = len(equations[0][0])
+    first_gram, _ = equations[0]
+    n_centres = len(first_gram)
+    # The numbers of the models with the same matrix, by ridge.
     candidates: dict[tuple[int, int], dict[float, list[int]]] = {}
     for i, model in models.items():
         g = gammas.index(model.gamma)
@@ -190,8 +200,12 @@ def _solve_networks(
     for (g, size), by_ridge in candidates.items():
         gram, moments = equations[g]
         leading_gram = gram[:size, :size]
-        beta = ridge_solutions(leading_gram, moments[:size], np.array([*by_ridge]), solvers)
-        networks[g].append(_SolvedNetwork(beta=beta, groups=list(by_ridge.values())))
+        leading_moments = moments[:size]
+        ridges = np.array(list(by_ridge))
+        groups = list(by_ridge.values())
+        beta = ridge_solutions(leading_gram, leading_moments, ridges, solvers)
+        network = _SolvedNetwork(beta=beta, groups=groups)
+        networks[g].append(network)
     return networks
 
 
@@ -208,18 +222,22 @@ class _RKELM(KernelMixin, CentresMixin):
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
         """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
-        if self.widths == "random" and not self._has_kernel(*OF_DISTANCES):
+        draws_widths = self.widths == "random"
+        if draws_widths and not self._has_kernel(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
             raise ValueError(
                 f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead"
             )
         random_state = check_random_state(self.random_state)
         order = random_state.permutation(len(eligible))
-        landmarks = eligible[order[: self.n_landmarks]]
+        first = order[: self.n_landmarks]
+        landmarks = eligible[first]
         factor: float | Array = 1.0
-        if self.widths == "random":
-            factor = 1.0 / random_state.uniform(0.5, 1.5, len(landmarks))
-        return self._make_kernel().select_rows(X, landmarks), factor
+        if draws_widths:
+            widths = random_state.uniform(0.5, 1.5, len(landmarks))
+            factor = 1.0 / widths
+        kernel = self._make_kernel()
+        return kernel.select_rows(X, landmarks), factor
 
     def _centres_key(self) -> tuple[Hashable, ...]:
         return *super()._centres_key(), self._make_kernel().with_gamma(1.0).key, self.widths

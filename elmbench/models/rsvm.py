@@ -33,10 +33,12 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
     p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere.
     `smoothing` is alpha.
     """
+    # p, and its derivatives p' and p''.
     scaled = smoothing * x
     plus = np.logaddexp(0.0, scaled) / smoothing
     slope = expit(scaled)
     curvature = smoothing * slope * expit(-scaled)
+    # p^2 / 2, p p' and p'^2 + p p''.
     losses = plus**2 / 2
     first_derivatives = plus * slope
     second_derivatives = slope**2 + plus * curvature
@@ -64,23 +66,28 @@ def minimise(
     decrease of a step is below the round-off of the objective and the gradient is not halved; or
     after `max_iter` steps.
     """
-    current = _Point(A, loss, ridge, np.zeros(A.shape[1]))
+    start = np.zeros(A.shape[1])
+    current = _Point(A, loss, ridge, start)
     for n_iter in range(max_iter + 1):
-        if current.length <= max(tol * current.scale, current.gradient_error):
+        least_length = max(tol * current.scale, current.gradient_error)
+        if current.length <= least_length:
             return Minimum(current.z, n_iter, converged=True)
         if n_iter == max_iter:
             break
-        system = RidgeSystem(weighted_gram(A, current.curvatures), ridge)
-        direction = -system.solve(current.gradient[:, np.newaxis])[:, 0]
+        # Newton's direction, and the decrease that it promises.
+        hessian = weighted_gram(A, current.curvatures)
+        system = RidgeSystem(hessian, ridge)
+        gradient = current.gradient[:, np.newaxis]
+        direction = -system.solve(gradient)[:, 0]
         decrease = float(-current.gradient @ direction)
         is_noise = decrease <= current.value_error
+        # Armijo's rule: half a step as long as the objective falls too little.
         step = 1.0
         trial = _Point(A, loss, ridge, current.z + direction)
-        while (
-            not is_noise
-            and trial.value > current.value - ARMIJO * step * decrease
-            and step > LEAST_STEP
-        ):
+        while not is_noise and step > LEAST_STEP:
+            largest_value = current.value - ARMIJO * step * decrease
+            if not trial.value > largest_value:
+                break
             step /= 2
             trial = _Point(A, loss, ridge, current.z + step * direction)
         keeps_gradient = trial.length > current.length / 2
@@ -89,7 +96,7 @@ def minimise(
             is_solved = is_noise and system.by_cholesky
             return Minimum(current.z, n_iter, converged=is_solved)
         current = trial
-    return Minimum(current.z, max_iter, False)
+    return Minimum(current.z, max_iter, converged=False)
 
 
 def weighted_gram(A: Array, weights: Array) -> Array:
@@ -106,25 +113,32 @@ class _Point:
     def __init__(self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array) -> None:
         n, m = A.shape
         # One pass over A for the outputs and the sums of the sizes of their terms.
-        products = A @ np.column_stack([z, np.abs(z)])
+        pair = np.column_stack([z, np.abs(z)])
+        products = A @ pair
         outputs, sizes = products.T
         losses, slopes, curvatures = loss(outputs)
         blur = m * EPS * sizes  # bound of the round-off of a sum of m products
         # One pass over A for the sums of the slopes, of their sizes, and of their changes by
         # round-off of the outputs.
+        steepness = np.abs(slopes)
         changes = curvatures * blur
-        sums = A.T @ np.column_stack([slopes, np.abs(slopes), changes])
+        triple = np.column_stack([slopes, steepness, changes])
+        sums = A.T @ triple
         slope_sum, size_sum, change_sum = sums.T
-        terms = np.linalg.norm(size_sum)
-        total_loss = losses.sum()
         self.z = z
         self.curvatures = curvatures
+        # The gradient ridge z + A's, the sizes of its terms, and its round-off.
         self.gradient = ridge * z + slope_sum
         self.length = float(np.linalg.norm(self.gradient))
+        terms = np.linalg.norm(size_sum)
+        change = np.linalg.norm(change_sum)
         self.scale = float(ridge * np.linalg.norm(z) + terms)
-        self.gradient_error = float(n * EPS * terms + np.linalg.norm(change_sum))
-        self.value = float(total_loss + ridge / 2 * (z @ z))
-        self.value_error = float(8 * EPS * total_loss + np.abs(slopes) @ blur)
+        self.gradient_error = float(n * EPS * terms + change)
+        # The objective and its round-off.
+        total_loss = losses.sum()
+        penalty = ridge / 2 * (z @ z)
+        self.value = float(total_loss + penalty)
+        self.value_error = float(8 * EPS * total_loss + steepness @ blur)
 
 
 @estimator

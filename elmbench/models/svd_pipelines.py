@@ -74,18 +74,22 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         sparse.
         """
         rows = self._validate_rows(X)
+        n, d = rows.shape
         size = self.n_components
-        if sp.issparse(rows) and 8 * rows.shape[0] * rows.shape[1] > DENSE_BYTES:
-            size = min(size, min(rows.shape) - 1)
-            result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(
-                rows
-            )
-            values = result.singular_values_
-            directions = result.components_ * row_signs(result.components_)[:, np.newaxis]
+        if sp.issparse(rows) and 8 * n * d > DENSE_BYTES:
+            size = min(size, min(n, d) - 1)
+            solver = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state)
+            solver.fit(rows)
+            values = solver.singular_values_
+            signs = row_signs(solver.components_)
+            directions = solver.components_ * signs[:, np.newaxis]
         else:
-            values, directions = singular_directions(rows.toarray() if sp.issparse(rows) else rows)
+            dense = rows.toarray() if sp.issparse(rows) else rows
+            values, directions = singular_directions(dense)
         # A direction orthogonal to all rows would only matter for other rows.
-        rank = int(np.count_nonzero(values > max(rows.shape) * EPS * values[0]))
+        round_off = max(n, d) * EPS
+        is_significant = values > round_off * values[0]
+        rank = int(np.count_nonzero(is_significant))
         size = min(size, max(1, rank))
         self.singular_values_ = values[:size]
         self.components_ = np.ascontiguousarray(directions[:size])
@@ -134,17 +138,25 @@ class SVDPipeline:
         """
         pipelines = [self(**fixed, **candidate) for candidate in candidates]
         for j, (train, test) in enumerate(folds):
+            targets = y[train]
             projections: dict[Any, tuple[Array, Array]] = {}
             for i, (features, model) in enumerate(pipelines):
                 solvers = {}
-                if features.n_components not in projections:
-                    projections[features.n_components] = (
-                        features.fit_transform(X[train]),
-                        features.transform(X[test]),
-                    )
+                size = features.n_components
+                if size not in projections:
+                    train_projections = features.fit_transform(X[train])
+                    test_projections = features.transform(X[test])
+                    projections[size] = (train_projections, test_projections)
                     solvers = {"decomposition": 1}
-                inputs, probes = projections[features.n_components]
-                yield Evaluated(i, j, model.fit(inputs, y[train]).predict(probes), solvers)
+                inputs, probes = projections[size]
+                model.fit(inputs, targets)
+                outputs = model.predict(probes)
+                yield Evaluated(
+                    candidate=i,
+                    fold=j,
+                    outputs=outputs,
+                    solvers=solvers,
+                )
 
 
 svd_os_elm_classifier = SVDPipeline(OSELMClassifier)

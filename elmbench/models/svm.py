@@ -139,10 +139,10 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         which is not repeated.
         """
         for j, (train, test) in enumerate(grid.folds):
-            shares_kernel = 8 * len(train) * (len(train) + len(test)) <= MOST_BYTES
-            for members in grid.group(
-                lambda model: (model.gamma, weight_key(model), model.max_iter)
-            ):
+            n_values = len(train) * (len(train) + len(test))
+            shares_kernel = 8 * n_values <= MOST_BYTES
+            groups = grid.group(lambda model: (model.gamma, weight_key(model), model.max_iter))
+            for members in groups:
                 rows = grid.X[train]
                 probes = grid.X[test]
                 if shares_kernel:
@@ -151,16 +151,20 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
                     probes = kernel.matrix(probes, rows)
                     rows = kernel.matrix(rows)
                 free = False
-                for i, model in sorted(members, key=lambda member: member[1].C):
+                ascending = sorted(members, key=lambda member: member[1].C)
+                for i, model in ascending:
                     if not free:
                         machine = clone(model)
                         machine.kernel = "precomputed" if shares_kernel else "rbf"
                         machine.fit(rows, grid.y[train])
-                        outputs = getattr(machine, grid.output)(probes)
+                        output_of = getattr(machine, grid.output)
+                        outputs = output_of(probes)
                         if grid.output == "decision_function":
                             # `predict` takes the second class at zero.
-                            outputs[outputs == 0.0] = np.finfo(np.float64).tiny
+                            is_zero = outputs == 0.0
+                            outputs[is_zero] = np.finfo(np.float64).tiny
                         half_bound = machine.C * machine.class_weight_.min() / 2
-                        free = np.abs(machine.dual_coef_).max() < half_bound
+                        largest = np.abs(machine.dual_coef_).max()
+                        free = largest < half_bound
                     grid.solvers.update(machine.solvers_)
                     yield i, j, outputs

@@ -111,11 +111,14 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        self._draw_nodes(X.shape[1])
-        solutions = weighted_solutions(
-            self._hidden(X), T, scale, [self.n_hidden], self.class_weight == "balanced"
-        )
-        ((_, self.beta_, self.condition_),) = solutions
+        n_features = X.shape[1]
+        self._draw_nodes(n_features)
+        H = self._hidden(X)
+        sizes = [self.n_hidden]
+        is_balanced = self.class_weight == "balanced"
+        ((_, beta, condition),) = weighted_solutions(H, T, scale, sizes, is_balanced)
+        self.beta_ = beta
+        self.condition_ = condition
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
@@ -128,11 +131,14 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
         """
         for fold in node_folds(grid):
             largest = fold.largest
-            H = largest._hidden(grid.X[fold.train])
-            scale = largest._scale(grid.y[fold.train])
+            rows = grid.X[fold.train]
+            labels = grid.y[fold.train]
+            H = largest._hidden(rows)
+            scale = largest._scale(labels)
             is_balanced = largest.class_weight == "balanced"
             solutions = weighted_solutions(H, fold.T, scale, fold.sizes, is_balanced)
             for size, beta, _ in solutions:
-                numbers = [i for i, model in fold.members if model.n_hidden == size]
+                members = [i for i, model in fold.members if model.n_hidden == size]
+                groups = [members]
                 outputs = fold.outputs(beta)
-                yield from grid.results([numbers], fold.number, outputs, fold.decode)
+                yield from grid.results(groups, fold.number, outputs, fold.decode)

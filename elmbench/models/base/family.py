@@ -119,7 +119,9 @@ def check_real(name: str, value: Any) -> float:
 def check_size(name: str, values: Rows) -> None:
     """Raise a ValueError if the squares of entries, dense or sparse, may overflow."""
     entries = values.data if sp.issparse(values) else values
-    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
+    highest = entries.max(initial=0.0)
+    lowest = entries.min(initial=0.0)
+    largest = max(highest, -lowest)
     if largest > LARGEST:
         raise ValueError(
             f"{name}: expected magnitudes up to {LARGEST:g}, got {largest:.1e} instead"
@@ -139,30 +141,38 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
 
 def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the labels of real outputs: the sign for two classes, the largest output for more."""
-    if len(classes) == 1:
+    n_classes = len(classes)
+    if n_classes == 1:
         return np.repeat(classes, len(outputs))
-    if len(classes) == 2:
-        return classes[(outputs[:, 0] > 0).astype(np.intp)]
-    return classes[np.argmax(outputs, axis=1)]
+    if n_classes == 2:
+        is_positive = outputs[:, 0] > 0
+        return classes[is_positive.astype(np.intp)]
+    codes = np.argmax(outputs, axis=1)
+    return classes[codes]
 
 
 def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
     """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto",
     as scikit-learn.
     """
+    n_features = X.shape[1]
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / n_features
     if sp.issparse(X):
+        # The mean of the squares less the square of the mean.
         row_means = np.asarray(X.mean(axis=1)).ravel()
-        row_squares = np.asarray(X.multiply(X).mean(axis=1)).ravel()
+        squares = X.multiply(X)
+        row_squares = np.asarray(squares.mean(axis=1)).ravel()
         mean = np.average(row_means, weights=weights)
-        variance = np.average(row_squares, weights=weights) - mean**2
+        mean_square = np.average(row_squares, weights=weights)
+        variance = mean_square - mean**2
     else:
-        mean = np.average(X.mean(axis=1), weights=weights)
+        row_means = X.mean(axis=1)
+        mean = np.average(row_means, weights=weights)
         row_variances = ((X - mean) ** 2).mean(axis=1)
         variance = np.average(row_variances, weights=weights)
     if variance > np.finfo(float).tiny:
-        return float(1.0 / (X.shape[1] * variance))
+        return float(1.0 / (n_features * variance))
     return 1.0
 
 
@@ -243,13 +253,20 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         (n, p), 0 if exact.
         """
         n, p = errors.shape
-        if outputs.shape[1] == p:
+        n_columns = outputs.shape[1]
+        if n_columns == p:
+            # The sign decides.
             margins = np.abs(outputs)
         else:
+            # Half of the lead of the largest output over the second one.
             by_model = outputs.reshape(n, p, -1)
-            ordered = np.partition(by_model, by_model.shape[2] - 2, axis=2)
-            margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
-        keeps_label = (margins > errors) | (errors == 0)
+            n_outputs = by_model.shape[2]
+            ordered = np.partition(by_model, n_outputs - 2, axis=2)
+            largest = ordered[:, :, -1]
+            second = ordered[:, :, -2]
+            margins = (largest - second) / 2
+        is_exact = errors == 0
+        keeps_label = (margins > errors) | is_exact
         return np.asarray(keeps_label.all(axis=0))
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -65,7 +65,8 @@ def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
     for i, kernel in kernels.items():
         if i in factored:
             continue
-        if i in plain and weight_key(grid.models[i]) is None:
+        has_weights = weight_key(grid.models[i]) is not None
+        if i in plain and not has_weights:
             shared[i] = kernel
         else:
             separate[i] = kernel
@@ -108,16 +109,18 @@ def _group_candidates(
     grid: CandidateGrid, train: Indices, kernels: Mapping[int, Kernel]
 ) -> list[_KernelGroup]:
     """Return the candidates, given by their numbers and kernels, in groups with the same matrix."""
+    labels = grid.y[train]
     groups: dict[Any, _KernelGroup] = {}
     for i, kernel in kernels.items():
         model = grid.models[i]
-        scale = model._scale(grid.y[train])
+        scale = model._scale(labels)
         scale_key = b"" if scale is None else scale.tobytes()
         key = (kernel.key, scale_key)
         if key not in groups:
             groups[key] = _KernelGroup(kernel=kernel, scale=scale)
+        group = groups[key]
         ridge = 1.0 / model.C
-        groups[key].by_ridge.setdefault(ridge, []).append(i)
+        group.by_ridge.setdefault(ridge, []).append(i)
     return list(groups.values())
 
 
@@ -128,9 +131,11 @@ def _factored_kernels(
     grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
 ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
     """Yield the outputs of the candidates with a factor of few columns; return their numbers."""
-    max_rank = int(MAX_SHARE * grid.X.shape[0])
+    n_rows = grid.X.shape[0]
+    max_rank = int(MAX_SHARE * n_rows)
     factored: set[int] = set()
-    for gamma in sorted({kernel.gamma for kernel in kernels.values()}):
+    gammas = {kernel.gamma for kernel in kernels.values()}
+    for gamma in sorted(gammas):
         L = kernel_factor(grid.X, gamma, max_rank)
         if L is None:  # a larger gamma takes more columns
             break
@@ -174,6 +179,7 @@ def _factor_outputs(
     """
     means = np.zeros(T.shape[1])
     if centred:
+        # The weighted means of the rows.
         weights = np.ones(len(M)) if scale is None else scale**2
         total = weights.sum()
         means = weights @ T / total
@@ -181,11 +187,14 @@ def _factor_outputs(
         M = M - origin
         M_test = M_test - origin
         T = T - means
+    # (M'S^2 M + r I)^-1 M'S^2 T.
     M = scaled_rows(M, scale)
+    T = scaled_rows(T, scale)
     gram = np.asfortranarray(M.T @ M)
-    moments = M.T @ scaled_rows(T, scale)
+    moments = M.T @ T
     weights_of_columns = reduced_solutions(gram, moments, ridges)
-    return M_test @ weights_of_columns + np.tile(means, len(ridges))
+    all_means = np.tile(means, len(ridges))
+    return M_test @ weights_of_columns + all_means
 
 
 # --- A kernel matrix for each fold
@@ -204,32 +213,36 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
         X = grid.X[train]
         X_test = grid.X[test]
         T, decode = grid.encode(train)
-        room = np.empty((len(train), len(train)), order="F")
+        n = len(train)
+        room = np.empty((n, n), order="F")
         distances: Array | None = None
         for group in _group_candidates(grid, train, kernels):
             kernel = group.kernel
             ridges = group.ridges
-            residuals = np.zeros(len(ridges))
+            n_ridges = len(ridges)
             if solves_in_features(kernel, X):
                 features = FeatureSystem(X, T, group.scale, centred=centred)
                 weights, intercepts = features.weights(ridges)
-                outputs = np.asarray(X_test @ weights) + intercepts
-                grid.solvers["features"] += len(ridges)
+                products = np.asarray(X_test @ weights)
+                residuals = np.zeros(n_ridges)
+                grid.solvers["features"] += n_ridges
             else:
                 if not kernel.is_plain(X):
                     K = kernel.matrix(X, out=room)
                 else:
                     if distances is None:
-                        distances = squared_distances(X, out=np.empty_like(room))
+                        memory = np.empty_like(room)
+                        distances = squared_distances(X, out=memory)
                     K = rbf_from_distances(distances, kernel.gamma, out=room)
                 system = KernelSystem(K, T, group.scale, centred=centred)
                 B = system.right_hand_sides
                 norm = float(np.linalg.norm(K))
                 Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
                 intercepts, beta = system.coefficients(Z)
-                outputs = kernel.product(X_test, X, beta) + intercepts
+                products = kernel.product(X_test, X, beta)
                 residuals = direct_residuals(Z, ridges, norm)
-            accepted = grid.holds(outputs, len(ridges), least=residuals)
+            outputs = products + intercepts
+            accepted = grid.holds(outputs, n_ridges, least=residuals)
             yield from grid.results(group.members, fold, outputs, decode, accepted)
 
 
@@ -328,21 +341,29 @@ class _FoldProblem:
         n, k = self.fold.T.shape
         solvers = self.fold.grid.solvers
         system = self._make_system()
-        norm = n * system.centre_products.max() if self.centred else None
-        Z, errors = fold_solutions(self.K, system.right_hand_sides, ridges, solvers, norm=norm)
+        B = system.right_hand_sides
+        norm = None
+        if self.centred:
+            norm = n * system.centre_products.max()
+        Z, errors = fold_solutions(self.K, B, ridges, solvers, norm=norm)
         outputs, is_accurate = self._outputs(system, Z, errors, ridges)
-        again = ~is_accurate & (errors > 0)
+        # A directly solved system, with an error of 0, is not solved again.
+        is_iterated = errors > 0
+        again = ~is_accurate & is_iterated
         if again.any():
             solvers["bound failed"] += int(again.sum())
             columns = np.repeat(again, k)
-            outputs[:, columns], is_accurate[again] = self._solve_directly(ridges[again])
+            exact_outputs, now_accurate = self._solve_directly(ridges[again])
+            outputs[:, columns] = exact_outputs
+            is_accurate[again] = now_accurate
         return outputs, is_accurate
 
     def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the results of `solve` from factored systems."""
+        grid = self.fold.grid
         system = self._make_system()
         B = system.right_hand_sides
-        Z = ridge_solutions(self.K, B, ridges, self.fold.grid.solvers, overwrite=True)
+        Z = ridge_solutions(self.K, B, ridges, grid.solvers, overwrite=True)
         no_errors = np.zeros(len(ridges))
         return self._outputs(system, Z, no_errors, ridges)
 
@@ -357,17 +378,21 @@ class _FoldProblem:
         """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
         enough.
         """
+        grid = self.fold.grid
         intercepts, beta = system.coefficients(Z)
-        ones = np.ones((len(Z), 1), order="F")
-        product = self._test_product(np.hstack([beta, ones]))
+        # The last column of the product is the sums of the kernel.
+        n = len(Z)
+        ones = np.ones((n, 1), order="F")
+        weights = np.hstack([beta, ones])
+        product = self._test_product(weights)
         outputs = product[:, :-1] + intercepts
         kernel_sums = product[:, -1:]
         is_accurate = np.isfinite(errors)
-        grid = self.fold.grid
         if grid.decides_labels:
+            model = grid.models[0]
             mass = kernel_sums + system.centre_products.sum()
             bounds = self._output_bounds(mass, Z, errors, ridges)
-            is_accurate &= grid.models[0]._each_holds(outputs, bounds)
+            is_accurate &= model._each_holds(outputs, bounds)
         return outputs, is_accurate
 
     def _output_bounds(self, mass: Array, Z: Array, errors: Array, ridges: Array) -> Array:
@@ -388,5 +413,7 @@ class _FoldProblem:
             return view.product(self.shared, weights)
         grid = self.fold.grid
         _, test = grid.folds[self.fold.number]
+        test_rows = grid.X[test]
+        train_rows = grid.X[view.rows]
         kernel = Kernel(gamma=self.gamma)
-        return kernel.product(grid.X[test], grid.X[view.rows], weights)
+        return kernel.product(test_rows, train_rows, weights)

@@ -92,7 +92,10 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         """Solve the system of a linear kernel without its matrix."""
         system = FeatureSystem(X, T, scale, centred=self._centred)
         ridge = 1.0 / self.C
-        self._weights, self._intercept = system.weights(np.array([ridge]))
+        ridges = np.array([ridge])
+        weights, intercept = system.weights(ridges)
+        self._weights = weights
+        self._intercept = intercept
         self.beta_ = system.row_coefficients(ridge)
         self.condition_ = system.condition(ridge)
 
@@ -100,11 +103,15 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         """Solve the system in the memory of one kernel matrix, and return its factor."""
         kernel = self._kernel
         n = X.shape[0]
-        K = kernel.matrix(X, out=np.empty((n, n), order="F"))
+        memory = np.empty((n, n), order="F")
+        K = kernel.matrix(X, out=memory)
         system = KernelSystem(K, T, scale, centred=self._centred)
-        factored = RidgeSystem(K, 1.0 / self.C, definite=kernel.is_definite)
+        ridge = 1.0 / self.C
+        factored = RidgeSystem(K, ridge, definite=kernel.is_definite)
         Z = factored.solve(system.right_hand_sides)
-        self._intercept, self.beta_ = system.coefficients(Z)
+        intercept, beta = system.coefficients(Z)
+        self._intercept = intercept
+        self.beta_ = beta
         return factored
 
     def _outputs(self, X: Rows) -> Array:

@@ -23,6 +23,11 @@ ROUND_OFF = (
 )
 
 
+def _drop_single_column(outputs: Array) -> Array:
+    """Return outputs of shape (n, k), or of shape (n,) for a single column."""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+
 @dataclass(frozen=True)
 class CandidateGrid:
     """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted
@@ -51,10 +56,12 @@ class CandidateGrid:
         """Return the targets of training rows, and the function that decodes real outputs, of shape
         (n, k).
         """
-        T, decode = type(self.models[0])._code_targets(self.y[train])
-        if self.output != "predict":
-            return T, lambda outputs: outputs[:, 0] if outputs.shape[1] == 1 else outputs
-        return T, decode
+        family = type(self.models[0])
+        targets = self.y[train]
+        T, decode = family._code_targets(targets)
+        if self.output == "predict":
+            return T, decode
+        return T, _drop_single_column
 
     def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
         """Return the models with their numbers, in groups with the same key."""
@@ -66,12 +73,17 @@ class CandidateGrid:
     def fitted_outputs(self, candidate: int, fold: int) -> NDArray[Any]:
         """Fit a single candidate and return its predictions."""
         train, test = self.folds[fold]
+        rows = self.X[train]
+        targets = self.y[train]
         self.solvers["fit"] += 1
         with warnings.catch_warnings():
             # A search meets such candidates by the hundred.
             warnings.simplefilter("ignore", LinAlgWarning)
-            fitted = clone(self.models[candidate]).fit(self.X[train], self.y[train])
-        return np.asarray(getattr(fitted, self.output)(self.X[test]))
+            fitted = clone(self.models[candidate])
+            fitted.fit(rows, targets)
+        output_of = getattr(fitted, self.output)
+        outputs = output_of(self.X[test])
+        return np.asarray(outputs)
 
     def holds(
         self,
@@ -88,12 +100,16 @@ class CandidateGrid:
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
+        model = self.models[0]
         n = len(outputs)
+        # The round-off of a model is relative to its largest output.
         by_model = np.abs(outputs).reshape(n, n_models, -1)
         sizes = by_model.max(axis=(0, 2), initial=0.0)
-        round_off = np.broadcast_to(ROUND_OFF * sizes, (n, n_models))
-        errors = np.maximum(np.minimum(bounds, round_off), least)
-        holds: NDArray[np.bool_] = self.models[0]._each_holds(outputs, errors)
+        largest = ROUND_OFF * sizes
+        round_off = np.broadcast_to(largest, (n, n_models))
+        limited = np.minimum(bounds, round_off)
+        errors = np.maximum(limited, least)
+        holds: NDArray[np.bool_] = model._each_holds(outputs, errors)
         return holds
 
     def results(
@@ -110,11 +126,16 @@ class CandidateGrid:
         They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by
         default those whose labels round-off may change, are fitted.
         """
+        n_groups = len(groups)
         if accepted is None:
-            accepted = self.holds(outputs, len(groups))
-        parts = np.hsplit(outputs, len(groups))
+            accepted = self.holds(outputs, n_groups)
+        parts = np.hsplit(outputs, n_groups)
         for group, part, is_accepted in zip(groups, parts, accepted, strict=True):
-            values = decode(part) if is_accepted else self.fitted_outputs(group[0], fold)
+            if is_accepted:
+                values = decode(part)
+            else:
+                first = group[0]
+                values = self.fitted_outputs(first, fold)
             for candidate in group:
                 yield candidate, fold, values
 

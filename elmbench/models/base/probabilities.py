@@ -56,17 +56,23 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `folds`: the training and test rows of each fold; by default, three stratified ones.
         """
         y = np.asarray(y)
-        self.estimator_ = fit_model(clone(self.estimator), X, y, sample_weight)
+        unfitted = clone(self.estimator)
+        self.estimator_ = fit_model(unfitted, X, y, sample_weight)
         self.classes_ = np.unique(y)
         if hasattr(self.estimator_, "n_features_in_"):
             self.n_features_in_ = self.estimator_.n_features_in_
         if folds is None:
-            folds = list(StratifiedKFold(_FOLDS, shuffle=True, random_state=0).split(X, y))
+            splitter = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+            folds = list(splitter.split(X, y))
         parts = list(self._parts(X, y, sample_weight, folds))
-        scores = np.concatenate([self._scores(model, _rows(X, test)) for model, test in parts])
+        scores = [self._scores(model, _rows(X, test)) for model, test in parts]
         rows = np.concatenate([test for _, test in parts])
-        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        self.sigmoids_ = fitted_sigmoids(scores, np.searchsorted(self.classes_, y[rows]), weights)
+        codes = np.searchsorted(self.classes_, y[rows])
+        weights = None
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight)[rows]
+        all_scores = np.concatenate(scores)
+        self.sigmoids_ = fitted_sigmoids(all_scores, codes, weights)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -101,10 +107,15 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _scores(self, model: Any, X: Any) -> Array:
         """Return finite decision values, of shape (n,) for two classes, else (n, k)."""
         if hasattr(model, "decision_function"):
-            return np.nan_to_num(np.asarray(model.decision_function(X), dtype=np.float64))
-        is_predicted = np.asarray(model.predict(X))[:, None] == self.classes_
+            decisions = model.decision_function(X)
+            values = np.asarray(decisions, dtype=np.float64)
+            return np.nan_to_num(values)
+        # A model without decision values: 1 for the predicted class, -1 for the others.
+        labels = np.asarray(model.predict(X))
+        is_predicted = labels[:, None] == self.classes_
         scores = np.where(is_predicted, 1.0, -1.0)
-        return scores[:, 1] if len(self.classes_) == 2 else scores
+        has_two_classes = len(self.classes_) == 2
+        return scores[:, 1] if has_two_classes else scores
 
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -128,10 +139,17 @@ def sigmoid_probabilities(sigmoids: Sequence[Any], scores: Array) -> Array:
     """Return the probability of each class, of shape (n, k), from decision values; the sigmoids of
     more than two classes are divided by their sum.
     """
-    pairs = zip(sigmoids, np.atleast_2d(scores.T), strict=True)
-    shares = np.column_stack([sigmoid.predict(column) for sigmoid, column in pairs])
+    columns = np.atleast_2d(scores.T)
+    by_sigmoid = []
+    for sigmoid, column in zip(sigmoids, columns, strict=True):
+        probabilities = sigmoid.predict(column)
+        by_sigmoid.append(probabilities)
+    shares = np.column_stack(by_sigmoid)
     if scores.ndim == 1:
         return np.hstack([1 - shares, shares])
     total = shares.sum(axis=1, keepdims=True)
+    # Shares that are all zero become equal ones.
     uniform = np.full(shares.shape, 1 / len(sigmoids))
-    return np.asarray(np.divide(shares, total, out=uniform, where=total > 0))
+    is_positive = total > 0
+    result = np.divide(shares, total, out=uniform, where=is_positive)
+    return np.asarray(result)
