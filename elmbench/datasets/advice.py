@@ -93,9 +93,15 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
     """Return True for whole numbers of equally many digits, three or more, that use most of that
     range, as quantities hardly ever do.
     """
-    least = 10.0 ** np.floor(np.log10(max(numbers.min(), 1)))
-    is_one_decade = numbers.min() >= least and numbers.max() < 10 * least
-    return bool(is_one_decade and least >= 100 and np.ptp(numbers) > _FILLED * 9 * least)
+    smallest = numbers.min()
+    largest = numbers.max()
+    n_digits = np.floor(np.log10(max(smallest, 1)))
+    start = 10.0**n_digits
+    is_one_decade = smallest >= start and largest < 10 * start
+    has_three_digits = start >= 100
+    least_range = _FILLED * 9 * start
+    is_filled = np.ptp(numbers) > least_range
+    return bool(is_one_decade and has_three_digits and is_filled)
 
 
 def _about_many_classes(table: Table) -> Iterator[str]:
@@ -116,9 +122,11 @@ def _about_labels(table: Table) -> Iterator[str]:
     """Yield warnings about labels without a training row, or with several spellings."""
     words = table.labels
     labels = sorted(set(words) - {None})
-    if table.n_train is not None:
-        trained = {*words[: table.n_train], None}
-        new = sorted({*words[table.n_train :]} - trained)
+    n_train = table.n_train
+    if n_train is not None:
+        trained = {*words[:n_train], None}
+        held_out = set(words[n_train:])
+        new = sorted(held_out - trained)
         if new:
             yield f"no training row has these labels of held-out rows: {few(new, 4)}: correct them"
     spellings = Counter(label.casefold() for label in labels)
@@ -268,14 +276,18 @@ def _groups_in_several_parts(
 def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return, for each row, the last time in all parts but its own; -1 if there are none."""
     numbers, part_of = np.unique(parts, return_inverse=True)
-    last_of_part = np.full(len(numbers), -1)
+    n_parts = len(numbers)
+    last_of_part = np.full(n_parts, -1)
     np.maximum.at(last_of_part, part_of, times)
     latest_part = np.argmax(last_of_part)
-    second_latest = np.max(np.delete(last_of_part, latest_part), initial=-1)
+    latest = last_of_part[latest_part]
+    rest = np.delete(last_of_part, latest_part)
+    second_latest = np.max(rest, initial=-1)
     # The other parts of all but the latest part include the latest.
-    last_of_others = np.full(len(numbers), last_of_part[latest_part])
+    last_of_others = np.full(n_parts, latest)
     last_of_others[latest_part] = second_latest
-    return np.asarray(last_of_others[part_of], dtype=np.int64)
+    by_row = last_of_others[part_of]
+    return np.asarray(by_row, dtype=np.int64)
 
 
 def _about_target(
@@ -295,7 +307,8 @@ def _about_target(
     """
     if codes is not None and _each_has_one_target(codes, target, is_nominal=is_nominal):
         n_values = codes.max() + 1
-        gives_away = n_values <= 2 * len(np.unique(target))
+        n_targets = len(np.unique(target))
+        gives_away = n_values <= 2 * n_targets
         if not gives_away and not grouped:
             reason = f"each of its {n_values} values has one target"
             groups = wording(f"--groups {quote(name)}", "give it as groups")
@@ -366,8 +379,12 @@ def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) 
     largest = np.full(n_classes, -np.inf)
     np.minimum.at(smallest, target, values)
     np.maximum.at(largest, target, values)
-    by_smallest = np.argsort(smallest)
-    return bool((smallest[by_smallest][1:] <= largest[by_smallest][:-1]).any())
+    # In the order of their smallest values, only neighbours need to be compared.
+    order = np.argsort(smallest)
+    starts = smallest[order]
+    ends = largest[order]
+    reaches_next = starts[1:] <= ends[:-1]
+    return bool(reaches_next.any())
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
@@ -410,8 +427,13 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
+    if values.dtype == object:
+        return False
     head = values[:_HEAD]
-    if values.dtype == object or (len(head) < len(values) and not _is_whole(head)):
+    has_more = len(head) < len(values)
+    if has_more and not _is_whole(head):
         return False
     numbers = values[~np.isnan(values)]
-    return bool((np.abs(numbers) < _LARGEST_WHOLE).all() and (numbers == np.round(numbers)).all())
+    is_exact = np.abs(numbers) < _LARGEST_WHOLE
+    is_whole = numbers == np.round(numbers)
+    return bool(is_exact.all() and is_whole.all())

@@ -77,9 +77,11 @@ class _Arff:
 
     def _row(self, line: str) -> str:
         if "\t" in line:
-            separator = "" if "," in _TABS.sub("", line) else ","
+            without_tabs = _TABS.sub("", line)
+            separator = "" if "," in without_tabs else ","
             line = _TABS.sub(lambda match: match[1] or separator, line)
-        if line.endswith("}") and _WEIGHT.search(line):
+        has_weight = line.endswith("}") and _WEIGHT.search(line)
+        if has_weight:
             self.has_weights = True
             line = _WEIGHT.sub("", line)
         return line

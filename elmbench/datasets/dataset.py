@@ -68,27 +68,34 @@ class Columns(NamedTuple):
     @classmethod
     def of_table(cls, table: Table) -> Self:
         """Return the kinds of the columns of a table."""
-        dates = {name: table.dates[name] for name in table.names if name in table.dates}
-        text = tuple(name for name in table.names if name in table.text)
-        nominal = [name for name in table.names if name in table.nominal]
-        words = [name for name in nominal if name not in dates and name not in text]
+        names = table.names
+        dates = {name: table.dates[name] for name in names if name in table.dates}
+        text = tuple(name for name in names if name in table.text)
+        numbers = tuple(name for name in names if name not in table.nominal)
+        nominal = [name for name in names if name in table.nominal]
+        words = tuple(name for name in nominal if name not in dates and name not in text)
+        codes = tuple(name for name in words if name in table.codes)
         return cls(
-            numbers=tuple(name for name in table.names if name not in table.nominal),
+            numbers=numbers,
             dates=dates,
-            words=tuple(words),
-            codes=tuple(name for name in words if name in table.codes),
+            words=words,
+            codes=codes,
             decimal=table.decimal,
             text=text,
         )
 
     def only(self, names: Collection[str]) -> Self:
         """Return the kinds of some of the columns."""
+
+        def select(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in columns if name in names)
+
         dates = {name: form for name, form in self.dates.items() if name in names}
         return self._replace(
-            numbers=tuple(name for name in self.numbers if name in names),
+            numbers=select(self.numbers),
             dates=dates,
-            words=tuple(name for name in self.words if name in names),
-            text=tuple(name for name in self.text if name in names),
+            words=select(self.words),
+            text=select(self.text),
         )
 
 
@@ -171,8 +178,11 @@ class Dataset:
     def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
         """Return the original labels of some rows of a classification."""
         assert self.classes is not None
-        numbers = self.y[rows] if len(self.classes) > 2 else (self.y[rows] > 0).astype(int)
-        return np.array(self.classes)[numbers]
+        codes = self.y[rows]
+        if len(self.classes) <= 2:
+            codes = (codes > 0).astype(int)
+        labels = np.array(self.classes)
+        return labels[codes]
 
     def add_remark(self, remark: str) -> Self:
         """Return the same data with one more remark."""
@@ -253,21 +263,28 @@ def fingerprint_numbers(
     targets.
     """
     mean, std = _moments(X)
-    varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
-    total, energy, class_means = _projections(X, mean, std, varying, _weights(y, task))
+    magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)
+    varying = std > 1e-9 * magnitudes
+    weights = _weights(y, task)
+    total, energy, class_means = _projections(X, mean, std, varying, weights)
     target = np.asarray(y, dtype=np.float64)
-    if not varying.any() or target.std() == 0:  # which no data set has
+    target_std = target.std()
+    if not varying.any() or target_std == 0:  # which no data set has
         return {"columns": (np.nan, np.nan, np.nan)}
     # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
-    ratios = np.arcsinh(mean[varying] / std[varying])
-    scales = np.log(std[varying])
+    varying_means = mean[varying]
+    deviations = std[varying]
+    ratios = np.arcsinh(varying_means / deviations)
+    scales = np.log(deviations)
+    cubes = _standardise(total) ** 3
+    squared_means = np.sum(class_means**2, axis=1)
     numbers = {
         "columns": (np.mean(ratios), np.mean(scales), np.std(scales)),
-        "rows": (np.std(total), np.mean(_standardise(total) ** 3), np.std(energy)),
+        "rows": (np.std(total), np.mean(cubes), np.std(energy)),
         "target": (
-            np.arcsinh(target.mean() / target.std()),
-            np.log(target.std()),
-            np.mean(np.sum(class_means**2, axis=1)),
+            np.arcsinh(target.mean() / target_std),
+            np.log(target_std),
+            np.mean(squared_means),
             _correlation(total, target),
             _correlation(energy, target),
         ),
@@ -285,8 +302,10 @@ def _moments(X: Any) -> tuple[Array, Array]:
     if not sp.issparse(X):
         return X.mean(axis=0), X.std(axis=0)
     mean = np.asarray(X.mean(axis=0)).ravel()
-    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    std = np.sqrt(np.maximum(squares - mean**2, 0.0))
+    squares = X.multiply(X)
+    mean_square = np.asarray(squares.mean(axis=0)).ravel()
+    variance = mean_square - mean**2
+    std = np.sqrt(np.maximum(variance, 0.0))
     return mean, std
 
 
@@ -298,10 +317,15 @@ def _projections(
     """
     n_rows = X.shape[0]
     n_varying = int(varying.sum())
-    factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
+    # A constant column counts as zero.
+    divisors = np.where(varying, std, 1.0)
+    factors = np.where(varying, 1.0 / divisors, 0.0)
     project = _project_sparse if sp.issparse(X) else _project_dense
     total, energy, products = project(X, mean, factors, weights)
-    return total / n_varying, energy / n_varying, products[varying] / n_rows
+    mean_value = total / n_varying
+    mean_square = energy / n_varying
+    mean_products = products[varying] / n_rows
+    return mean_value, mean_square, mean_products
 
 
 def _project_sparse(
@@ -313,10 +337,17 @@ def _project_sparse(
     """
     scaled = sp.csr_matrix(X @ sp.diags(factors))
     shift = mean * factors
-    total = np.asarray(scaled.sum(axis=1)).ravel() - shift.sum()
-    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
-    energy = squares - 2.0 * (scaled @ shift) + shift @ shift
-    products = scaled.T @ weights - np.outer(shift, weights.sum(axis=0))
+    # Sums of the rows s - m, with the scaled rows s and the shift m.
+    sums = np.asarray(scaled.sum(axis=1)).ravel()
+    total = sums - shift.sum()
+    # Squared norms |s|^2 - 2 s.m + |m|^2.
+    squared_entries = scaled.multiply(scaled)
+    squares = np.asarray(squared_entries.sum(axis=1)).ravel()
+    along_shift = scaled @ shift
+    energy = squares - 2.0 * along_shift + shift @ shift
+    # S'W - m 1'W.
+    weight_sums = weights.sum(axis=0)
+    products = scaled.T @ weights - np.outer(shift, weight_sums)
     return total, energy, products
 
 
@@ -325,11 +356,14 @@ def _project_dense(
 ) -> tuple[Array, Array, Array]:
     """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W."""
     n_rows, n_columns = X.shape
+    n_outputs = weights.shape[1]
     total = np.empty(n_rows)
     energy = np.empty(n_rows)
-    products = np.zeros((n_columns, weights.shape[1]))
-    for rows in np.array_split(np.arange(n_rows), max(1, X.size // _BLOCK)):
-        block = (X[rows] - mean) * factors
+    products = np.zeros((n_columns, n_outputs))
+    n_blocks = max(1, X.size // _BLOCK)
+    for rows in np.array_split(np.arange(n_rows), n_blocks):
+        centred = X[rows] - mean
+        block = centred * factors
         total[rows] = block.sum(axis=1)
         energy[rows] = np.einsum("ij,ij->i", block, block)
         products += block.T @ weights[rows]

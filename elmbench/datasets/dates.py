@@ -174,9 +174,11 @@ def _formats_by_punctuation() -> dict[str, list[str]]:
     """
     formats: dict[str, list[str]] = {}
     for date, time in product(_DATES, _TIMES):
-        for separator in (" ", ", ", "T") if time else ("",):
+        separators = (" ", ", ", "T") if time else ("",)
+        for separator in separators:
             text = f"{date}{separator}{time}"
-            punctuation = _punctuation(_DIRECTIVE.sub("0", text))
+            example = _DIRECTIVE.sub("0", text)
+            punctuation = _punctuation(example)
             formats.setdefault(punctuation, []).append(text)
     return formats
 

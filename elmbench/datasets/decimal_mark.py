@@ -166,14 +166,17 @@ def _is_ambiguous(word: str) -> bool:
 
 def _first_fraction(table: Table) -> _Example | None:
     """Return the first number with a decimal point that was read from a text and its column."""
-    if not table.separator or not isinstance(table.X, np.ndarray):
+    X = table.X
+    if not table.separator or not isinstance(X, np.ndarray):
         return None
     for index, name in enumerate(table.names):
-        values = table.X[:, index]
-        is_fraction = np.isfinite(values) & (values != np.round(values))
+        values = X[:, index]
+        is_whole = values == np.round(values)
+        is_fraction = np.isfinite(values) & ~is_whole
         fractions = values[is_fraction]
         if len(fractions):
-            return _Example(column=name, word=str(fractions[0]))
+            first = fractions[0]
+            return _Example(column=name, word=str(first))
     return None
 
 
@@ -185,7 +188,10 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example
     """
     for name, words in columns.items():
         marked = [word for word in words if mark in word and _is_ambiguous(word)]
-        if marked and not _are_evident_thousands(words, mark):
+        if not marked:
+            continue
+        are_evident = _are_evident_thousands(words, mark)
+        if not are_evident:
             return _Example(column=name, word=marked[0])
     return None
 

@@ -71,8 +71,10 @@ def missing_columns(table: Table) -> list[str]:
     if sp.issparse(table.X):
         _, columns = _missing_values(table)
     else:
-        columns = np.flatnonzero(table.missing().any(axis=0))
-    return [table.names[column] for column in np.unique(columns)]
+        has_missing = table.missing().any(axis=0)
+        columns = np.flatnonzero(has_missing)
+    distinct = np.unique(columns)
+    return [table.names[column] for column in distinct]
 
 
 def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -82,9 +84,9 @@ def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return rows, columns
     entries = table.X.tocoo()
     is_missing = np.isnan(entries.data)
-    rows = entries.row[is_missing]
-    columns = entries.col[is_missing]
-    return rows.astype(np.intp), columns.astype(np.intp)
+    rows = entries.row[is_missing].astype(np.intp)
+    columns = entries.col[is_missing].astype(np.intp)
+    return rows, columns
 
 
 def _few_rows(rows: DescribedRows) -> Fault | None:

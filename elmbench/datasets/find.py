@@ -116,8 +116,10 @@ class MissingDatasets:
         return [name for name in file.spec.datasets if not self._has(file, name)]
 
     def _has(self, file: ExperimentFile, name: str) -> bool:
-        key = (file.path.parent, name)
+        folder = file.path.parent
+        key = (folder, name)
         if key not in self._is_present:
-            status = status_of(file.find_dataset(name), self._folder)
+            spec = file.find_dataset(name)
+            status = status_of(spec, self._folder)
             self._is_present[key] = status.is_present
         return self._is_present[key]

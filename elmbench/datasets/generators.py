@@ -42,8 +42,12 @@ def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64
     waves = base_waves()
     y = stream.integers(3, size=rows)
     u = stream.random(rows)[:, None]
-    first, second = np.array(MIXED)[y].T
-    mixture = u * waves[first] + (1.0 - u) * waves[second]
+    # The numbers of the two waves of each class.
+    pairs = np.array(MIXED)[y]
+    first, second = pairs.T
+    first_part = u * waves[first]
+    second_part = (1.0 - u) * waves[second]
+    mixture = first_part + second_part
     noise = stream.standard_normal((rows, 21))
     return mixture + noise, y
 
@@ -60,13 +64,17 @@ def draw_sparse_rows(
     n_entries = round(density * features)
     indices = np.empty((rows, n_entries), dtype=np.int64)
     for row in range(rows):
-        drawn = stream.choice(features, n_entries, replace=False, shuffle=False)
-        indices[row] = np.sort(drawn)
-    values = 1.0 - stream.random(rows * n_entries)
+        positions = stream.choice(features, n_entries, replace=False, shuffle=False)
+        indices[row] = np.sort(positions)
+    # `random` draws from [0, 1).
+    n_values = rows * n_entries
+    values = 1.0 - stream.random(n_values)
     starts = np.arange(rows + 1) * n_entries
-    X = sp.csr_matrix((values, indices.ravel(), starts), shape=(rows, features))
+    entries = (values, indices.ravel(), starts)
+    X = sp.csr_matrix(entries, shape=(rows, features))
     is_positive = np.arange(rows) % 2 == 1
-    return X, stream.permutation(np.where(is_positive, 1, -1))
+    classes = np.where(is_positive, 1, -1)
+    return X, stream.permutation(classes)
 
 
 def integrate(history: Array, n_samples: int) -> Array:
@@ -121,10 +129,14 @@ def mackey_glass(
     series = clean_series(rows + taps)
     if noise_variance:
         stream = generator("data", name, run)
-        noise = stream.standard_normal(len(series))
-        series = series + np.sqrt(noise_variance) * noise
+        draws = stream.standard_normal(len(series))
+        noise = np.sqrt(noise_variance) * draws
+        series = series + noise
+    # A window has the inputs and the target.
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
-    return np.array(windows[:, :taps]), np.array(windows[:, taps])
+    inputs = np.array(windows[:, :taps])
+    targets = np.array(windows[:, taps])
+    return inputs, targets
 
 
 #: The generators by name.

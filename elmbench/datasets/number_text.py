@@ -65,10 +65,12 @@ def number_with_unit(values: NDArray[Any]) -> str:
     first_words: dict[tuple[str | None, str], str] = {}
     for match in matches:
         unit = (match["before"], match["after"])
-        first_words.setdefault(unit, match[0])
+        word = match[0]
+        first_words.setdefault(unit, word)
     without_unit = (None, "")
     first_words.pop(without_unit, None)
-    if not 1 <= len(first_words) <= _MOST_UNITS:
+    n_units = len(first_words)
+    if not 1 <= n_units <= _MOST_UNITS:
         return ""
     return next(iter(first_words.values()))
 

@@ -46,14 +46,17 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     """Return the name of the target column: 'target', or that of a source; raise ElmbenchError
     without one.
     """
-    targets = ["target", *(getattr(source, "target", None) for source in spec.sources)]
+    targets_of_sources = [getattr(source, "target", None) for source in spec.sources]
+    targets = ["target", *targets_of_sources]
     for target in targets:
         if target in names:
             return target
-    listing = few(names, 5) + (f" ({len(names)} columns)" if len(names) > 5 else "")
-    expected = " or ".join(
-        repr(target) for target in dict.fromkeys(targets) if isinstance(target, str)
-    )
+    n_columns = len(names)
+    listing = few(names, 5)
+    if n_columns > 5:
+        listing += f" ({n_columns} columns)"
+    possible = [target for target in dict.fromkeys(targets) if isinstance(target, str)]
+    expected = " or ".join(map(repr, possible))
     next_step = f"name the target column 'target' in the header of {path.name}"
     problem = f"{path} has no target column: its columns are {listing}"
     raise ElmbenchError(problem, expected=expected, next_step=next_step)

@@ -69,17 +69,25 @@ def _one_hot(table: Table) -> Table:
     taken = {*table.names}
     dates = {name: table.nominal[name] for name in table.dates}
     for index, name in enumerate(table.names):
-        if name not in table.nominal or name in dates:
+        is_of_words = name in table.nominal and name not in dates
+        if not is_of_words:
             blocks[name] = table.X[:, index]
             continue
         words = label_words(table.column(name))
         missing = is_missing(words)
-        for category in sorted(set(words) - {None}, key=category_order):
+        categories = sorted(set(words) - {None}, key=category_order)
+        for category in categories:
             indicator = unused_name(f"{name}={category}", taken)
             taken.add(indicator)
-            blocks[indicator] = np.where(missing, np.nan, words == category)
-    X = np.column_stack([*blocks.values()])
-    return replace(table, X=X, names=tuple(blocks), nominal=dates)
+            is_category = words == category
+            blocks[indicator] = np.where(missing, np.nan, is_category)
+    X = np.column_stack(list(blocks.values()))
+    return replace(
+        table,
+        X=X,
+        names=tuple(blocks),
+        nominal=dates,
+    )
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
@@ -116,11 +124,13 @@ def _fill_missing(table: Table) -> Table:
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
     sums = np.sum(X, axis=0, where=is_present)
-    counts = np.maximum(is_present.sum(axis=0), 1)
-    means = sums / counts
+    n_present = is_present.sum(axis=0)
+    means = sums / np.maximum(n_present, 1)
+    # Words stay missing.
     nominal = [table.index[name] for name in table.nominal]
     means[nominal] = np.nan
-    return replace(table, X=np.where(is_present, X, means))
+    filled = np.where(is_present, X, means)
+    return replace(table, X=filled)
 
 
 def _drop_constant_columns(table: Table) -> Table:
@@ -256,9 +266,12 @@ def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -
     table = replace(table, target=target, two_classes=mapping.is_by_size)
     if not mapping.remark:
         return table
-    named = {"another" if word == "*" else word: label for word, label in labels.items()}
-    pairs = ", ".join(f"{word} is {label}" for word, label in named.items())
-    return table.add_remark(mapping.remark + pairs)
+    pairs = []
+    for word, label in labels.items():
+        title = "another" if word == "*" else word
+        pairs.append(f"{title} is {label}")
+    listing = ", ".join(pairs)
+    return table.add_remark(mapping.remark + listing)
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
@@ -350,15 +363,20 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _finite_target(table), None
-    labels = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
+    labels = list(spec.shape.labels)
+    if not labels:
+        labels = sorted(set(table.target), key=category_order)
     if not spec.positive:
         codes = {label: code for code, label in enumerate(labels)}
-        return np.array([codes[label] for label in table.target], dtype=np.int64), tuple(labels)
+        coded = [codes[label] for label in table.target]
+        return np.array(coded, dtype=np.int64), tuple(labels)
     rest = [label for label in labels if label not in spec.positive]
     negative = rest[0] if len(rest) == 1 else "rest"
-    is_positive = np.isin(table.target.astype(str), spec.positive)
+    positive = "+".join(spec.positive)
+    words = table.target.astype(str)
+    is_positive = np.isin(words, spec.positive)
     signs = np.where(is_positive, 1, -1).astype(np.int8)
-    return signs, (negative, "+".join(spec.positive))
+    return signs, (negative, positive)
 
 
 def _finite_target(table: Table) -> NDArray[np.float64]:

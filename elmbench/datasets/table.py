@@ -74,9 +74,11 @@ class Table:
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
         """Return the table of features without names, which become x0, x1, ..."""
-        if X.shape[1] > _MOST_NUMBERED:
-            raise ValueError(f"it has {X.shape[1]:,} columns, more than {_MOST_NUMBERED:,}")
-        return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
+        n_columns = X.shape[1]
+        if n_columns > _MOST_NUMBERED:
+            raise ValueError(f"it has {n_columns:,} columns, more than {_MOST_NUMBERED:,}")
+        names = tuple(f"x{index}" for index in range(n_columns))
+        return cls(X, names, target, origin)
 
     @classmethod
     def of_frame(
@@ -135,9 +137,11 @@ class Table:
         X = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
         columns = {name: X[:, position] for position, name in enumerate(self.names)}
         for name, words in self.nominal.items():
-            columns[name] = np.where(is_missing(words), np.nan, words)
+            missing = is_missing(words)
+            columns[name] = np.where(missing, np.nan, words)
+        index = range(len(X))
         # pandas would move the columns of rows to memory of its own, and then those of words.
-        return pd.DataFrame(columns, index=range(len(X)), copy=False)
+        return pd.DataFrame(columns, index=index, copy=False)
 
     def write(self, folder: Path, stem: str) -> Path:
         """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy
@@ -157,10 +161,12 @@ class Table:
 
     def _write_dense(self, stream: IO[bytes]) -> None:
         feature = unused_name("target_", self.names)  # the name of a feature `target`
-        frame = self.frame().rename(columns={"target": feature}).assign(target=self.target)
+        features = self.frame().rename(columns={"target": feature})
+        frame = features.assign(target=self.target)
         words = self.words & self.nominal.keys()
         kinds = {feature if name == "target" else name: "category" for name in words}
-        frame.astype(kinds).to_parquet(stream, index=False)
+        frame = frame.astype(kinds)
+        frame.to_parquet(stream, index=False)
 
     def _write_sparse(self, stream: IO[bytes]) -> None:
         target = self.target.astype(str) if self.target.dtype == object else self.target
@@ -188,9 +194,10 @@ class Table:
             return self.nominal[name]
         position = self.index[name]
         if isinstance(self.X, np.ndarray):
-            return np.ascontiguousarray(self.X[:, position])
-        values: NDArray[np.float64] = self.X[:, [position]].toarray()[:, 0]
-        return values
+            values = self.X[:, position]
+            return np.ascontiguousarray(values)
+        column: NDArray[np.float64] = self.X[:, [position]].toarray()
+        return column[:, 0]
 
     def missing(self) -> NDArray[np.bool_]:
         """Return True for each missing value of dense rows, an array of shape (n, d); a missing

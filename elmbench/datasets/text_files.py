@@ -221,11 +221,15 @@ def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
     widths = {len(row) for row in data}
     if widths != {len(header) + 1}:
         return rows, False
-    if all(row[-1].strip() in MISSING for row in data):
-        return [[*header, ""], *data], False
-    if not _are_row_names([row[0] for row in data]) or _is_title(header, data):
+    ends_with_separator = all(row[-1].strip() in MISSING for row in data)
+    if ends_with_separator:
+        completed = [*header, ""]
+        return [completed, *data], False
+    first_column = [row[0] for row in data]
+    if not _are_row_names(first_column) or _is_title(header, data):
         return rows, False
-    return [["", *header], *data], True
+    completed = ["", *header]
+    return [completed, *data], True
 
 
 def _are_row_names(words: list[str]) -> bool:
@@ -287,12 +291,15 @@ def _spare_columns(header: list[str], names: list[str], rows: list[list[str]]) -
 
     Without a header, only columns without any value are spare.
     """
-    most_present = len(rows) / 2 if header else 0
+    n_rows = len(rows)
+    if not n_rows:
+        return []
+    most_present = n_rows / 2 if header else 0
     spare: list[str] = []
     for position in reversed(range(1, len(names))):
         is_named = bool(header and header[position].strip())
-        n_present = sum(row[position].strip() not in MISSING for row in rows)
-        if is_named or not rows or n_present > most_present:
+        is_present = [row[position].strip() not in MISSING for row in rows]
+        if is_named or sum(is_present) > most_present:
             break
         spare.insert(0, names[position])
     return spare
@@ -318,13 +325,16 @@ def _columns_of_thousands(
 
 def _may_be_thousands(values: NDArray[np.float64]) -> bool:
     """Return True if all floats are missing, whole, or from 1 to 1000 with three decimals."""
+    is_missing = np.isnan(values)
     is_whole = values == np.round(values)
     size = np.abs(values)
     with np.errstate(over="ignore", invalid="ignore"):
         thousands = values * 1000
-        has_three_decimals = np.abs(thousands - np.round(thousands)) < 1e-6
+        remainder = np.abs(thousands - np.round(thousands))
+        has_three_decimals = remainder < 1e-6
     is_short = (size >= 1) & (size < 1000) & has_three_decimals
-    return bool((np.isnan(values) | is_whole | is_short).all())
+    may_be = is_missing | is_whole | is_short
+    return bool(may_be.all())
 
 
 def decode(content: bytes) -> tuple[str, list[str]]:
@@ -392,10 +402,12 @@ def _first_line(text: str) -> str:
 def _are_table(rows: list[list[str]]) -> bool:
     """Return True if rows have equally many fields, two or more, once their header is complete."""
     widths = {len(row) for row in rows}
-    if len(widths) == 2 and len(rows) > 2:
+    may_lack_field = len(widths) == 2 and len(rows) > 2
+    if may_lack_field:
         completed, _ = _complete_header(rows)
         widths = {len(row) for row in completed}
-    return len(widths) == 1 and widths != {1}
+    has_one_width = len(widths) == 1
+    return has_one_width and widths != {1}
 
 
 def _check_widths(text: str, separator: str, path: Path, *, width: int, is_detected: bool) -> None:

@@ -83,13 +83,18 @@ def _numbers_of_words(
 
     Raises ElmbenchError if other words are no numbers.
     """
-    parsed = {word: parse_number(word, decimal or ".") for word in set(values)}
-    numbers = {word: number for word, number in parsed.items() if number is not None}
+    numbers: dict[str | None, float] = {}
+    words = set(values)
+    mark = decimal or "."
+    for word in words:
+        number = parse_number(word, mark)
+        if number is not None:
+            numbers[word] = number
     odd = [row for row, word in enumerate(values) if word not in numbers]
     if not odd:
         return numbers
-    may_be_labels = name not in table.nominal and len(parsed) <= _MOST_LABELS
-    if may_be_labels:
+    is_target = name not in table.nominal
+    if is_target and len(words) <= _MOST_LABELS:
         return None
     raise _not_all_numbers(table, name, odd, decimal)
 
@@ -125,7 +130,8 @@ def _plain_targets(
             words[word] = word
         else:
             words[word] = repr(number)
-    return np.array([words[word] for word in values], dtype=object)
+    plain = [words[word] for word in values]
+    return np.array(plain, dtype=object)
 
 
 def _distinct_words(values: NDArray[Any]) -> list[str]:
@@ -142,10 +148,12 @@ def _is_plain(word: str, decimal: str) -> bool:
 def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[str]:
     """Yield a remark on the decimal mark and on the separator of thousands, if they are special."""
     titles = {".": "point", ",": "comma"}
+    title = titles[decimal or "."]
     other = "." if decimal == "," else ","
-    remark = f"numbers have a decimal {titles[decimal or '.']}"
+    remark = f"numbers have a decimal {title}"
     words = (word for column in columns for word in column)
-    if any(other in word and looks_numeric(word) for word in words):
+    has_other_mark = any(other in word and looks_numeric(word) for word in words)
+    if has_other_mark:
         yield f"{remark}, and a {titles[other]} separates thousands"
     elif decimal == ",":
         yield remark

@@ -128,20 +128,24 @@ def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> 
     Cells of numbers in these columns get the decimal mark of the cells of text.
     """
     first_row = len(frame) - len(table.target)
-    cells_by_name = {
-        str(cells.iloc[0]).strip() if first_row else f"x{position}": cells.iloc[first_row:].tolist()
-        for position, (_, cells) in enumerate(frame.items())
-    }
+    cells_by_name: dict[str, list[Any]] = {}
+    for position, (_, cells) in enumerate(frame.items()):
+        name = f"x{position}"
+        if first_row:
+            name = str(cells.iloc[0]).strip()
+        cells_by_name[name] = cells.iloc[first_row:].tolist()
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
     columns: dict[str, NDArray[np.object_]] = {}
     for name, values in cells_by_name.items():
         is_nominal = name in table.nominal or name == table.target_name
         has_words = _mixes_commas_with_numbers if is_nominal else _has_thousands
         if has_words(values) and name not in table.words:
-            columns[name] = np.array([_spelling(v, decimal) for v in values], dtype=object)
+            spellings = [_spelling(value, decimal) for value in values]
+            columns[name] = np.array(spellings, dtype=object)
     target = columns.pop(table.target_name, table.target)
     features = {name: words for name, words in columns.items() if name in table.index}
-    return replace(table.with_words(features), target=target)
+    with_words = table.with_words(features)
+    return replace(with_words, target=target)
 
 
 def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
@@ -193,10 +197,12 @@ def _has_fractions(frame: pd.DataFrame, name: str) -> bool:
     `name`: the name in its first cell. A column without a name has none of another column either.
     """
     for _, cells in frame.items():
-        if str(cells.iloc[0]).strip() != name:
+        title = str(cells.iloc[0]).strip()
+        if title != name:
             continue
         values = [cell for cell in cells.iloc[1:] if cell is not None and cell != ""]
-        if not all(isinstance(value, int | float) for value in values):
+        are_numbers = all(isinstance(value, int | float) for value in values)
+        if not are_numbers:
             return False
         numbers = [value for value in values if value == value]  # without NaN
         return any(value != round(value) for value in numbers)

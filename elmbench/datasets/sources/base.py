@@ -227,13 +227,14 @@ class NetworkSource(Source):
         new = []
         for part, content in rows.items():
             file = content if isinstance(content, Path) else content.write(folder, part)
-            name = (
-                f"{prefix.name}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
-            )
-            new.append(prefix.with_name(name))
+            digest = file_sha256(file)[:_DIGITS]
+            _, _, ending = file.name.partition(".")
+            path = prefix.with_name(f"{prefix.name}.{part}.{digest}.{ending}")
+            new.append(path)
             prefix.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, new[-1])
-        for path in set(earlier) - set(new):
+            os.replace(file, path)
+        outdated = set(earlier) - set(new)
+        for path in outdated:
             path.unlink(missing_ok=True)
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
@@ -241,8 +242,10 @@ class NetworkSource(Source):
         if not paths:
             return None
         _verify(paths, request.spec)
-        day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
-        return "fetched", f"{self.title}, fetched {day}, in {cache_folder()}"
+        last_change = max(path.stat().st_mtime for path in paths)
+        day = date.fromtimestamp(last_change)
+        text = f"{self.title}, fetched {day}, in {cache_folder()}"
+        return "fetched", text
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
         return tuple(self._parts(request.spec).values())

@@ -304,14 +304,17 @@ def _target(source: FileSource, used: Collection[str | None], names: list[str]) 
     """Return the name of the target: the user's choice, else a usual name or the last column that
     is not `used`.
     """
-    if isinstance(source.target, int):
-        return names[source.target]
-    if not source.target:
+    target = source.target
+    if isinstance(target, int):
+        return names[target]
+    if not target:
         free = [name for name in names if name not in used] or names
-        return next((name for name in TARGETS if name in free), free[-1])
-    if source.target not in names:
-        raise _no_column(str(Path(source.path)), source.target, names)
-    return source.target
+        usual = [name for name in TARGETS if name in free]
+        return usual[0] if usual else free[-1]
+    if target not in names:
+        path = str(Path(source.path))
+        raise _no_column(path, target, names)
+    return target
 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
