@@ -238,13 +238,16 @@ class _Sections:
         known.
         """
         names = [*GROUP, "status"]
-        is_of_line = self._cells[names] == [line[name] for name in (*GROUP, "ended")]
+        values = [line[name] for name in (*GROUP, "ended")]
+        is_of_line = self._cells[names] == values
         cells = self._cells[is_of_line.all(axis=1)]
-        limits = {
-            name: cells[name].dropna().iloc[0]
-            for name in LIMITS
-            if name in cells and cells[name].notna().any()
-        }
+        limits = {}
+        for name in LIMITS:
+            if name not in cells:
+                continue
+            known = cells[name].dropna()
+            if len(known):
+                limits[name] = known.iloc[0]
         if not limits:
             return "timeout"
         seconds = next(iter(limits.values()))
@@ -273,13 +276,16 @@ def _best_of_rows(
         return -1.0 if less_is_better(metric) else 1.0
 
     # The other folds may be the easier ones.
-    complete_means = summary["mean"].where(summary["ended"] == COMPLETE)
+    is_complete = summary["ended"] == COMPLETE
+    complete_means = summary["mean"].where(is_complete)
     values = pd.DataFrame({"mean": complete_means, "published": summary["published"]})
     signs = [sign(measure.metric) for measure in measures]
-    scores = without_round_off(values.astype(float).mul(signs, axis=0))
+    signed = values.astype(float).mul(signs, axis=0)
+    scores = without_round_off(signed)
     rows = scores.groupby([summary["dataset"], summary["metric"]])
     has_rivals = rows.transform("count") > 1
-    is_best = (scores == rows.transform("max")) & has_rivals
+    is_largest = scores == rows.transform("max")
+    is_best = is_largest & has_rivals
     best: list[list[bool]] = is_best.to_numpy().tolist()
     return best
 
@@ -290,10 +296,13 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     """
     texts = {}
     complete = cells[cells["status"] == COMPLETE]
-    for key, choices in complete.groupby(["dataset", "model"])["params"]:
-        ((most_common, count),) = Counter(choices).most_common(1)
+    groups = complete.groupby(["dataset", "model"])
+    for key, choices in groups["params"]:
+        counts = Counter(choices)
+        ((most_common, count),) = counts.most_common(1)
         params = json.loads(most_common)
-        text = " ".join(f"{name}={_param_text(value)}" for name, value in params.items())
+        parts = [f"{name}={_param_text(value)}" for name, value in params.items()]
+        text = " ".join(parts)
         if count < len(choices):
             text += f" ({count} of {len(choices)})"
         texts[key] = text
@@ -346,15 +355,17 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
     shape = _shape_of(entries, resolved)
     # Unless the columns are models, the printed ones have a separate grid.
-    printed = {
-        (_name(entry, shape.heading), _name(entry, shape.columns))
-        for entry in entries
-        if entry.published is not None
-    }
+    printed = set()
+    for entry in entries:
+        if entry.published is not None:
+            heading = _name(entry, shape.heading)
+            column = _name(entry, shape.columns)
+            printed.add((heading, column))
 
     def grid_of(entry: Entry) -> tuple[str, bool]:
         heading = _name(entry, shape.heading)
-        is_printed = (heading, _name(entry, shape.columns)) in printed
+        column = _name(entry, shape.columns)
+        is_printed = (heading, column) in printed
         return heading, is_printed or shape.columns == "model"
 
     groups = group_by(entries, grid_of)
@@ -375,11 +386,13 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
     measures = {entry.measure.column for entry in entries}
     datasets = {entry.dataset for entry in entries}
     pairs = {_name(entry, "pair") for entry in entries}
+    all_datasets = datasets | {*resolved.file.spec.datasets}
+    has_few_pairs = len(pairs) <= len(models) * len(measures) / 2
     if len(models) <= 1:
         return _Shape(rows="dataset", columns="measure", heading="model")
-    if len(datasets | {*resolved.file.spec.datasets}) <= 1:
+    if len(all_datasets) <= 1:
         return _Shape(rows="model", columns="measure", heading="dataset")
-    if len(pairs) <= len(models) * len(measures) / 2:
+    if has_few_pairs:
         return _Shape(rows="dataset", columns="pair", heading="all")
     return _Shape(rows="dataset", columns="model", heading="measure")
 

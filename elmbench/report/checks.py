@@ -171,11 +171,16 @@ def update_tables(
         if name is not None:
             table = find_resolved(name, profile, results_dir)
             _require_results([table.file.id], table.profile, results_dir)
-            return [rewrite_results(table, results_dir, figure_format).folder]
+            results = rewrite_results(table, results_dir, figure_format)
+            return [results.folder]
         files = _files([], lambda file: has_results(results_dir, profile, file.id))
         _require_results([file.id for file in files], profile, results_dir)
-        tables = (resolve(file, profile) for file in watch(files))
-        return [rewrite_results(table, results_dir, figure_format).folder for table in tables]
+        folders = []
+        for file in watch(files):
+            table = resolve(file, profile)
+            results = rewrite_results(table, results_dir, figure_format)
+            folders.append(results.folder)
+        return folders
 
 
 def check_published(

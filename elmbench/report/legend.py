@@ -29,13 +29,13 @@ def legend_of(table: ResultTable) -> list[str]:
     """Return the sentences that explain the verdicts, the times and the optimism that a table
     shows.
     """
-    columns = {
-        _kind_of_column(name)
-        for section in table.sections
-        for line in section.lines
-        for name, text in line.items()
-        if verdict_of(text) in COMPARED or not name.startswith("verdict")
-    }
+    columns = set()
+    for section in table.sections:
+        for line in section.lines:
+            for name, text in line.items():
+                is_verdict = name.startswith("verdict")
+                if verdict_of(text) in COMPARED or not is_verdict:
+                    columns.add(_kind_of_column(name))
     entries = [entry for section in table.sections for entry in section.entries]
     if any(entry.verdict == "exact" or entry.rows_off is not None for entry in entries):
         columns.add("exact")

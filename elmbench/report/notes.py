@@ -105,19 +105,24 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     """
     if not len(default):
         return
-    means = default.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
+    by_model = default.groupby("model", sort=False)["optimism"]
+    means = by_model.agg(["mean", "size"])
     smallest = int(means["size"].min())
     largest = int(means["size"].max())
     over = amount(largest, "data set")
     if smallest != largest:
         over = f"{smallest} to {over}"
-    listed = ", ".join(f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows())
+    gains_of_models = [f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows()]
+    listed = ", ".join(gains_of_models)
     text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
-    gains = default.groupby("dataset", sort=False)["optimism"].mean().to_numpy(float)
+    by_dataset = default.groupby("dataset", sort=False)["optimism"]
+    gains = by_dataset.mean().to_numpy(float)
     if len(gains) >= FEWEST_RUNS:
         test = corrected_t_test(gains, 0.0, Region())
-        mean, low, high = map(gain, (test.estimate, test.low or 0.0, test.high or 0.0))
+        mean = gain(test.estimate)
+        low = gain(test.low or 0.0)
+        high = gain(test.high or 0.0)
         text += f"; all models {mean} [{low}, {high}], paired t-test over data sets"
     yield Note("optimism", text)
 
@@ -169,11 +174,13 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the models that the experiment leaves out on these data sets, and the reasons."""
     columns_by_reason: dict[tuple[str, str], list[str]] = {}
     for column, model in resolved.spec.models.items():
-        for dataset_and_reason in model.not_run.items():
-            columns_by_reason.setdefault(dataset_and_reason, []).append(column)
+        for dataset, reason in model.not_run.items():
+            columns = columns_by_reason.setdefault((dataset, reason), [])
+            columns.append(column)
     for (dataset, reason), columns in columns_by_reason.items():
         if dataset in datasets:
-            yield Note("ending", f"{dataset} {', '.join(columns)} not run: {reason}")
+            names = ", ".join(columns)
+            yield Note("ending", f"{dataset} {names} not run: {reason}")
 
 
 def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
@@ -181,10 +188,13 @@ def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
     columns_by_rows: dict[int, list[str]] = {}
     for column, model in resolved.spec.models.items():
         if model.train_rows is not None:
-            columns_by_rows.setdefault(model.train_rows, []).append(column)
-    for train_rows, columns in sorted(columns_by_rows.items(), reverse=True):
+            columns = columns_by_rows.setdefault(model.train_rows, [])
+            columns.append(column)
+    descending = sorted(columns_by_rows.items(), reverse=True)
+    for train_rows, columns in descending:
+        names = ", ".join(columns)
         rows = f"{train_rows:,} random training rows of each fold"
-        yield Note("ending", f"{', '.join(columns)} learnt {rows}, since the time was limited")
+        yield Note("ending", f"{names} learnt {rows}, since the time was limited")
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
@@ -195,26 +205,35 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     is_unavailable = bad["status"] == "unavailable"
     yield from _unavailable_notes(bad[is_unavailable])
     totals = cells.groupby(GROUP).size()
-    for entry, group in bad[~is_unavailable].groupby([*GROUP, "status"], sort=False):
+    groups = bad[~is_unavailable].groupby([*GROUP, "status"], sort=False)
+    for entry, group in groups:
         dataset, model, select, reading, status = map(str, entry)
         label = f"{dataset} {model}, {select}"
         if reading:
             label += f", {reading}"
         total = int(totals[dataset, model, select, reading])
-        reason = str(group["reason"].iloc[0]).partition("\n")[0]
-        yield Note("ending", f"{label}: {len(group)} of {total} cells {status}: {reason}")
+        count = f"{len(group)} of {total} cells"
+        first_reason = str(group["reason"].iloc[0])
+        reason, _, _ = first_reason.partition("\n")
+        yield Note("ending", f"{label}: {count} {status}: {reason}")
 
 
 def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield the data sets of unavailable cells, together if they have the same reason."""
+    # Data sets by their reason, in which `_ANY` replaces the name.
     missing: dict[str, list[str]] = {}
     for dataset, group in cells.groupby("dataset", sort=False):
-        name = rf"(?<![\w-]){re.escape(str(dataset))}(?![\w-])"
-        reason = " ".join(str(group["reason"].iloc[0]).split())
-        missing.setdefault(re.sub(name, _ANY, reason), []).append(str(dataset))
+        name = str(dataset)
+        first_reason = str(group["reason"].iloc[0])
+        reason = " ".join(first_reason.split())
+        whole_name = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+        general_reason = re.sub(whole_name, _ANY, reason)
+        names = missing.setdefault(general_reason, [])
+        names.append(name)
     for reason, names in missing.items():
         text = reason if len(names) > 1 else reason.replace(_ANY, names[0])
-        yield Note("ending", f"{', '.join(names)} unavailable: {text}")
+        listing = ", ".join(names)
+        yield Note("ending", f"{listing} unavailable: {text}")
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:

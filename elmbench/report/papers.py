@@ -144,17 +144,21 @@ class TableResults:
         def is_shown(dataset: str, model: str, published: PublishedValue) -> bool:
             """Return True if the table shows a value: it may show some of those in a file."""
             is_in_file_alone = model in self.file.all_columns and model not in models
-            return dataset in datasets and (published.cited or not is_in_file_alone)
+            is_of_model = published.cited or not is_in_file_alone
+            return dataset in datasets and is_of_model
 
         def is_judged(published: PublishedValue) -> bool:
+            if published.cited:
+                return True
             metric, _, _ = published.metric.partition("@")
             has_value = published.value is not None
-            return published.cited or (has_value and table.is_judged(Measure(metric)))
+            return has_value and table.is_judged(Measure(metric))
 
-        return sum(
-            is_shown(dataset, model, published) and is_judged(published)
-            for (dataset, model, _), published in printed.published.items()
-        )
+        n_judged = 0
+        for (dataset, model, _), published in printed.published.items():
+            if is_shown(dataset, model, published) and is_judged(published):
+                n_judged += 1
+        return n_judged
 
 
 class PrintedOnce(NamedTuple):
@@ -316,12 +320,16 @@ class PaperResults:
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.published_values.to_dict("records"):
-                value = printed_once(line, experiments[line["profile"]])
-                verdicts = [best.get(value, line["verdict"]), line["verdict"]]
-                best[value] = max(verdicts, key=_WORTH.__getitem__)
+                experiment = experiments[line["profile"]]
+                value = printed_once(line, experiment)
+                verdict = line["verdict"]
+                earlier = best.get(value, verdict)
+                best[value] = max(earlier, verdict, key=_WORTH.__getitem__)
         metrics = [value.metric for value in best]
-        lines = {"metric": metrics, "verdict": list(best.values())}
-        return verdict_counts(pd.DataFrame(lines, dtype=object))
+        verdicts = list(best.values())
+        lines = {"metric": metrics, "verdict": verdicts}
+        frame = pd.DataFrame(lines, dtype=object)
+        return verdict_counts(frame)
 
     @property
     def verdicts(self) -> dict[str, int]:

@@ -60,9 +60,10 @@ def summary_text(checked: Sequence[CheckedPrint]) -> str:
     """Return the number of findings, values and tables in a sentence."""
     n_findings = sum(len(table.findings) for table in checked)
     n_values = sum(table.n_values for table in checked)
+    findings = amount(n_findings, "finding")
     values = amount(n_values, "published value")
     tables = amount(len(checked), "table")
-    return f"{amount(n_findings, 'finding')} in {values} of {tables}."
+    return f"{findings} in {values} of {tables}."
 
 
 def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:

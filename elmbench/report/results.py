@@ -125,7 +125,8 @@ class Results:
         summary = summarise(self.measured)
         remarks = remarks_of(self.cells)
         if remarks:
-            summary = summary.assign(**{REMARKS: summary["dataset"].map(remarks)})
+            by_line = summary["dataset"].map(remarks)
+            summary = summary.assign(**{REMARKS: by_line})
         if self.committed is not None:
             groups = summary[GROUP].itertuples(index=False, name=None)
             is_committed = [group in self.committed.groups for group in groups]
@@ -224,9 +225,11 @@ class Results:
     @cached_property
     def _default_sections(self) -> tuple[Section, ...]:
         """The sections of the default readings; all sections if these have no values of ours."""
-        sections = tuple(part for part in self.table.sections if not part.readings)
-        has_values = any(entry.mean is not None for part in sections for entry in part.entries)
-        return sections if has_values else self.table.sections
+        all_sections = self.table.sections
+        sections = tuple(section for section in all_sections if not section.readings)
+        entries = [entry for section in sections for entry in section.entries]
+        has_values = any(entry.mean is not None for entry in entries)
+        return sections if has_values else all_sections
 
     @property
     def n_other_readings(self) -> int:
@@ -247,14 +250,17 @@ class Results:
         if not readings:
             shown = replace(shown, sections=self._default_sections)
         table = table_text(shown, self.resolved, width, hidden)
-        if self.resolved.file.spec.published is None:
+        has_published = self.resolved.file.spec.published is not None
+        if not has_published:
             return table
         parts = [table, Text("")]
-        if len(self.published_values):
+        published_values = self.published_values
+        if len(published_values):
             parts.append(Text(MARKS, style="dim"))
-        values, facts = published.verdict_counts(self.published_values)
-        missing = published.missing_runs(self.published_values, self.cells)
-        parts.append(Text(published.counts_text(values, facts, missing)))
+        values, facts = published.verdict_counts(published_values)
+        missing = published.missing_runs(published_values, self.cells)
+        counts = published.counts_text(values, facts, missing)
+        parts.append(Text(counts))
         return Group(*parts)
 
     @property

@@ -76,4 +76,8 @@ def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
     sections = committed[shared].itertuples(index=False, name=None)
     beside_users = np.array([section in sections_of_user for section in sections])
     times = [name for name in TIMES if name in committed]
-    return committed.assign(**{name: committed[name].mask(beside_users) for name in times})
+    masked = {}
+    for name in times:
+        column = committed[name]
+        masked[name] = column.mask(beside_users)
+    return committed.assign(**masked)

@@ -56,9 +56,11 @@ def metric_plural(metric: str) -> str:
 def distance_text(verdict: TableVerdict) -> str:
     """Return the median distance with its unit."""
     unit = verdict.unit
+    values = verdict.values
     if unit.is_relative:
-        return f"{100 * unit.margin * verdict.values.margins.estimate:.1f} {unit.name}"
-    median = verdict.values.median.estimate
+        percentage = 100 * unit.margin * values.margins.estimate
+        return f"{percentage:.1f} {unit.name}"
+    median = values.median.estimate
     if unit.name == "points":
         return f"{100 * median:.1f} points"
     return f"{median:.1f} {unit.name}" if unit.name else three_figures(median)
@@ -125,7 +127,9 @@ def table_sentence(label: str, verdict: TableVerdict, corrected_p: float | None 
 
     `corrected_p`: the p-value of the strict test after Holm's correction for the paper's tables.
     """
-    names = f"profile{'s' if len(verdict.profiles) > 1 else ''} {' and '.join(verdict.profiles)}"
+    profiles = " and ".join(verdict.profiles)
+    title = "profiles" if len(verdict.profiles) > 1 else "profile"
+    names = f"{title} {profiles}"
     where = label if names == "profile paper" else f"{label} ({names})"
     metric = metric_plural(verdict.metric)
     parts = [
@@ -162,9 +166,10 @@ def _order_words(verdict: TableVerdict) -> str:
     if order.unseparated:
         verb = "is" if order.unseparated == 1 else "are"
         words += f", and {order.unseparated} more {verb} too close in our runs"
+    measure = _measure_words("order", verdict.order_verdict)
     exchanges = amount(len(order.pairs), "exchange")
     power = f"{verdict.n_noticed} of {exchanges} of two models would be noticed"
-    return f"{words} ({_measure_words('order', verdict.order_verdict)}); {power}"
+    return f"{words} ({measure}); {power}"
 
 
 def _proposed_words(order: Order) -> str:
@@ -181,9 +186,11 @@ def _differences_words(verdict: TableVerdict) -> str:
     if math.isnan(slope.estimate):
         return ""
     words = f"differences are {slope.estimate:.2f} times the printed ones"
-    if math.isfinite(slope.low) and math.isfinite(slope.high):
+    is_bounded = math.isfinite(slope.low) and math.isfinite(slope.high)
+    if is_bounded:
         words += f", {slope.low:.2f} to {slope.high:.2f}"
-    return f"{words} ({_measure_words('differences', verdict.differences_verdict)})"
+    measure = _measure_words("differences", verdict.differences_verdict)
+    return f"{words} ({measure})"
 
 
 def _measure_words(name: str, verdict: MeasureVerdict) -> str:
@@ -220,12 +227,15 @@ def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     main metric.
     """
     verdicts = [verdict for _, verdict in tables]
+    values = [verdict.values for verdict in verdicts]
+    orders = [verdict.order for verdict in verdicts]
     text = _states_words(tables)
-    within = sum(verdict.values.within for verdict in verdicts)
-    n_values = sum(verdict.values.n for verdict in verdicts)
+    within = sum(value.within for value in values)
+    n_values = sum(value.n for value in values)
     text += f" {within} of {n_values} values are within the margin"
-    same = sum(verdict.order.same for verdict in verdicts)
-    decided = same + sum(verdict.order.opposite for verdict in verdicts)
+    same = sum(order.same for order in orders)
+    opposite = sum(order.opposite for order in orders)
+    decided = same + opposite
     if decided:
         text += f", and {same} of {decided} pairs of models that both separate have the same order"
     return f"{text}."

@@ -121,9 +121,11 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
     specs = list(load_dataset_specs().values())
     if not is_project():
         return specs
-    tables = (table for paper in papers for table in paper.tables)
-    named = {name for table in tables for name in table.file.spec.datasets}
-    return [spec for spec in specs if spec.name in named]
+    names: set[str] = set()
+    for paper in papers:
+        for table in paper.tables:
+            names.update(table.file.spec.datasets)
+    return [spec for spec in specs if spec.name in names]
 
 
 def _paper_pages(paper: PaperResults, papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,9 @@ def intervals_of(results: Results, section: Section) -> dict[tuple[str, str, str
     """Return the 95 % interval of each value of a section, by data set, model and column."""
     summary = results.summary
     reading = ";".join(map(str, section.readings))
-    is_of_section = (summary["reading"] == reading) & (summary["select"] == section.select)
+    is_of_reading = summary["reading"] == reading
+    is_of_selection = summary["select"] == section.select
+    is_of_section = is_of_reading & is_of_selection
     columns = ["dataset", "model", "metric", "low", "high"]
     lines = summary.loc[is_of_section, columns].dropna(subset=["low", "high"])
     return {

@@ -62,12 +62,15 @@ def table_text(
     that are left out.
     """
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
-    parts += [Text(f"- {note.text}") for note in _questions(table)]
+    for note in _questions(table):
+        parts.append(Text(f"- {note.text}"))
     # A comparison has its own order of models.
     has_own_order = kind_of_table(resolved).ranks
     for i, section in enumerate(table.sections):
         parts.append(Text(f"\n{section.heading}", style="italic"))
-        grids = [] if has_own_order else _grids_to_show(section, resolved, first=i == 0)
+        grids = []
+        if not has_own_order:
+            grids = _grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
             parts += _grid_text(grid, width)
         if not grids:
@@ -75,7 +78,9 @@ def table_text(
     below = {*hidden, QUESTION}
     notes = [note for note in table.notes if note.kind not in below]
     if notes:
-        parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
+        parts.append(Text(""))
+    for note in notes:
+        parts.append(Text(f"- {note.text}", style="dim"))
     return Group(*parts)
 
 
@@ -122,14 +127,19 @@ def blocks(
     """
     columns = [list(map(str, column)) for column in zip(headings, *rows, strict=True)]
     widths = [_text_width(column) for column in columns]
-    space = width - sum(widths[:n_names]) - GAP * (n_names - 1)
+    name_widths = sum(widths[:n_names])
+    gaps = GAP * (n_names - 1)
+    space = width - name_widths - gaps
     units = [[i] for i in range(n_names, len(headings))]
     for group in _side_by_side(units, widths.__getitem__, space):
         shown = [*range(n_names), *group]
         shown_headings = [headings[i] for i in shown]
         texts = [[row[i] for i in shown] for row in rows]
         yield lines_text(
-            shown_headings, texts, right=shown_headings[n_names:], whole=shown_headings[1:]
+            shown_headings,
+            texts,
+            right=shown_headings[n_names:],
+            whole=shown_headings[1:],
         )
 
 
@@ -246,15 +256,18 @@ def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list
     from elmbench.specs.measures import UNJUDGED
 
     grids = grids_of(section, resolved)
-    if not any(grid.has_printed for grid in grids):
+    with_printed = [grid for grid in grids if grid.has_printed]
+    if not with_printed:
         return []
-    added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
+    metrics = {*resolved.spec.protocol.metrics}
+    added = metrics - {*resolved.file.spec.protocol.metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
-        times = [grid for grid in grids if not grid.has_printed]
-        return printed + [grid for grid in times if grid.measures == {"fit_seconds"}]
+        times = [grid for grid in grids if grid.measures == {"fit_seconds"}]
+        return printed + [grid for grid in times if not grid.has_printed]
     # Another selection or reading changes the judged values.
-    return [grid for grid in printed if grid.measures - {*UNJUDGED}] or printed
+    judged = [grid for grid in printed if grid.measures - {*UNJUDGED}]
+    return judged or printed
 
 
 @dataclass(frozen=True)
@@ -274,11 +287,14 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
     Each row has a line of ours and, if values of a block are published, one of the paper.
     """
     longest_name = max(len(name) for name, _ in grid.rows)
-    name_width = min(_NAME, max(len(_PAPER), len(grid.corner), longest_name))
+    widest = max(len(_PAPER), len(grid.corner), longest_name)
+    name_width = min(_NAME, widest)
     space = width - name_width - 1
     with_deviations = _grid_blocks(grid, space, deviations=True)
     without_deviations = _grid_blocks(grid, space, deviations=False)
-    blocks = min(with_deviations, without_deviations, key=lambda way: len(way.groups))
+    blocks = with_deviations
+    if len(without_deviations.groups) < len(with_deviations.groups):
+        blocks = without_deviations
     hint = "" if blocks.has_deviations else " (deviations: --format md)"
     yield Text(f"\n{grid.heading}{hint}", style="bold")
     for number, group in enumerate(blocks.groups):
@@ -287,7 +303,8 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
         table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
         table.add_column(Text(grid.corner), width=name_width, overflow="fold")
         for i in group:
-            table.add_column(Text(grid.columns[i]), overflow="fold")
+            heading = Text(grid.columns[i])
+            table.add_column(heading, overflow="fold")
         for label, texts in blocks.lines:
             shown = [texts[i] for i in group]
             if any(shown):
@@ -299,14 +316,22 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
     """Return the texts of a grid with or without deviations, and the columns of its blocks."""
     lines: list[tuple[Text, list[Text]]] = []
     for name, entries in grid.rows:
-        lines.append((Text(name), [_our_text(entry, deviations) for entry in entries]))
+        ours = [_our_text(entry, deviations) for entry in entries]
         published = [_published_text(entry, deviations) for entry in entries]
+        lines.append((Text(name), ours))
         lines.append((Text(_PAPER, style="dim"), published))
     rows = [texts for _, texts in lines]
-    widths = [max(map(len, column)) for column in zip(grid.columns, *rows, strict=True)]
+    widths = []
+    for column in zip(grid.columns, *rows, strict=True):
+        lengths = [len(text) for text in column]
+        widths.append(max(lengths))
     columns = [[i] for i in range(len(widths))]
     groups = _side_by_side(columns, widths.__getitem__, space)
-    return _GridBlocks(lines, groups, deviations)
+    return _GridBlocks(
+        lines=lines,
+        groups=groups,
+        has_deviations=deviations,
+    )
 
 
 def _our_text(entry: Entry | None, deviations: bool) -> Text:
