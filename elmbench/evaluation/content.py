@@ -5,7 +5,7 @@ merged with those of its owner; an `OPTIONAL` field is left out if it has its de
 field is always left out.
 """
 
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -43,9 +43,12 @@ def content_of_fields(value: Any) -> dict[str, Any]:
         if tag == "flat":
             values |= content_of(part)
         elif not is_left_out:
-            name = field.metadata.get("name", field.name)
-            values[name] = content_of(part)
+            values[_name_in_content(field)] = content_of(part)
     return values
+
+
+def _name_in_content(field: Field[Any]) -> str:
+    return str(field.metadata.get("name", field.name))
 
 
 def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
@@ -58,22 +61,25 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
     read: Any = getattr(cls, "from_content", getattr(cls, "model_validate", cls))
     if not is_dataclass(cls) or read is not cls:
         return read(content)
-    values: dict[str, Any] = {}
-    for field in fields(cls):
-        tag = field.metadata.get("content")
-        name = field.metadata.get("name", field.name)
-        kind = _kinds(cls)[field.name]
-        if tag == "omitted":
-            values[field.name] = omitted.get(field.name, field.default)
-        elif tag == "flat":
-            values[field.name] = read_content(kind, content, **omitted)
-        elif name in content or field.default is MISSING:
-            values[field.name] = _read_part(kind, content[name], omitted)
+    kinds = _kinds(cls)
+    values = {
+        field.name: _read_field(field, kinds[field.name], content, omitted) for field in fields(cls)
+    }
     return cls(**values)
 
 
-def _read_part(kind: Any, part: Any, omitted: dict[str, Any]) -> Any:
-    """Return the value of a field; plain values and None are their own content."""
+def _read_field(field: Field[Any], kind: Any, content: Any, omitted: dict[str, Any]) -> Any:
+    """Return the value of a field of a dataclass with some content."""
+    tag = field.metadata.get("content")
+    if tag == "omitted":
+        return omitted.get(field.name, field.default)
+    if tag == "flat":
+        return read_content(kind, content, **omitted)
+    name = _name_in_content(field)
+    if name not in content and field.default is not MISSING:
+        return field.default
+    part = content[name]
+    # Plain values and None are their own content.
     is_plain = kind is None or part is None
     return part if is_plain else read_content(kind, part, **omitted)
 

@@ -254,20 +254,31 @@ def _parts(
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
-    train, test = fold_rows(outer_fold, data_dir)
-    data = load_rows(outer_fold.dataset, data_dir)
-    inputs = _all_inputs
-    if outer_fold.train_rows is not None:
+    if outer_fold.train_rows is None:
+        inputs = _all_inputs
+        data = load_rows(outer_fold.dataset, data_dir)
+        train, test = fold_rows(outer_fold, data_dir)
+    else:
         inputs = _sampled_inputs
-        data = _take_rows(data, np.concatenate([train, test]))
-        train = np.arange(len(train))
-        test = np.arange(len(train), len(data.y))
+        data, train, test = _sampled_rows(outer_fold, data_dir)
 
     def prepare() -> tuple[Any, Any]:
         X = inputs(outer_fold, data_dir)
         return X[train], X[test]  # copies, since a model may change its inputs
 
     return fold_of(data, prepare, outer_fold.protocol.targets, train, test)
+
+
+def _sampled_rows(
+    outer_fold: OuterFold, data_dir: str | None
+) -> "tuple[Dataset, Indices, Indices]":
+    """Return the learnt and then the test rows of an outer fold, and the positions of both, if not
+    all training rows are learnt.
+    """
+    train, test = fold_rows(outer_fold, data_dir)
+    rows = np.concatenate([train, test])
+    data = _take_rows(load_rows(outer_fold.dataset, data_dir), rows)
+    return data, np.arange(len(train)), np.arange(len(train), len(rows))
 
 
 @lru_cache(maxsize=1)
@@ -281,13 +292,8 @@ def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
 
 @lru_cache(maxsize=8)
 def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return the learnt rows and then the test rows of an outer fold as inputs, if not all training
-    rows are learnt; cached because several models learn them.
-    """
-    train, test = fold_rows(outer_fold, data_dir)
-    data = load_rows(outer_fold.dataset, data_dir)
-    data = _take_rows(data, np.concatenate([train, test]))
-    learnt = np.arange(len(train))
+    """Return the rows of `_sampled_rows` as inputs, cached because several models learn them."""
+    data, learnt, _ = _sampled_rows(outer_fold, data_dir)
     scale = outer_fold.protocol.scale
     return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
 
@@ -342,9 +348,13 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     train = order_rows(train, protocol.order, *outer_fold.seed_key)
     if outer_fold.train_rows is None:
         return train, test
+    # The labels stratify the sample.
     y = load_rows(dataset, data_dir).y[train]
-    n_learnt = min(outer_fold.train_rows, len(train))
-    is_classification = outer_fold.task == "classification"
-    key = ("learnt", *outer_fold.seed_key)
-    learnt = stratified_rows(y, n_learnt, is_classification, *key)
+    learnt = stratified_rows(
+        y,
+        min(outer_fold.train_rows, len(train)),
+        outer_fold.task == "classification",
+        "learnt",
+        *outer_fold.seed_key,
+    )
     return train[learnt], test

@@ -64,13 +64,16 @@ def _check_numbers(splits: Mapping[tuple[int, int], GivenSplit], split: Split, r
     expected = set(product(range(n_runs), range(split.folds)))
     if expected == set(splits) and n_runs >= runs:
         return
-    actual = f"{amount(n_runs, 'run')} of {amount(n_folds, 'fold')}"
-    needed = f"{amount(runs, 'run')} of {amount(split.folds, 'fold')}"
     raise ElmbenchError(
-        f"{split.file} has {actual}, or lacks a fold of a run; {needed} are needed",
+        f"{split.file} has {_size_text(n_runs, n_folds)}, or lacks a fold of a run; "
+        f"{_size_text(runs, split.folds)} are needed",
         expected="runs and folds numbered from 0, the same folds in each run",
         next_step=f"correct protocol.outer, such as runs: {n_runs}, folds: {n_folds}",
     )
+
+
+def _size_text(runs: int, folds: int) -> str:
+    return f"{amount(runs, 'run')} of {amount(folds, 'fold')}"
 
 
 @lru_cache(maxsize=16)
@@ -130,19 +133,13 @@ def given_parts(
     there, in their order.
     """
     splits = read_splits(split.file, split.checksum)
-    positions = np.arange(n_rows) if file_rows is None else file_rows
-    position_of = {int(number): position for position, number in enumerate(positions)}
+    numbers = np.arange(n_rows) if file_rows is None else file_rows
+    position_of = {int(number): position for position, number in enumerate(numbers)}
     parts = []
     for fold in range(split.folds):
         given = splits[run, fold]
         location = f"run {run}, fold {fold}"
-        for row in (*given.train, *given.test):
-            if row not in position_of:
-                raise ElmbenchError(
-                    f"{split.file}: row {row} of {location} is not a row of the data",
-                    expected=f"rows from 0 to {int(positions.max())}",
-                    next_step="correct the file of splits",
-                )
+        _check_rows(given, position_of, split.file, location)
         test = np.array([position_of[row] for row in given.test], dtype=np.intp)
         train = np.array([position_of[row] for row in given.train], dtype=np.intp)
         if not len(train):
@@ -157,3 +154,16 @@ def given_parts(
             )
         parts.append((np.sort(train), np.sort(test)))
     return parts
+
+
+def _check_rows(
+    given: GivenSplit, position_of: Mapping[int, int], file: str, location: str
+) -> None:
+    """Raise ElmbenchError if a row of a split is not a row of the data."""
+    for row in (*given.train, *given.test):
+        if row not in position_of:
+            raise ElmbenchError(
+                f"{file}: row {row} of {location} is not a row of the data",
+                expected=f"rows from 0 to {max(position_of)}",
+                next_step="correct the file of splits",
+            )

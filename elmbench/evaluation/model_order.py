@@ -108,14 +108,16 @@ def _loss(criterion: str, mean: float) -> float:
 
 def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
     """Return the order of the ranked models of a data set."""
-    is_of_dataset = summary["dataset"] == dataset
-    lines = summary[is_of_dataset].dropna(subset=["mean"])
-    means = {}
-    for model, group in lines.groupby("model", sort=False):
-        values = group["mean"].astype(float)
-        by_metric = zip(group["metric"], values, strict=True)
-        means[str(model)] = dict(by_metric)
+    lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
+    groups = lines.groupby("model", sort=False)
+    means = {str(model): _means_of(group) for model, group in groups}
     return order_of_means(means, dataset, resolved)
+
+
+def _means_of(lines: DataFrame) -> dict[str, float]:
+    """Return the means of one model by metric."""
+    means = lines["mean"].astype(float)
+    return dict(zip(lines["metric"], means, strict=True))
 
 
 def order_of_means(

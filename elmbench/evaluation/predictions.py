@@ -105,12 +105,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     """
     if not hasattr(estimator, method):
         return None
-    outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
-    if outputs.shape[:1] != X.shape[:1]:
-        raise ValueError(
-            f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead"
-        )
-    outputs = outputs.reshape(len(outputs), -1)
+    outputs = _outputs_of_rows(estimator, method, X)
     classes = np.asarray(getattr(estimator, "classes_", labels))
     are_probabilities = method == "predict_proba"
     is_binary = len(labels) == 2
@@ -127,6 +122,16 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     if is_binary and not are_probabilities:
         return outputs[:, 1] - outputs[:, 0]
     return outputs
+
+
+def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
+    """Return the outputs of a method, of shape (n, k); raise ValueError unless each row has one."""
+    outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    if outputs.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead"
+        )
+    return outputs.reshape(len(outputs), -1)
 
 
 def _with_absent_classes(

@@ -154,11 +154,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
         """Return the components of new rows, of shape (n, n_features_out)."""
-        features = []
-        for name, pipeline in self.pipelines_.items():
-            components = pipeline.transform(X[name])
-            features.append(components[:, : _rank(pipeline[-1].singular_values_)])
-        return np.hstack(features)
+        return np.hstack([self._components(X, name) for name in self.pipelines_])
+
+    def _components(self, X: pd.DataFrame, name: Any) -> NDArray[np.float64]:
+        """Return the components of one column that are more than round-off."""
+        pipeline = self.pipelines_[name]
+        rank = _rank(pipeline[-1].singular_values_)
+        return np.asarray(pipeline.transform(X[name])[:, :rank])
 
 
 def _rank(singular_values: NDArray[np.float64]) -> int:
@@ -213,8 +215,11 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
     """
     names = [*columns.numbers]
     for name in (*columns.dates, *columns.words, *columns.text):
-        encode = encoder(columns.only([name]))
-        n_inputs = encode.fit_transform(X[[name]]).shape[1]
-        names.extend([name] * n_inputs)
-    positions = [X.columns.get_loc(name) for name in names]
-    return np.array(positions, dtype=np.intp)
+        names += [name] * _n_inputs(X, columns, name)
+    return np.array([X.columns.get_loc(name) for name in names], dtype=np.intp)
+
+
+def _n_inputs(X: pd.DataFrame, columns: Columns, name: str) -> int:
+    """Return the number of inputs that a column is encoded as."""
+    inputs = encoder(columns.only([name])).fit_transform(X[[name]])
+    return int(inputs.shape[1])

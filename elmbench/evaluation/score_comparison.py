@@ -56,9 +56,7 @@ def p_values(
 
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
-    if not best:
-        means = without_round_off(scores.mean().sort_index())
-        best = means.idxmax()
+    best = best or _best_by_mean(scores)
     rivals = scores.columns.drop([best])
     two_sided = []
     for rival in rivals:
@@ -68,6 +66,11 @@ def p_values(
     p: dict[Any, float] = {best: 1.0}
     p.update(zip(rivals, holm(two_sided), strict=True))
     return pd.Series({str(name): p[name] for name in scores}, dtype=float)
+
+
+def _best_by_mean(scores: DataFrame) -> Any:
+    """Return the model with the best mean, the first by name if there are several."""
+    return without_round_off(scores.mean().sort_index()).idxmax()
 
 
 def needed_runs(

@@ -76,25 +76,31 @@ def ordered_folds(
     """
     n = len(times)
     changes = np.flatnonzero(np.diff(times)) + 1
-    n_changes = len(changes)
-    if n_changes < folds:
+    if len(changes) < folds:
         raise ElmbenchError(
-            f"the rows have {amount(n_changes + 1, 'different time')}, too few for {folds} folds",
+            f"the rows have {amount(len(changes) + 1, 'different time')}, too few for "
+            f"{folds} folds",
             expected=f"at least {folds + 1}, since no fold begins within one time",
             next_step="lower the number of folds",
         )
+    starts = _starts_of_tests(changes, n, folds, first_times)
+    rows = np.arange(n)
+    return [(rows[:start], rows[start:end]) for start, end in pairwise([*starts, n])]
+
+
+def _starts_of_tests(changes: Indices, n: int, folds: int, first_times: int) -> list[int]:
+    """Return the first test row of each fold of `n` rows; the folds begin at different changes."""
     test_rows = n // (folds + 1)
-    starts: list[int] = []
-    least = min(first_times - 1, n_changes - folds)
+    starts = []
+    least = min(first_times - 1, len(changes) - folds)
     for later in range(folds, 0, -1):
         start = n - later * test_rows
         nearest = int(np.abs(changes - start).argmin())
-        # Each later fold needs a change of its own.
-        position = min(max(nearest, least), n_changes - later)
+        # The later folds need a change each.
+        position = min(max(nearest, least), len(changes) - later)
         starts.append(int(changes[position]))
         least = position + 1
-    rows = np.arange(n)
-    return [(rows[:start], rows[start:end]) for start, end in pairwise([*starts, n])]
+    return starts
 
 
 def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:

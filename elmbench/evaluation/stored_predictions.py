@@ -60,10 +60,14 @@ def stored_predictions(
         # Unusable probabilities are left out; the predictions stay.
         shares = class_outputs(estimator, "predict_proba", X, labels)
         if shares is not None and np.isfinite(shares).all():
-            logarithms = np.log(shares)
-            odds = logarithms if len(labels) > 2 else logarithms[:, 1] - logarithms[:, 0]
-            content["log_odds"] = _pack(odds, "<f4")
+            content["log_odds"] = _pack(_log_odds(shares), "<f4")
     return content
+
+
+def _log_odds(shares: Array) -> Array:
+    """Return the logarithms of the odds of the second of two classes, or of all probabilities."""
+    logarithms = np.log(shares)
+    return logarithms if shares.shape[1] > 2 else logarithms[:, 1] - logarithms[:, 0]
 
 
 def packed_rows(rows: NDArray[np.intp]) -> str:
@@ -250,12 +254,20 @@ def metric_columns(
             counts = counts_by_classes.setdefault(cell.n_classes, {})
             counts[row] = cell.counts
     for counts in counts_by_classes.values():
-        stacked = np.array(list(counts.values()))
-        for metric in of_counts:
-            values = metric.function(stacked).tolist()
-            for row, value in zip(counts, values, strict=True):
-                columns[metric.name][row] = value
+        _add_metrics_of_counts(columns, of_counts, counts)
     return columns
+
+
+def _add_metrics_of_counts(
+    columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: Mapping[int, Array]
+) -> None:
+    """Set the metrics of cells with one number of classes, whose counts are given by row."""
+    stacked = np.array(list(counts.values()))
+    for metric in metrics:
+        column = columns[metric.name]
+        values = metric.function(stacked).tolist()
+        for row, value in zip(counts, values, strict=True):
+            column[row] = value
 
 
 def _value_alone(cell: StoredPredictions | None, metric: Metric) -> float | None:

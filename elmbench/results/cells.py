@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from elmbench.execution.store import Store
 from elmbench.files import check_regular, write_atomically
 from elmbench.metrics import COUNTS, REGISTRY, metrics_taking
 from elmbench.registry.scorers import find_metric
+from elmbench.results import group_by
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
@@ -149,8 +150,7 @@ def _measured_values(result: dict[str, Any], columns: Iterable[str]) -> dict[str
     wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
         wanted -= set(REGISTRY)
-    measured = result.get("measured", {})
-    return {name: value for name, value in measured.items() if name in wanted}
+    return {name: value for name, value in result.get("measured", {}).items() if name in wanted}
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:
@@ -342,20 +342,28 @@ def _first_position(is_wrong: pd.Series[bool]) -> int:
 def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
     """Return, for each column that can be wrong, True on the lines where it is."""
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
-    wrong = {}
-    for name in numbers.select_dtypes(exclude="number"):
-        values = numbers[name]
-        converted = pd.to_numeric(values, errors="coerce")
-        wrong[str(name)] = values.notna() & converted.isna()
-    wrong["status"] = ~frame["status"].isin(_STATUSES)
-    wrong["select"] = ~frame["select"].isin(SELECTIONS)
-    for name in ("run", "fold"):
-        values = frame[name]
-        wrong[name] = values.isna() | (values < 0)
-    for name in ("dataset", "model"):
-        wrong[name] = frame[name] == ""
-    wrong["params"] = ~frame["params"].map(_is_mapping)
-    return wrong
+    texts = numbers.select_dtypes(exclude="number")
+    return {
+        **{str(name): _are_no_numbers(texts[name]) for name in texts},
+        "status": ~frame["status"].isin(_STATUSES),
+        "select": ~frame["select"].isin(SELECTIONS),
+        "run": _are_no_counts(frame["run"]),
+        "fold": _are_no_counts(frame["fold"]),
+        "dataset": frame["dataset"] == "",
+        "model": frame["model"] == "",
+        "params": ~frame["params"].map(_is_mapping),
+    }
+
+
+def _are_no_counts(numbers: pd.Series[int]) -> pd.Series[bool]:
+    """Return True for each number that is missing or negative."""
+    return numbers.isna() | (numbers < 0)
+
+
+def _are_no_numbers(values: pd.Series[Any]) -> pd.Series[bool]:
+    """Return True for each value that is there and is not a number."""
+    converted = pd.to_numeric(values, errors="coerce")
+    return values.notna() & converted.isna()
 
 
 def _is_mapping(text: str) -> bool:
@@ -375,12 +383,11 @@ def provenance(
     cells = [cell for cell in planned if cell.key in records]
     units = [_unit_with_data(cell.key, records) for cell in cells]
     environments = Counter(records[cell.key]["environment"] for cell in cells)
-    spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
     origin: dict[str, Any] = {
         "experiment": resolved.file.id,
         "profile": resolved.profile,
         "commands": commands,
-        "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
+        "spec_sha256": _checksum(resolved.file.content),
         "datasets": _identities(cells, units),
     }
     remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
@@ -394,6 +401,12 @@ def provenance(
     if resolved.profile == COMPARE:
         origin.update(comparison_record(resolved))
     return origin
+
+
+def _checksum(content: Any) -> str:
+    """Return the SHA-256 of the content of a table's file."""
+    text = json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -412,12 +425,13 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
 
 def _identities(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     """Return the checksums of the rows of each data set."""
-    identities: defaultdict[str, set[str]] = defaultdict(set)
-    for cell, unit in zip(cells, units, strict=True):
-        if "dataset" in unit:
-            checksum = unit["dataset"]["identity"]
-            identities[cell.dataset].add(checksum)
-    return {name: sorted(checksums) for name, checksums in identities.items()}
+    checksums = [
+        (cell.dataset, unit["dataset"]["identity"])
+        for cell, unit in zip(cells, units, strict=True)
+        if "dataset" in unit
+    ]
+    by_name = group_by(checksums, lambda pair: pair[0])
+    return {name: sorted({checksum for _, checksum in pairs}) for name, pairs in by_name.items()}
 
 
 def _described_models(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -90,15 +90,18 @@ class ResultsDirs:
 
         `tables`: the profiles of each table whose results are shown, by its id.
         """
-        n_user = 0
-        for experiment, profiles in tables.items():
-            if any(has_results(self.user, profile, experiment) for profile in profiles):
-                n_user += 1
+        n_user = sum(self._is_of_user(table, profiles) for table, profiles in tables.items())
         n_committed = len(tables) - n_user
         completed = ", completed by committed ones" if n_user else ""
-        of_user = f"{n_user} with your results ({self.user}){completed}"
-        of_committed = f"{n_committed} committed ({self.committed})"
-        return f"{amount(len(tables), 'table')}: {of_user}, {of_committed}"
+        return (
+            f"{amount(len(tables), 'table')}: "
+            f"{n_user} with your results ({self.user}){completed}, "
+            f"{n_committed} committed ({self.committed})"
+        )
+
+    def _is_of_user(self, experiment: str, profiles: Iterable[str]) -> bool:
+        """Return True if the user has results of a table under one of some profiles."""
+        return any(has_results(self.user, profile, experiment) for profile in profiles)
 
 
 def check_not_results(outputs: Iterable[tuple[str, Path]], results_dirs: ResultsDirs) -> None:

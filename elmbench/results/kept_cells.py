@@ -7,8 +7,8 @@ and versions of the run that computed it stay as they were written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,8 @@ class KeptCells:
         """Return the cells of the store with these; cells without data give way to kept ones."""
         if not len(self.cells):
             return cells
-        kept_entries = _entries(self.cells)
-        is_kept = [entry in kept_entries for entry in _entry_of_each(cells)]
-        has_data = cells["status"] != "unavailable"
-        is_new = has_data | ~pd.Series(is_kept, index=cells.index)
+        is_kept = _have_entries(cells, _entries(self.cells))
+        is_new = _have_run(cells) | ~is_kept
         frames = [frame for frame in (cells[is_new], self.cells) if len(frame)]
         return pd.concat(frames, ignore_index=True)
 
@@ -69,24 +67,37 @@ def find_kept_cells(
     records = _records(read_json(folder / ENVIRONMENT))
     numbers = _record_numbers(earlier, len(records))
     candidates = _not_replaced(earlier, cells, store, resolved)
-    has_data = cells["status"] != "unavailable"
-    new_entries = _entries(cells[has_data])
+    new_entries = _entries(cells[_have_run(cells)])
     is_same = [
         entry not in new_entries or _is_same_work(records[number], origin, entry)
         for entry, number in zip(_entry_of_each(earlier), numbers, strict=True)
     ]
     is_kept = candidates & pd.Series(is_same, index=earlier.index)
-    used = sorted(set(numbers[is_kept]))
+    is_dropped = candidates & ~is_kept
+    return replace(
+        _kept_cells(earlier[is_kept], numbers[is_kept], records),
+        n_dropped=int(is_dropped.sum()),
+    )
+
+
+def _kept_cells(
+    cells: pd.DataFrame, numbers: pd.Series[int], records: Sequence[Mapping[str, Any]]
+) -> KeptCells:
+    """Return cells with their records, from all records and the numbers of those of the cells."""
+    used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
-    new_numbers = numbers[is_kept].map(positions).astype("Int64")
-    kept = earlier[is_kept].assign(**{RECORD: new_numbers})
-    counts = kept[RECORD].value_counts()
+    new_numbers = numbers.map(positions).astype("Int64")
+    counts = new_numbers.value_counts()
     described = []
     for number in used:
         n_cells = int(counts[positions[number]])
-        described.append({"cells": n_cells} | records[number])
-    is_dropped = candidates & ~is_kept
-    return KeptCells(kept, tuple(described), n_dropped=int(is_dropped.sum()))
+        described.append({"cells": n_cells, **records[number]})
+    return KeptCells(cells.assign(**{RECORD: new_numbers}), tuple(described))
+
+
+def _have_run(cells: pd.DataFrame) -> pd.Series[bool]:
+    """Return True for each cell whose data are there."""
+    return cells["status"] != "unavailable"
 
 
 def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
@@ -111,12 +122,19 @@ def outdated_models(
     kept = cells[is_kept].drop_duplicates(columns)
     for dataset, column, number in kept[columns].itertuples(index=False):
         record = records[number - 1] if 0 < number <= len(records) else {}
-        description = str(_part(record, "models", column) or "")
-        name, _, version = description.partition(", version ")
-        entry = registry().get(name)
-        if entry and version != model_version(entry, resolved.dataset(dataset).task):
-            outdated[str(column)] = description
+        model = str(_part(record, "models", column) or "")
+        if _is_outdated(model, dataset, resolved):
+            outdated[str(column)] = model
     return outdated
+
+
+def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
+    """Return True if this installation has another version of a model for a data set."""
+    name, _, version = model.partition(", version ")
+    entry = registry().get(name)
+    if entry is None:
+        return False
+    return version != model_version(entry, resolved.dataset(dataset).task)
 
 
 def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -149,15 +167,17 @@ def _not_replaced(
     """Return True for each earlier cell that neither a new result nor the store's own history
     replaces.
     """
-    has_new_result = cells["status"] != "unavailable"
-    replaced = set(_positions(cells[has_new_result]))
+    replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
     is_replaced = [position in replaced for position in _positions(earlier)]
-    # Data that were missing are there now, or still missing.
-    has_run = earlier["status"] != "unavailable"
-    is_of_new_cells = earlier["dataset"].isin(cells["dataset"])
-    is_without_data = ~has_run & is_of_new_cells
-    return ~pd.Series(is_replaced, index=earlier.index) & ~is_without_data
+    return ~pd.Series(is_replaced, index=earlier.index) & ~_are_without_data(earlier, cells)
+
+
+def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
+    """Return True for each earlier cell whose data were missing: they are there now, or still
+    missing.
+    """
+    return ~_have_run(earlier) & earlier["dataset"].isin(cells["dataset"])
 
 
 def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
@@ -195,6 +215,12 @@ def _part(record: Mapping[str, Any], kind: str, name: str) -> Any:
 def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
     """Return the entries of cells."""
     return set(_entry_of_each(cells))
+
+
+def _have_entries(cells: pd.DataFrame, entries: set[tuple[str, ...]]) -> pd.Series[bool]:
+    """Return True for each cell of one of some entries."""
+    has_entry = [entry in entries for entry in _entry_of_each(cells)]
+    return pd.Series(has_entry, index=cells.index)
 
 
 def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
