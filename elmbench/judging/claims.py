@@ -70,6 +70,8 @@ class _Results:
         # If some cells were stopped or have not run, the remaining ones may be the easier folds.
         is_complete = (lines["ended"] == COMPLETE) & lines["mean"].notna()
         self._complete = _distinct(lines[is_complete], ["dataset", "model", "metric"])
+        # Several comparisons ask for the same values.
+        self._values: dict[tuple[Key, Measure], _Values] = {}
 
     def shows(self, claim: Claim) -> bool:
         """Return True if the column of a comparison and another one that it names were run on a
@@ -113,9 +115,11 @@ class _Results:
         if (dataset, model, measure.column) not in self._complete:
             return _Values(pd.Series(dtype=float))
         group = self._group(dataset, model)
-        return self._values_of(group, measure)
+        if (group, measure) not in self._values:
+            self._values[group, measure] = self._read_values(group, measure)
+        return self._values[group, measure]
 
-    def _values_of(self, group: Key, measure: Measure) -> _Values:
+    def _read_values(self, group: Key, measure: Measure) -> _Values:
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
         draws = draws_of(values, cells, measure)

@@ -105,6 +105,8 @@ class MeasuredCells:
         # Values are read once: a table asks for them many times.
         self._values: dict[Measure, _Values] = {}
         self._compared: dict[_Identity, ComparedValue] = {}
+        #: The lines of the summary that have been computed.
+        self.summary_lines: dict[_Identity, Any] = {}
 
     @cached_property
     def lines(self) -> dict[Key, NDArray[np.int64]]:

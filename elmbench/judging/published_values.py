@@ -138,6 +138,8 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """
     model = ["dataset", "model", "reading"]  # a run computes the cells of all selections
     too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
+    if too_few.empty:
+        return pd.DataFrame(columns=["dataset", "model", "more_runs", "minutes"])
     needed = cells[cells["dataset"].isin(too_few["dataset"])]
     seconds = needed.groupby(model)[TIMES].sum().sum(axis="columns").rename("seconds")
     too_few = too_few.join(seconds, on=model)

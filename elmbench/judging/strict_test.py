@@ -40,28 +40,42 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
     `mean_of`: the number of runs that a published value is a mean over; by default, that of the
     rows.
     """
+    tests = strict_tests(rows, (mean_of,))
+    return tests[0] if tests else None
+
+
+def strict_tests(rows: Sequence[Row], means_of: Sequence[int | None]) -> tuple[StrictTest, ...]:
+    """Return the strict test of a metric for each number of runs that a published value may be a
+    mean over (see `strict_test`); reruns are simulated once for all of them.
+    """
     chosen = []
     for row in rows:
         row_with_runs = row.select(row.n_runs >= FEWEST_RUNS)
         if row_with_runs.models:
             chosen.append(row_with_runs)
     if not chosen:
-        return None
-    outside = 0
-    simulated = np.zeros(SIMULATIONS, dtype=np.int64)
+        return ()
+    outside = [0] * len(means_of)
+    simulated = np.zeros((len(means_of), SIMULATIONS), dtype=np.int64)
     for row in chosen:
-        draws = row.mean_of if mean_of is None else mean_of
+        reruns = _simulate(row)
         deviations = np.sqrt((row.residuals**2).sum(axis=0))
         distances = np.abs(row.published - row.means)
-        is_outside = _outside(distances, deviations, row, draws)
-        outside += int(is_outside.sum())
-        simulated += _simulated_outside(row, draws).sum(axis=1)
-    n_as_many = int(np.sum(simulated >= outside))
-    return StrictTest(
-        mean_of=chosen[0].mean_of if mean_of is None else mean_of,
-        outside=outside,
-        n=sum(len(row.models) for row in chosen),
-        p=(1 + n_as_many) / (1 + SIMULATIONS),
+        for i, mean_of in enumerate(means_of):
+            draws = row.mean_of if mean_of is None else mean_of
+            outside[i] += int(_outside(distances, deviations, row, draws).sum())
+            simulated[i] += _outside(reruns.distances(draws), reruns.deviations, row, draws).sum(
+                axis=1
+            )
+    n_values = sum(len(row.models) for row in chosen)
+    return tuple(
+        StrictTest(
+            mean_of=chosen[0].mean_of if mean_of is None else mean_of,
+            outside=n_outside,
+            n=n_values,
+            p=(1 + int(np.sum(counts >= n_outside))) / (1 + SIMULATIONS),
+        )
+        for mean_of, n_outside, counts in zip(means_of, outside, simulated, strict=True)
     )
 
 
@@ -80,8 +94,35 @@ def _quantiles(n_runs: NDArray[np.int64]) -> Array:
     return np.array([t_quantile(n - 1, UPPER_END) for n in n_runs.tolist()])
 
 
-def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
-    """Return which models lie outside in simulated reruns, of shape (SIMULATIONS, k).
+@dataclass(frozen=True)
+class _Reruns:
+    """Simulated reruns of a row, arrays of shape (SIMULATIONS, k).
+
+    Attributes
+    ----------
+    means, deviations : array
+        Of the runs of each rerun.
+    single_prints : array
+        The deviation of a published value of one run from the mean.
+    rounding : array
+        The rounding of published values.
+    """
+
+    means: Array
+    deviations: Array
+    single_prints: Array
+    rounding: Array
+
+    def distances(self, draws: int) -> Array:
+        """Return the distances of published values, each a mean over `draws` runs, from the
+        means.
+        """
+        exact_prints = self.single_prints / np.sqrt(draws)
+        return np.abs(exact_prints + self.rounding - self.means)
+
+
+def _simulate(row: Row) -> _Reruns:
+    """Return simulated reruns of a row.
 
     The runs of a rerun are normal, with the covariance of our runs: combinations of the residuals.
     """
@@ -89,11 +130,14 @@ def _simulated_outside(row: Row, draws: int) -> NDArray[np.bool_]:
     means, deviations = _simulated_means(row, rng)
     # The print is a mean over its own runs, rounded.
     weights = rng.standard_normal((SIMULATIONS, len(row.residuals)))
-    exact_prints = weights @ row.residuals
-    exact_prints /= np.sqrt(draws)
-    rounding = row.rounding * rng.uniform(-1, 1, exact_prints.shape)
-    distances = np.abs(exact_prints + rounding - means)
-    return _outside(distances, deviations, row, draws)
+    single_prints = weights @ row.residuals
+    rounding = row.rounding * rng.uniform(-1, 1, single_prints.shape)
+    return _Reruns(
+        means=means,
+        deviations=deviations,
+        single_prints=single_prints,
+        rounding=rounding,
+    )
 
 
 def _simulated_means(row: Row, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 the selection.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, SupportsFloat
 
@@ -87,9 +87,13 @@ class SummaryLine:
 COLUMNS = [field.name for field in fields(SummaryLine) if field.name != ROWS_OFF]
 
 
-def summarise(measured: MeasuredCells) -> pd.DataFrame:
-    """Return one line for each group of cells and metric (see `SummaryLine`)."""
-    lines = [*_measured_lines(measured), *_published_lines(measured)]
+def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.DataFrame:
+    """Return one line for each group of cells and metric (see `SummaryLine`).
+
+    `published_only`: leave out readings other than the default, and measures that have no published
+    value and that no claim names. Each line is computed only once.
+    """
+    lines = [*_measured_lines(measured, published_only), *_published_lines(measured)]
     records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
     summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
     return _with_types(summary)
@@ -102,11 +106,23 @@ def _with_types(summary: pd.DataFrame) -> pd.DataFrame:
     return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
 
 
-def _measured_lines(measured: MeasuredCells) -> Iterator[SummaryLine]:
+def _measured_lines(measured: MeasuredCells, published_only: bool) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells."""
+    claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, endings in measured.endings():
+        *_, reading = group
+        if published_only and reading:
+            continue
         ending = _common_ending(group, endings, measured)
-        yield from _group_lines(group, ending, measured)
+        yield from _group_lines(group, ending, measured, claimed)
+
+
+def _claimed_metrics(resolved: Resolved) -> set[str]:
+    """Return the columns of the measures that the claims about a table compare."""
+    comparisons = [part for claim in resolved.file.spec.claims for part in claim.comparisons]
+    measures = [part.metric for part in comparisons]
+    measures += [part.than_metric for part in comparisons if part.than_metric is not None]
+    return {measure.column for measure in measures}
 
 
 def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
@@ -121,41 +137,58 @@ def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> st
     return COMPLETE if is_complete else "incomplete"
 
 
-def _group_lines(group: Key, ending: str, measured: MeasuredCells) -> Iterator[SummaryLine]:
+def _group_lines(
+    group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
+) -> Iterator[SummaryLine]:
     """Yield the lines of a group, one for each measure that has a value or a published value; at
     least the first one, and all if some cells did not end ok.
+
+    `claimed`: if given, the measures without a published value that have a line.
     """
+    published = measured.resolved.published
+    dataset, model, *_ = group
+    for i, measure in enumerate(measured.table.measures(dataset, model)):
+        has_published = (dataset, model, measure.column) in published
+        is_left_out = claimed is not None and measure.column not in claimed
+        if i > 0 and not has_published and is_left_out:
+            continue
+        has_value = not np.isnan(measured.values(group, measure)).all()
+        if i == 0 or has_value or has_published or ending != COMPLETE:
+            key = (group, measure)
+            if key not in measured.summary_lines:
+                measured.summary_lines[key] = _line(group, measure, ending, measured)
+            yield measured.summary_lines[key]
+
+
+def _line(group: Key, measure: Measure, ending: str, measured: MeasuredCells) -> SummaryLine:
+    """Return the line of a measure of a group."""
     resolved = measured.resolved
     dataset, model, select, reading = group
-    runs = measured.columns(group)["run"]
+    paper = resolved.published.get((dataset, model, measure.column))
+    values = measured.values(group, measure)
+    valid = values[~np.isnan(values)]
     of_run_means = resolved.spec.protocol.std == "of-run-means"
-    for i, measure in enumerate(measured.table.measures(dataset, model)):
-        paper = resolved.published.get((dataset, model, measure.column))
-        values = measured.values(group, measure)
-        valid = values[~np.isnan(values)]
-        if i > 0 and not len(valid) and paper is None and ending == COMPLETE:
-            continue
-        spread = run_means(values, runs) if of_run_means else valid
-        judgement = _judge(group, measure, measured, ending=ending, paper=paper)
-        yield SummaryLine(
-            dataset=dataset,
-            model=model,
-            metric=measure.column,
-            select=select,
-            reading=reading,
-            mean=valid.mean() if len(valid) else None,
-            std=spread.std(ddof=1) if len(spread) > 1 else None,
-            n=len(values),
-            published=None if paper is None else _number(paper.value),
-            published_std=None if paper is None else _number(paper.std),
-            verdict=judgement.verdict,
-            ended=ending,
-            runs=judgement.runs,
-            low=judgement.low,
-            high=judgement.high,
-            runs_to_tell=judgement.runs_to_tell,
-            rows_off=judgement.rows_off,
-        )
+    spread = run_means(values, measured.columns(group)["run"]) if of_run_means else valid
+    judgement = _judge(group, measure, measured, ending=ending, paper=paper)
+    return SummaryLine(
+        dataset=dataset,
+        model=model,
+        metric=measure.column,
+        select=select,
+        reading=reading,
+        mean=valid.mean() if len(valid) else None,
+        std=spread.std(ddof=1) if len(spread) > 1 else None,
+        n=len(values),
+        published=None if paper is None else _number(paper.value),
+        published_std=None if paper is None else _number(paper.std),
+        verdict=judgement.verdict,
+        ended=ending,
+        runs=judgement.runs,
+        low=judgement.low,
+        high=judgement.high,
+        runs_to_tell=judgement.runs_to_tell,
+        rows_off=judgement.rows_off,
+    )
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import numpy as np
 
 from elmbench.evaluation.score_comparison import dummies
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.strict_test import StrictTest, strict_test
+from elmbench.judging.strict_test import StrictTest, strict_tests
 from elmbench.judging.table_measures import (
     Interval,
     Order,
@@ -225,8 +225,7 @@ def judge_measures(metric: str, rows: Sequence[Row], means_of: Sequence[int] = (
     `means_of`: the numbers of runs that a published value may be a mean over; by default, that of
     the rows. No measure fails if the print may be one more rerun of ours under the first of them.
     """
-    tests = (strict_test(rows, mean_of) for mean_of in means_of or (rows[0].mean_of,))
-    strict = tuple(test for test in tests if test is not None)
+    strict = strict_tests(rows, means_of or (rows[0].mean_of,))
     measures = [_values_verdict(rows), _order_verdict(rows), _robust(rows, differences_state)]
     if not strict or strict[0].p > ALPHA:
         measures = [_undecided_instead(measure) for measure in measures]

@@ -111,6 +111,11 @@ class TableResults:
     @cached_property
     def table_verdicts(self) -> list[TableVerdict]:
         """The verdict on each metric."""
+        if len(self.results) == 1:
+            (only,) = self.results
+            # The compared values of the table are some of its results'.
+            if len(only.compared_values) == len(self.compared_values):
+                return only.verdicts
         return judge_table(self.compared_values, self.results[0].resolved) if self.results else []
 
     @property

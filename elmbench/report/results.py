@@ -122,7 +122,19 @@ class Results:
         """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
         a data set.
         """
-        summary = summarise(self.measured)
+        return self._with_origin(summarise(self.measured))
+
+    @cached_property
+    def _published_summary(self) -> pd.DataFrame:
+        """The lines of the summary under the default readings that have a published value or
+        belong to a claim.
+        """
+        return self._with_origin(summarise(self.measured, published_only=True))
+
+    def _with_origin(self, summary: pd.DataFrame) -> pd.DataFrame:
+        """Return lines of the summary with the remarks on data sets, and with their origin if
+        committed results complete the user's.
+        """
         remarks = remarks_of(self.cells)
         if remarks:
             by_line = summary["dataset"].map(remarks)
@@ -145,7 +157,7 @@ class Results:
     @cached_property
     def claim_outcomes(self) -> list[ClaimOutcome]:
         """The outcome of each claim of the paper about the table."""
-        return list(check_claims(self.summary, self.measured))
+        return list(check_claims(self._published_summary, self.measured))
 
     @property
     def claims(self) -> pd.DataFrame:
@@ -175,7 +187,8 @@ class Results:
 
         A data set that stands in for another one counts only without it.
         """
-        lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
+        lines = self._published_summary
+        lines = lines[lines["published"].notna()]
         return drop_stand_ins(lines.drop_duplicates(PUBLISHED_KEY), self.resolved)
 
     @cached_property

@@ -96,11 +96,13 @@ class Resolved:
         """Return values with the suite's names of their data sets, then again with the names of
         the stand-ins of these.
         """
+        suite_names = {ALL: ALL}
         pairs = []
         for value in values:
-            is_known = value.dataset != ALL
-            name = self.file.find_dataset(value.dataset).name if is_known else ALL
-            pairs.append((name, value))
+            printed = value.dataset
+            if printed not in suite_names:
+                suite_names[printed] = self.file.find_dataset(printed).name
+            pairs.append((suite_names[printed], value))
         of_stand_ins = [
             (stand_in, value)
             for stand_in, replaced in self.stand_ins.items()

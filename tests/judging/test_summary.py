@@ -11,6 +11,7 @@ import pytest
 from made_cells import (
     Toy,
     cell,
+    committed,
     entry,
     folds,
     frame,
@@ -286,3 +287,21 @@ def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
     half = t.ppf(0.975, 2) * np.std([*gains.values()], ddof=1) / np.sqrt(3)
     ends = f"[{0.06 - half:+.3f}, {0.06 + half:+.3f}]"
     assert note.endswith(f"all models +0.060 {ends}, paired t-test over data sets")
+
+
+def test_published_lines_are_those_of_the_summary() -> None:
+    results = committed("fast/kos-elm/table4")
+    every = summarise(results.measured)
+    lines = summarise(MeasuredCells(results.cells, results.resolved), published_only=True)
+    keys = ["dataset", "model", "metric", "select", "reading"]
+    assert set(lines["reading"]) == {""}
+    expected = every.merge(lines[keys], on=keys)
+    pd.testing.assert_frame_equal(lines, expected[[*lines]], check_dtype=False)
+    published = every[(every["reading"] == "") & every["published"].notna()]
+    assert len(lines[lines["published"].notna()]) == len(published) > 0
+    claimed = {
+        part.metric.column
+        for claim in results.resolved.file.spec.claims
+        for part in claim.comparisons
+    }
+    assert set(lines.loc[lines["published"].isna(), "metric"]) <= claimed | {"mcc"}
