@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elmbench.execution.engine import Event
     from elmbench.execution.executors import Executor
     from elmbench.runs.prepare import PreparedRun
-    from elmbench.specs.catalogue import ExperimentFile
+    from elmbench.specs.catalogue import ExperimentFile, Watch
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5
@@ -137,17 +137,44 @@ class RunProgress:
             self._next_text = now + 10 * (time.monotonic() - now)
 
 
-def show_progress(tables: Sequence[ExperimentFile]) -> Iterable[ExperimentFile]:
-    """Return tables that show on a terminal, while they are iterated over, how many are done and
-    the time left.
+@contextmanager
+def show_tables(passes: int = 1) -> Iterator[Watch]:
+    """Show on a terminal one bar over all work of a command on tables, with the time left.
+
+    The first call of the value has all tables. A command goes through them at most `passes` times,
+    so the bar is never full before the work is done.
     """
-    from rich.progress import track
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     from elmbench.cli.console import EscapingConsole
 
     console = EscapingConsole(sys.stderr)
-    is_hidden = state.silent or len(tables) < 2 or not console.is_interactive
-    return track(tables, "tables", console=console, transient=True, disable=is_hidden)
+    progress = Progress(
+        TextColumn("tables"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        console=console,
+        transient=True,
+        disable=state.silent or not console.is_interactive,
+    )
+    bar = progress.add_task("", total=None, visible=False)
+
+    def watch(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
+        if progress.tasks[bar].total is None:
+            progress.update(bar, total=passes * len(tables), visible=len(tables) > 1)
+        for table in tables:
+            yield table
+            progress.advance(bar)
+
+    with progress:
+        yield watch
 
 
 def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:

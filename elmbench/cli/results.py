@@ -166,15 +166,12 @@ def table_command(
     from elmbench.specs.profiles import find_resolved
 
     if update:
-        from elmbench.cli.progress import show_progress
+        from elmbench.cli.progress import show_tables
         from elmbench.report.checks import update_tables
 
-        folders = [
-            str(folder)
-            for folder in update_tables(
-                experiment, profile, state.results_dir, show_progress, figures
-            )
-        ]
+        with show_tables() as watch:
+            updated = update_tables(experiment, profile, state.results_dir, watch, figures)
+        folders = [str(folder) for folder in updated]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
     if figures != "png":
@@ -290,13 +287,14 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
 def _check_against_papers(names: list[str], profile: str | None, *, strict: bool) -> int:
     """Print the comparison of tables with their papers; return the exit code, 0 unless `strict`."""
     from elmbench.cli.checks import published_text
-    from elmbench.cli.progress import show_progress
+    from elmbench.cli.progress import show_tables
     from elmbench.judging.verdict_words import COMPARED
     from elmbench.report.checks import check_published, published_record, require_compared_values
     from elmbench.report.expectations import check_strictly
 
     dirs = state.results_dirs
-    papers = check_published(names, profile, dirs, show_progress)
+    with show_tables() as watch:
+        papers = check_published(names, profile, dirs, watch)
     tables = [table for paper in papers for table in paper.tables]
     if state.as_json:
         state.emit(published_record(papers))
@@ -344,10 +342,11 @@ def report_command(
     ] = False,
 ) -> None:
     """Build the site of all results. Other files in its folder stay."""
-    from elmbench.cli.progress import show_progress
-    from elmbench.report.build_site import build_report, comparisons_in
+    from elmbench.cli.progress import show_tables
+    from elmbench.report.build_site import PASSES, build_report, comparisons_in
 
-    page = build_report(state.results_dirs, out, show_progress, force=force)
+    with show_tables(PASSES) as watch:
+        page = build_report(state.results_dirs, out, watch, force=force)
     state.emit([str(page)], f"written to {page}")
     if names := comparisons_in(state.results_dir):
         state.say(

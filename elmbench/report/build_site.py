@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from elmbench.report.papers import PaperResults
 
 
+#: The most times that a report goes through the tables: to read, to judge and to show them.
+PASSES = 3
+
+
 def build_report(
     dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter, *, force: bool = False
 ) -> Path:
@@ -36,7 +40,7 @@ def build_report(
         # matplotlib and jinja2 take a second to import.
         from elmbench.report.site.pages import site_files
 
-        files = site_files(gather(dirs, watch), cache.texts)
+        files = site_files(gather(dirs, watch), cache.texts, watch)
         site.replace(files, cache.digest)
     return site.path / FIRST_PAGE
 

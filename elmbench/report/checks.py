@@ -200,7 +200,9 @@ def check_published(
         run = dirs.profiles(file.id, profiles)
         if not run:
             _require_results([file.id], profile or "fast", dirs.user)
-        tables.append(read_paper_table(file, without_ci(run), dirs))
+        table = read_paper_table(file, without_ci(run), dirs)
+        table.judge()
+        tables.append(table)
     return papers_of(tables)
 
 

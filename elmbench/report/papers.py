@@ -118,6 +118,14 @@ class TableResults:
                 return only.verdicts
         return judge_table(self.compared_values, self.results[0].resolved) if self.results else []
 
+    def judge(self) -> None:
+        """Compute the verdicts and the outcomes of claims, which are kept: a progress bar counts
+        the tables that are judged.
+        """
+        _ = self.table_verdicts, self.counts
+        for results in self.results:
+            _ = results.claim_outcomes
+
     @property
     def main_verdict(self) -> TableVerdict | None:
         """The verdict on the metric that the table is about; None if nothing is compared."""

@@ -140,11 +140,22 @@ def test_tables_are_watched_on_a_terminal_alone(
 ) -> None:
     monkeypatch.setattr(state, "quiet", False)
     tables = list(load_catalogue().values())[:6]
-    assert list(progress.show_progress(tables)) == tables
+    with progress.show_tables() as watch:
+        assert list(watch(tables)) == tables
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert list(progress.show_progress(tables)) == tables
-    assert "tables" in capsys.readouterr().err
+    with progress.show_tables() as watch:
+        assert list(watch(tables)) == tables
+    assert "100%" in capsys.readouterr().err
+    with progress.show_tables(passes=2) as watch:
+        assert list(watch(tables)) == tables
+    shown = capsys.readouterr().err
+    # The second pass is still to come.
+    assert "50%" in shown
+    assert "100%" not in shown
+    with progress.show_tables() as watch:
+        assert list(watch(tables[:1])) == tables[:1]
+    assert "tables" not in capsys.readouterr().err
 
 
 def test_durations_in_words() -> None:

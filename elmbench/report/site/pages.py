@@ -43,7 +43,7 @@ from elmbench.report.verdict_sentences import (
     table_sentence,
 )
 from elmbench.results.cells import csv
-from elmbench.specs.catalogue import is_project
+from elmbench.specs.catalogue import Watch, is_project
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.tables.drawing import words_for
 from elmbench.terminal import escape
@@ -70,11 +70,16 @@ def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
     return make()
 
 
-def site_files(papers: Sequence[PaperResults], recall: Recall = _compute) -> dict[str, str | Path]:
-    """Return the pages, style and data of the site: texts, and paths of files to be copied."""
-    texts = recall("*", lambda: dict(_overview_pages(papers)))
+def site_files(
+    papers: Sequence[PaperResults], recall: Recall = _compute, watch: Watch = iter
+) -> dict[str, str | Path]:
+    """Return the pages, style and data of the site: texts, and paths of files to be copied.
+
+    `watch` yields the tables that it is given, one after the other.
+    """
+    texts = recall("*", lambda: dict(_overview_pages(papers, watch)))
     for paper in papers:
-        texts |= recall(paper.paper.key, partial(_texts_of_paper, paper, papers))
+        texts |= recall(paper.paper.key, partial(_texts_of_paper, paper, papers, watch))
     texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
@@ -85,9 +90,11 @@ def site_files(papers: Sequence[PaperResults], recall: Recall = _compute) -> dic
     return {**texts, **copies}
 
 
-def _texts_of_paper(paper: PaperResults, papers: Sequence[PaperResults]) -> dict[str, str]:
+def _texts_of_paper(
+    paper: PaperResults, papers: Sequence[PaperResults], watch: Watch
+) -> dict[str, str]:
     """Return the pages of a paper and of its tables, and their data as CSV."""
-    texts = dict(_paper_pages(paper, papers))
+    texts = dict(_paper_pages(paper, papers, watch))
     for results in paper.results:
         texts[address(results, "figures.csv")] = csv(results.published_values)
         if (picture := results.picture) is not None:
@@ -99,8 +106,10 @@ def _texts_of_paper(paper: PaperResults, papers: Sequence[PaperResults]) -> dict
     return texts
 
 
-def _overview_pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+def _overview_pages(papers: Sequence[PaperResults], watch: Watch) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page on all papers."""
+    for table in _watched([table for paper in papers for table in paper.tables], watch):
+        table.judge()
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
     facts = sum((paper.counts[1] for paper in papers), Counter[str]())
     yield _page(
@@ -128,12 +137,21 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
     return [spec for spec in specs if spec.name in names]
 
 
-def _paper_pages(paper: PaperResults, papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+def _watched(tables: Sequence[TableResults], watch: Watch) -> Iterator[TableResults]:
+    """Yield the results of tables, and watch their files."""
+    files = watch([table.file for table in tables])
+    for _, table in zip(files, tables, strict=True):
+        yield table
+
+
+def _paper_pages(
+    paper: PaperResults, papers: Sequence[PaperResults], watch: Watch
+) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page of a paper."""
     yield _page(paper.page, "paper.html", papers, paper=paper)
     if paper.paper.readings:
         yield _page(paper.readings_page, "readings.html", papers, paper=paper)
-    for table in paper.run:
+    for table in _watched(paper.run, watch):
         yield _page(table.link[0], "table.html", papers, paper=paper, table=table)
 
 

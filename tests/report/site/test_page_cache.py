@@ -2,15 +2,17 @@
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from elmbench.report.build_site import gather
+from elmbench.report.build_site import PASSES, build_report, gather
 from elmbench.report.site import page_cache
 from elmbench.report.site.page_cache import PageCache
 from elmbench.report.site.pages import site_files
 from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import ExperimentFile, load_catalogue
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -95,3 +97,22 @@ def test_a_cache_that_cannot_be_written_is_no_error(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "file"))
     assert PageCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {"a.html": "text"}
+
+
+def test_a_report_watches_its_tables_until_its_last_page(dirs: ResultsDirs) -> None:
+    events: list[str] = []
+
+    def watch(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
+        for table in tables:
+            yield table
+            events.append(table.id)
+
+    build_report(dirs, watch=watch)
+    # Read, judged, shown: the last page is that of the only table with results.
+    n_tables = len(load_catalogue())
+    assert len(events) == 2 * n_tables + 1 <= PASSES * n_tables
+    assert events[-1] == "kos-elm/table4"
+    events.clear()
+    # Nothing is judged or shown again.
+    build_report(dirs, dirs.user / "other", watch)
+    assert len(events) == n_tables
