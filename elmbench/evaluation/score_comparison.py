@@ -5,8 +5,11 @@ needs.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.evaluation.splits import part_sizes
 from elmbench.numerics.significance import (
@@ -57,20 +60,34 @@ def p_values(
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
     best = best or _best_by_mean(scores)
-    rivals = scores.columns.drop([best])
-    two_sided = []
-    for rival in rivals:
-        differences = scores[best] - scores[rival]
-        test = corrected_t_test(differences, test_share, Region(low=0.0), n=n)
-        two_sided.append(2 * test.confirming)
-    p: dict[Any, float] = {best: 1.0}
-    p.update(zip(rivals, holm(two_sided), strict=True))
+    p = _corrected_p_values(_differences(scores, best), test_share, n)
+    p[best] = 1.0
     return pd.Series({str(name): p[name] for name in scores}, dtype=float)
 
 
 def _best_by_mean(scores: DataFrame) -> Any:
     """Return the model with the best mean, the first by name if there are several."""
     return without_round_off(scores.mean().sort_index()).idxmax()
+
+
+def _differences(scores: DataFrame, best: str) -> dict[Any, NDArray[np.float64]]:
+    """Return the differences between the best model and each rival on the folds."""
+    best_scores = scores[best].to_numpy(dtype=float)
+    return {
+        rival: best_scores - scores[rival].to_numpy(dtype=float)
+        for rival in scores.columns.drop([best])
+    }
+
+
+def _corrected_p_values(
+    differences: Mapping[Any, NDArray[np.float64]], test_share: float, n: int
+) -> dict[Any, float]:
+    """Return the p-value of each rival after Holm's correction."""
+    two_sided = [
+        2 * corrected_t_test(values, test_share, Region(low=0.0), n=n).confirming
+        for values in differences.values()
+    ]
+    return dict(zip(differences, holm(two_sided), strict=True))
 
 
 def needed_runs(
@@ -90,14 +107,15 @@ def needed_runs(
     best = best or str(p.idxmax())
     close = [str(model) for model in p.index if model != best and p[model] >= LEVEL]
     counts: dict[str, int | None] = dict.fromkeys(close)
-    if not close:
-        return counts
+    assert test_share is not None  # without it, there are no p-values
+    differences = _differences(scores, best)
     first_runs = len(scores) // folds + 1
     for runs in range(first_runs, max_runs + 1):
-        p = p_values(scores, test_share, runs * folds, best=best)
-        for model in close:
-            if counts[model] is None and p[model] < LEVEL:
-                counts[model] = runs
+        unseparated = [model for model in close if counts[model] is None]
+        if not unseparated:
+            break
+        p_of_runs = _corrected_p_values(differences, test_share, runs * folds)
+        counts |= {model: runs for model in unseparated if p_of_runs[model] < LEVEL}
     return counts
 
 

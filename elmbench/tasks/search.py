@@ -141,17 +141,27 @@ class Search(TrainingWork):
 
     @property
     def number_of_fits(self) -> int:
-        return self.inner.folds * self.grid.n_candidates
+        return self.inner.folds * self.grid.n_candidates if self._has_choice else 0
 
     @property
     def n_rows(self) -> int:
         return n_training_rows(self.inner, super().n_rows)
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`."""
+        """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`.
+
+        A single candidate is chosen without a fit, and has no score.
+        """
+        if not self._has_choice:
+            return {"params": self.grid.candidates()[0], "scores": [], "seconds": 0.0}
         scores, seconds = grid_scores(self.problems(data, problem), self.metric)
         params = self.grid.candidates()[best(scores)]
         return {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
+
+    @property
+    def _has_choice(self) -> bool:
+        """True if the grid has several candidates."""
+        return self.grid.n_candidates > 1
 
     def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its

@@ -253,3 +253,47 @@ def test_the_share_of_the_problems_that_were_stopped():
     model = SVMClassifier(C=10.0, gamma=1.0, max_iter=limit).fit(X, y)
     assert model.capped_ == (steps >= limit).mean() == 1 / 3
     assert model.solvers_ == {"capped": 1}
+
+
+@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+@pytest.mark.parametrize("kind", ["multi", "regression"])
+def test_candidates_of_a_pipeline_share_features_and_equal_models(kind, monkeypatch):
+    """A path gives the outputs of fits to the last bit, from one fit of each different step."""
+    X, y = problem(60, 4, 0, kind)
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    task = "regressor" if kind == "regression" else "classifier"
+    factory = getattr(baselines, f"nystroem_ridge_{task}")
+    candidates = [
+        {"n_landmarks": size, "gamma": gamma, "C": C}
+        for size, gamma, C in product((20, 50, 90), (0.1, 1.0), (0.5, 8.0))
+    ]
+    expected = {
+        (i, j): factory(**candidate, random_state=3).fit(X[train], y[train]).predict(X[test])
+        for i, candidate in enumerate(candidates)
+        for j, (train, test) in enumerate(folds)
+    }
+    fits = []
+    fit = Nystroem.fit
+    monkeypatch.setattr(
+        Nystroem, "fit", lambda self, *args: fits.append(self.n_components) or fit(self, *args)
+    )
+    evaluated = list(factory.evaluate_grid(X, y, folds, candidates, random_state=3))
+    # All 40 training rows are the landmarks for 50 and for 90.
+    assert len(fits) == len(folds) * 2 * 2
+    assert sum(evaluation.solvers["clone and fit"] for evaluation in evaluated) == 16
+    outputs = {(i, j): values for i, j, values, _ in evaluated}
+    assert outputs.keys() == expected.keys()
+    for key, values in outputs.items():
+        np.testing.assert_array_equal(values, expected[key])
+
+
+def test_decision_values_of_a_path_are_those_of_fits():
+    X, y = problem(60, 4, 0, "multi")
+    folds = [(np.arange(40), np.arange(40, 60))]
+    candidates = [{"C": 0.5}, {"C": 8.0}]
+    fixed = {"n_hidden": 10, "gamma": 0.3, "random_state": 3}
+    for i, _, outputs, _ in baselines.rff_ridge_classifier.decision_grid(
+        X, y, folds, candidates, **fixed
+    ):
+        model = baselines.rff_ridge_classifier(**candidates[i], **fixed).fit(X[:40], y[:40])
+        np.testing.assert_array_equal(outputs, model.decision_function(X[40:]))

@@ -95,7 +95,7 @@ def test_a_later_level_replaces_an_earlier_one(last: int) -> None:
 #: Hyperparameters of an earlier search, which has set all; what the column fixes, and its grid.
 INHERITED = {"a": 1, "b": 1, "c": 1}
 FIXED = {"c": 3}
-GRID = {"b": [2]}
+GRID = {"b": [2, 4]}
 MERGED = {"a": 1, "b": 2, "c": 3}
 
 
@@ -109,12 +109,12 @@ def test_a_search_a_fit_and_a_saved_model_have_the_same_parameters(
     parameters = MERGED | {"random_state": model_seed(search)}
 
     chosen = do(search, INHERITED)["params"]
-    assert recorder.fits
-    assert all(params == parameters for params in recorder.fits)
+    assert {params["b"] for params in recorder.fits} == {2, 4}
+    assert all(params | {"b": 2} == parameters for params in recorder.fits)
 
     recorder.fits.clear()
     evaluate(search, INHERITED)
-    assert recorder.fits == [parameters]
+    assert recorder.fits == [parameters, parameters | {"b": 4}]
 
     recorder.fits.clear()
     content = make_unit("cell", model="recorder", params=FIXED)
@@ -149,7 +149,7 @@ def test_a_random_state_that_is_given_replaces_the_seed(
 ) -> None:
     """It is a hyperparameter then: the fit has that of the search, and the result records it."""
     params = {"random_state": 5} if is_fixed else {}
-    grid = {"b": [2]} if is_fixed else {"random_state": [5]}
+    grid = {"b": [2, 4]} if is_fixed else {"random_state": [5], "b": [2, 4]}
     search = make_unit("search", model="recorder", params=params, grid=grid)
     chosen = do(search, {})["params"]
     assert {params["random_state"] for params in recorder.fits} == {5}

@@ -10,7 +10,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from made_work import choose, do, evaluate, fold_data, inner_folds, model_seed, outer_split
+from made_work import (
+    choose,
+    do,
+    evaluate,
+    fold_data,
+    inner_folds,
+    model_seed,
+    outer_split,
+    work_of,
+)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -165,7 +174,7 @@ def test_inner_folds_are_scaled_on_their_own_training_rows(
 
 
 def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
-    unit = make_unit("search", model="recorder", scale=None, grid={"C": [1.0]}, tune_rows=30)
+    unit = make_unit("search", model="recorder", scale=None, grid={"C": [1.0, 2.0]}, tune_rows=30)
     do(unit, {})
     data = fold_data(unit)
     keep = stratified_rows(data.y_train, 30, True, "tune", "two", 0, 0)
@@ -177,6 +186,19 @@ def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]
     for fit in recorder:
         rows = [row_of[tuple(row)] for row in fit["X"]]
         assert rows == sorted(rows)
+
+
+@pytest.mark.parametrize("model", ["recorder", "with-path"])
+def test_a_single_candidate_is_chosen_without_a_fit(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]], model: str
+) -> None:
+    unit = make_unit("search", model=model, grid={"C": [3.0]})
+    result = do(unit, {"C": 1.0, "gamma": 5.0})
+    assert result["params"] == {"C": 3.0, "gamma": 5.0}
+    assert (result["scores"], result["seconds"]) == ([], 0.0)
+    assert recorder == []
+    assert work_of(unit).number_of_fits == 0
+    assert work_of(unit).seconds() == 0.0
 
 
 def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit) -> None:
@@ -195,9 +217,9 @@ def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit
 def test_what_is_taken_over_may_be_searched_anew(
     make_unit: MakeUnit, recorder: list[dict[str, Any]]
 ) -> None:
-    unit = make_unit("search", model="recorder", grid={"C": [3.0]})
+    unit = make_unit("search", model="recorder", grid={"C": [3.0, 4.0]})
     assert do(unit, {"C": 1.0, "gamma": 5.0})["params"] == {"C": 3.0, "gamma": 5.0}
-    assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
+    assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0), (4.0, 5.0)}
     recorder.clear()
     evaluate(make_unit("grid", model="recorder", grid={"C": [3.0]}), {"C": 1.0, "gamma": 5.0})
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
