@@ -111,6 +111,26 @@ class _Content(_Form):
     params: dict[str, Any] = {}
 
 
+class _Split(_Form):
+    """The sizes of the parts of a split; a share of the rows is no number of them."""
+
+    train: Any = None
+    test: Any = None
+
+
+class _Protocol(_Form):
+    """The protocol of a fit."""
+
+    outer: _Split
+
+
+class _Fit(_Form):
+    """What determines the sizes and the kind of the predictions of a fit."""
+
+    task: str
+    protocol: _Protocol
+
+
 class _Work(_Form):
     """A result, with the work that it is of."""
 
@@ -178,7 +198,7 @@ def content_of(line: bytes) -> Any:
             _check_cells(record.cells)
         if isinstance(record, _Work):
             if record.unit.kind == FIT_KIND and record.result.status == "ok":
-                _check_fit(content["unit"], record.result)
+                _check_fit(_Fit.model_validate(content["unit"]), record.result)
             if record.result.predictions is not None:
                 _check_predictions(content["result"])
     # A ValidationError is a ValueError.
@@ -196,19 +216,18 @@ def _check_cells(cells: list[list[Any]]) -> None:
         _Cell.model_validate(dict(zip(_Cell.model_fields, values, strict=False)))
 
 
-def _check_fit(unit: dict[str, Any], result: _Result) -> None:
+def _check_fit(fit: _Fit, result: _Result) -> None:
     """Raise ValueError if a fit that ended ok has no predictions, or if its predictions do not fit
     its task and the sizes of its split.
     """
     if result.predictions is None:
         raise ValueError("expected the predictions of a fit")
-    if (result.predictions.classes is None) != (unit["task"] == "regression"):
-        raise ValueError(f"expected the predictions of a {unit['task']}")
-    split = unit["protocol"]["outer"]
-    for name, size in (("train", result.n_train), ("test", result.n_test)):
-        # A share of the rows is no number of them.
-        if isinstance(split.get(name), int) and split[name] != size:
-            raise ValueError(f"expected {split[name]} rows in the {name} part")
+    if (result.predictions.classes is None) != (fit.task == "regression"):
+        raise ValueError(f"expected the predictions of a {fit.task}")
+    split = fit.protocol.outer
+    for planned, size in ((split.train, result.n_train), (split.test, result.n_test)):
+        if isinstance(planned, int) and planned != size:
+            raise ValueError(f"expected {planned} rows, found {size}")
 
 
 def _check_predictions(result: dict[str, Any]) -> None:

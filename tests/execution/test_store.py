@@ -231,6 +231,22 @@ def test_a_fit_without_the_predictions_of_its_split_is_a_damaged_record(
         assert store.n_damaged == n_damaged
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"task": 3}, {"protocol": None}, {"protocol": []}, {"protocol": {}}]
+    + [{"protocol": {"outer": outer}} for outer in (None, "nan", 5, [["train", 9]])],
+)
+def test_a_fit_of_a_forged_protocol_is_a_damaged_record(
+    store: Store, change: dict[str, Any]
+) -> None:
+    unit = {"kind": "cell", "task": "classification", "protocol": {"outer": {}}}
+    for content, n_damaged in ((unit, 0), (unit | change, 1)):
+        record = RECORD | {"unit": content, "result": FIT}
+        store = forged(store, f"unit:{KEY}".encode(), json.dumps(record).encode())
+        assert store.result(KEY) == (None if n_damaged else FIT)
+        assert store.n_damaged == n_damaged
+
+
 def test_a_result_that_says_other_test_rows_than_its_split_is_a_damaged_record(
     store: Store,
 ) -> None:
