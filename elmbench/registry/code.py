@@ -116,6 +116,21 @@ def _imports(content: bytes, package: str) -> Iterator[str]:
             with suppress(ImportError):  # beyond the top of the package
                 base = importlib.util.resolve_name(base, package)
                 yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and (name := _module_of_call(node)):
+            with suppress(ImportError):
+                yield importlib.util.resolve_name(name, package)
+
+
+def _module_of_call(call: ast.Call) -> str:
+    """Return the module that `import_module("name")` or `__import__("name")` imports; empty for
+    different calls.
+    """
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name not in ("import_module", "__import__") or not call.args:
+        return ""
+    module = getattr(call.args[0], "value", None)
+    return module if isinstance(module, str) else ""
 
 
 def _locate(name: str) -> tuple[str, Path | None]:
@@ -131,7 +146,8 @@ def _locate(name: str) -> tuple[str, Path | None]:
         return name, None
     if spec.has_location and spec.origin is not None:
         path = Path(os.path.realpath(spec.origin))
-        return top, path if path.is_file() else None  # a module of a ZIP file has none
+        # A module of a ZIP file lies below this file.
+        return top, next((file for file in (path, *path.parents) if file.is_file()), None)
     unit = top
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
     for part in rest:  # below a folder without `__init__.py`

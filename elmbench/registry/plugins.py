@@ -33,6 +33,9 @@ _KINDS = {
     "METRICS": "metric",
 }
 
+#: The name of a module, with those of the packages that hold it.
+_MODULE_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
 #: Objects by kind and name, and the plug-in file of each.
 Declared = dict[tuple[str, str], tuple[Any, Path]]
 #: The objects of the plug-in files of this process.
@@ -265,8 +268,7 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
         raise ElmbenchError(
             problem, expected="a Python file", next_step="check the path"
         ) from error
-    code = code_digest(script=path)
-    module_name = f"elmbench_plugin_{path.stem}_{code}"
+    module_name = f"elmbench_plugin_{path.stem}_{digest(content)}"
     module = sys.modules[module_name] = ModuleType(module_name)
     module.__file__ = str(path)
     try:
@@ -276,7 +278,8 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
         raise ElmbenchError(
             problem, expected="a file that runs by itself", next_step=f"python {path.name}"
         ) from error
-    return module, code
+    # After the file has run, since it may extend the search path of modules.
+    return module, code_digest(script=path)
 
 
 def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]]:
@@ -354,10 +357,9 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         expected = "estimators that can be pickled"
         next_step = "define the class in a module, and name module:Class"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
+    code = code_digest(_module_names(content))
     # Every process gives classes of a script other identifiers, and a notebook's code files other
     # names.
-    names = {str(value) for _, value, _ in pickletools.genops(content)} - {"__main__"}
-    code = code_digest(name for name in names if name in sys.modules)
     version = digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
     pickled = folder / f"estimators-{version}.pkl"
     path = pickled.with_suffix(".py")
@@ -371,6 +373,15 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         f"{version!r}\n",
     )
     return path
+
+
+def _module_names(pickled: bytes) -> set[str]:
+    """Return the texts of a pickle that may name modules, also those that a method of a script's
+    class imports when it is called. The script itself is in the pickle.
+    """
+    texts = {str(value) for _, value, _ in pickletools.genops(pickled)}
+    script = Path(getattr(sys.modules["__main__"], "__file__", None) or "").stem
+    return {text for text in texts if _MODULE_NAME.fullmatch(text)} - {"__main__", script}
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

@@ -1,10 +1,12 @@
 """Models from plug-in files, packages and addresses: their versions and errors."""
 
+import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -436,6 +438,62 @@ def test_an_edit_of_code_that_a_model_uses_makes_another_version(
     assert version() == first
     (folder / helper).write_text(MODELS + "# edited\n")
     assert version() != first
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import sys\nsys.path.insert(0, str(__import__('pathlib').Path(__file__).parent / 'lib'))\n"
+        "from own_hidden import Mine",
+        "import importlib\nMine = importlib.import_module('own_hidden').Mine",
+        "from importlib import import_module\nMine = import_module('own_hidden').Mine",
+        "Mine = __import__('own_hidden').Mine",
+        "try:\n    import own_absent\nexcept ImportError:\n    from own_hidden import *",
+    ],
+)
+def test_an_edit_counts_however_the_code_is_imported(folder: Path, statement: str) -> None:
+    is_beside = "sys.path" not in statement
+    hidden = folder / ("own_hidden.py" if is_beside else "lib/own_hidden.py")
+    hidden.parent.mkdir(exist_ok=True)
+    hidden.write_text(MODELS)
+    plugin = folder / "mine.py"
+    plugin.write_text(f"{statement}\nMODELS = {{'mine': Mine}}\n")
+
+    def version() -> str:
+        load_plugin(plugin)
+        return model_version(find_model("mine"), "classification")
+
+    first = version()
+    assert version() == first
+    hidden.write_text(MODELS + "# edited\n")
+    assert version() != first
+
+
+def test_a_module_of_a_zip_file_counts_by_the_file(folder: Path) -> None:
+    def version(content: str) -> str:
+        with ZipFile(folder / "own.zip", "w") as archive:
+            archive.writestr("own_zipped.py", content)
+        importlib.invalidate_caches()
+        return code.code_digest(["own_zipped"])
+
+    sys.path.append(str(folder / "own.zip"))
+    first = version(MODELS)
+    assert first != code.code_digest()
+    assert version(MODELS + "# edited\n") != first
+
+
+def test_a_module_that_a_method_of_a_script_imports_counts(folder: Path) -> None:
+    sys.path.append(str(folder))
+    script: dict[str, Any] = {"__name__": "__main__"}
+    lazy_import = "    def fit(self, X, y):\n        from own_lazy import fit\n        fit(self)\n"
+    exec(f"{MODEL}\nclass Lazy(Mine):\n{lazy_import}", script)
+
+    def version(text: str) -> str:
+        (folder / "own_lazy.py").write_text(text)
+        importlib.invalidate_caches()
+        return plugins.write_plugin({"mine": script["Lazy"]()}, folder, []).name
+
+    assert version("def fit(model): ...\n") != version("def fit(model): print()\n")
 
 
 def test_installed_code_counts_by_its_version(
