@@ -1,5 +1,6 @@
 """A fixture that runs comparisons and runs in the process of the test."""
 
+import pickle
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from toy_data import forget_data
 from elmbench.execution.attempt import attempt
 from elmbench.execution.executors import Answer, Task
 from elmbench.execution.executors.sandbox import Sandbox
-from elmbench.execution.executors.worker import work_of
 from elmbench.specs.limits import Limits
 from elmbench.tasks.base import Context
 
@@ -23,7 +23,10 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def here(self: Sandbox, task: Task, limits: Limits) -> Answer:
         began = time.monotonic()
-        return Answer(attempt(work_of(task), task["inputs"], Context()), time.monotonic() - began)
+        return Answer(
+            attempt(pickle.loads(task.pickled_work), task.inputs, Context()),
+            time.monotonic() - began,
+        )
 
     monkeypatch.setattr(Sandbox, "ask", here)
     yield

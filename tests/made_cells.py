@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from made_work import work_from
 
 import elmbench
 from elmbench.evaluation.stored_predictions import _pack, packed_rows
@@ -27,7 +28,6 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import ResultTable, Section
-from elmbench.tasks import work_from
 from elmbench.tasks.plan import Cell
 
 #: Makes the toy experiment, with figures and changes.

@@ -15,13 +15,44 @@ from elmbench.execution.attempt import attempt
 from elmbench.metrics import COUNTS, columns
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.scorers import find_metric
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.protocol import Split
-from elmbench.tasks import work_from
 from elmbench.tasks.base import Context, Result, Work
+from elmbench.tasks.choice import Choice
+from elmbench.tasks.correlation import Correlation
+from elmbench.tasks.curve import Curve
+from elmbench.tasks.description import Description
+from elmbench.tasks.divergence import DivergenceChoice, Projections
+from elmbench.tasks.fit import Fit
+from elmbench.tasks.grid import GridEvaluation
+from elmbench.tasks.importance import Importance
+from elmbench.tasks.kernel_weights import KernelWeights
 from elmbench.tasks.plan import Plan
+from elmbench.tasks.search import Search
+from elmbench.tasks.stream import Stream
 
 Content = dict[str, Any]
+#: The class of each kind of work, and of the choice by each divergence.
+CLASSES: dict[str, type[Work]] = {
+    "cell": Fit,
+    "importance": Importance,
+    "kernel-weights": KernelWeights,
+    "search": Search,
+    "grid": GridEvaluation,
+    "choice": Choice,
+    "divergence": Projections,
+    "dcs-gaussians": DivergenceChoice,
+    "dcs-kde": DivergenceChoice,
+    "stream": Stream,
+    "curve": Curve,
+    "correlation": Correlation,
+    "description": Description,
+}
+
+
+def work_from(content: Content, spec: DatasetSpec | None = None) -> Work:
+    """Return the work with some content; the specification of its data is needed to run it."""
+    return read_content(CLASSES[content.get("criterion") or content["kind"]], content, spec=spec)
 
 
 def work_of(content: Content) -> Work:

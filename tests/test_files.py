@@ -278,8 +278,8 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(WriteError, match=problem), lock_file(fifo):
         pass
     (tmp_path / ".store" / "records").mkdir(parents=True)
-    os.mkfifo(tmp_path / ".store" / "records" / "000001-x.v2.log")
-    with pytest.raises(ElmbenchError, match=r"000001-x\.v2\.log: it is not a regular file"):
+    os.mkfifo(tmp_path / ".store" / "records" / "000001-x.v3.log")
+    with pytest.raises(ElmbenchError, match=r"000001-x\.v3\.log: it is not a regular file"):
         Store(tmp_path)
     with pytest.raises(ElmbenchError, match=r"plug-in .*x\.json: it is not a regular file"):
         load_plugin(fifo)

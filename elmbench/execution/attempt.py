@@ -5,6 +5,7 @@ import json
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def attempt(
         np.errstate(all="warn", under="ignore"),
     ):
         warnings.simplefilter("default")
-        result = catch_failures(lambda: work.run(inputs, context), context)
+        result = catch_failures(partial(work.run, inputs, context), context)
     messages = sorted(
         {printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)}
     )

@@ -136,10 +136,10 @@ class _Work(_Form):
 
     key: str
     unit: _Content
-    #: The keys of the work that it needs, and the number of models that it fits; None in records of
-    #: earlier versions.
-    needs: list[str] | None = None
-    fits: _Count | None = None
+    #: The keys of the work that it needs, and the number of models that it fits; a plug-in's work
+    #: may fail to count them.
+    needs: list[str]
+    fits: _Count | None
     result: _Result
     environment: str
     seconds: _Seconds = 0.0

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: Format of the records. Increase it when this version cannot read the records of the version
 #: before, or the reverse.
-FORMAT = 2
+FORMAT = 3
 #: The beginning of the reason why work fails whose search has failed.
 SEARCH_FAILED = "the search before it: "
 _HASH = 64
@@ -231,8 +231,8 @@ class Store:
         """Store a result with its work, its environment and its duration.
 
         The record names the keys of the work that is needed and the number of fits, so that a
-        report reads them without the task.
-        It survives the death of the process at once. Raises WriteError if it cannot be written.
+        report reads them without the work. It survives the death of the process at once. Raises
+        WriteError if it cannot be written.
         """
         record: dict[str, Any] = {
             "key": work.key,

@@ -28,7 +28,6 @@ from elmbench.registry.code import code_digest, code_files, digest
 _KINDS = {
     "MODELS": "model",
     "LAYOUTS": "kind of table",
-    "WORK": "kind of work",
     "SOURCES": "kind of source",
     "METRICS": "metric",
 }
@@ -49,8 +48,8 @@ def _all_declared() -> Declared:
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `WORK`,
-    `SOURCES` or `METRICS`, by name.
+    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `SOURCES` or
+    `METRICS`, by name.
     """
     return {
         name: value
@@ -234,8 +233,8 @@ def load_plugin(file: str | Path) -> Path:
     """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
     `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
-    table, `WORK` classes of kinds of work, `SOURCES` classes of kinds of source, `METRICS` objects
-    of `elmbench.metrics.Metric`. A name that another plug-in has taken is an error.
+    table, `SOURCES` classes of kinds of source, `METRICS` objects of `elmbench.metrics.Metric`. A
+    name that another plug-in has taken is an error.
     """
     path, objects = _read_plugin(file)
     _declared.update(objects)
@@ -289,9 +288,9 @@ def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]
     if any(dictionaries.values()) and are_dictionaries:
         return dictionaries
     raise ElmbenchError(
-        f"the plug-in {path} declares no models, layouts, work, sources or metrics",
-        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK, '
-        "SOURCES or METRICS",
+        f"the plug-in {path} declares no models, layouts, sources or metrics",
+        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, SOURCES or '
+        "METRICS",
         next_step="add it to the file",
     )
 

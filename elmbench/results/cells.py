@@ -26,7 +26,6 @@ from elmbench.results import group_by
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
 from elmbench.specs.protocol import MEASURES
-from elmbench.tasks import work_from
 from elmbench.tasks.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
@@ -202,20 +201,7 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
         visited.add(key)
         if record is not None:
             yield record
-            queue += _needs_of(record)
-
-
-def _needs_of(record: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the work that the work of a record needs."""
-    needs: list[str] | None = record.get("needs")
-    # A record of an earlier version has only the content of its work.
-    return list(work_from(record["unit"]).needs) if needs is None else needs
-
-
-def _fits_of(record: Mapping[str, Any]) -> int:
-    """Return the number of models that the work of a record fits."""
-    fits: int | None = record.get("fits")
-    return work_from(record["unit"]).number_of_fits if fits is None else fits
+            queue += record["needs"]
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
@@ -266,7 +252,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     @cache
     def search_share(*keys: str) -> float:
         searches = list(needed_records(keys, store))
-        fits = sum(map(_fits_of, searches))
+        fits = sum(record["fits"] or 0 for record in searches)
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
@@ -277,7 +263,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         fit_column, search_column = CAPPED
         return {
             fit_column: float(count_stopped(record) > 0),
-            search_column: search_share(*_needs_of(record)),
+            search_column: search_share(*record["needs"]),
         }
 
     return capped_values
@@ -419,7 +405,7 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
     unit: dict[str, Any] = record["unit"]
     if not unit or "dataset" in unit:
         return unit
-    needed = (_unit_with_data(need, records) for need in _needs_of(record))
+    needed = (_unit_with_data(need, records) for need in record["needs"])
     return next(filter(None, needed), unit)
 
 

@@ -3,6 +3,7 @@ run.
 """
 
 import json
+import pickle
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -156,7 +157,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             return 0
 
         def ask(self, task: Task, limits: Limits) -> Answer:
-            unit = task["work"]
+            unit = pickle.loads(task.pickled_work).content()
             ending = endings.get(unit.get("model", ""), {})
             return Answer(answer(unit) | (ending(unit) if callable(ending) else ending))
 

@@ -4,7 +4,6 @@ hand.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +23,10 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.given_splits import locate_splits
 from elmbench.evaluation.splits import folds_of, outer_parts, part_sizes
 from elmbench.evaluation.stored_predictions import StoredPredictions
-from elmbench.execution.executors import worker
+from elmbench.execution.executors import Settings, worker
 from elmbench.execution.executors.sandbox import task_of
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.protocol import Outer, Protocol, Split, Splitter
-from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 
 Parts = dict[tuple[int, int], tuple[list[int], list[int]]]
@@ -248,8 +246,7 @@ def test_a_worker_reads_the_file_of_splits(write_splits: Callable[..., Split]) -
     data = replace(work.data, splits_file=split.file)
     located = replace(work, outer_fold=replace(work.outer_fold, dataset=data))
     assert located.key == work.key
-    again = worker.work_of(json.loads(json.dumps(task_of(located, {}))))
-    result = again.run({}, Context())
+    result = worker.run_task(task_of(located, {}), Settings(), None)
     predictions = StoredPredictions(result["predictions"])
     assert predictions.rows is not None
     assert predictions.rows.tolist() == [3, 70, 80]

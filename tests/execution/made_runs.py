@@ -4,6 +4,7 @@ workers.
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from elmbench.execution.executors import Answer, Executor, Settings, Task, local
 from elmbench.execution.executors.sandbox import Sandbox, task_of
 from elmbench.execution.store import Store
 from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Result, Work, key_of
+from elmbench.tasks.base import Result, Work
 from elmbench.tasks.plan import Plan
 
 MakePlan = Callable[..., Plan]
@@ -66,10 +67,10 @@ class InProcess:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
         try:
-            unit = task["work"]
-            self.diary.append((key_of(unit), task["inputs"]))
+            work = pickle.loads(task.pickled_work)
+            self.diary.append((work.key, task.inputs))
             return Answer(
-                {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit),
+                {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content()),
                 self.seconds,
             )
         finally:

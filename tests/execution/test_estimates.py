@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from made_runs import MakePlan
+from made_work import work_from
 
 from elmbench.execution.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
-from elmbench.tasks import work_from
 
 
 @dataclass

@@ -3,8 +3,8 @@ runs.
 """
 
 import contextlib
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -268,12 +268,12 @@ def test_a_process_that_replaces_its_program_is_looked_at_again(
 
 
 OWNER = """
-import json, sys, time
+import pickle, sys, time
 from elmbench.execution.executors.sandbox import Sandbox
 from elmbench.execution.executors import Settings
 from elmbench.execution.processes import lives
 from elmbench.specs.limits import Limits
-Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(json.loads(sys.argv[1]), Limits())
+Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(pickle.loads(bytes.fromhex(sys.argv[1])), Limits())
 time.sleep(3600)
 """
 STALLING = """
@@ -294,7 +294,7 @@ def test_nothing_outlives_an_owner_that_is_killed(
         plugins = [str(tmp_path / "stalling.py")]
         Path(plugins[0]).write_text(STALLING)
     work = fits("detaching" if case == "detaching" else "locking")[0]
-    words = [sys.executable, "-c", OWNER, json.dumps(task_of(work, {})), *plugins]
+    words = [sys.executable, "-c", OWNER, pickle.dumps(task_of(work, {})).hex(), *plugins]
     with subprocess.Popen(words, stderr=subprocess.PIPE) as owner:
         process = logged(log)
         if case == "stopped":

@@ -124,11 +124,18 @@ def forged(store: Store, name: bytes, text: bytes) -> Store:
     body = name + (b" " + text if text else b"")
     line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
     store.folder.mkdir(parents=True, exist_ok=True)
-    (store.folder / "000001-forger.v2.log").write_bytes(line)
+    (store.folder / "000001-forger.v3.log").write_bytes(line)
     return again(store)
 
 
-RECORD = {"key": KEY, "unit": WORK.content(), "result": RESULT, "environment": "e"}
+RECORD = {
+    "key": KEY,
+    "unit": WORK.content(),
+    "needs": list(WORK.needs),
+    "fits": WORK.number_of_fits,
+    "result": RESULT,
+    "environment": "e",
+}
 
 
 def packed(values: Any, kind: str) -> str:
@@ -297,10 +304,10 @@ def test_a_forged_environment_or_name_is_a_damaged_record(store: Store) -> None:
     ("name", "message"),
     [
         (
-            "000002-a.v3.log",
-            "it has format 3, this version of elmbench reads format 2. Update elmbench",
+            "000002-a.v4.log",
+            "it has format 4, this version of elmbench reads format 3. Update elmbench",
         ),
-        ("000002-a.v1.log", "it has format 1, this version of elmbench reads format 2. Run again"),
+        ("000002-a.v2.log", "it has format 2, this version of elmbench reads format 3. Run again"),
     ],
 )
 def test_a_log_of_another_format_is_left_alone_and_named(

@@ -1,6 +1,7 @@
 """Models from plug-in files, packages and addresses: their versions and errors."""
 
 import importlib
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ from toy_data import SEARCH, UNIT
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import DatasetRef
+from elmbench.execution.executors import Settings, worker
+from elmbench.execution.executors.sandbox import task_of
 from elmbench.metrics import ERROR, less_is_better, metric_names, unit_of
 from elmbench.registry import (
     code,
@@ -31,7 +34,6 @@ from elmbench.registry import (
 from elmbench.registry.plugins import load_plugin, plugin_objects
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.protocol import is_measure, is_quality
-from elmbench.tasks import work_from
 
 MODEL = """
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -93,18 +95,16 @@ MODELS = {"mine": make_pipeline(SVC(C=3))}
     assert find_model("mine").regression is None
 
 
-def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., Path]) -> None:
-    load_plugin(
-        plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py")
-    )
-    load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))
-    assert list(plugin_objects("LAYOUTS")) == ["wide"]
-    assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]
+def test_a_plugin_may_declare_kinds_of_table(plugin: Callable[..., Path]) -> None:
+    load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}", "a.py"))
+    load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nLAYOUTS = {'long': Mine}", "b.py"))
+    kinds = plugin_objects("LAYOUTS")
+    assert {name: kind.__name__ for name, kind in kinds.items()} == {"wide": "Kind", "long": "Mine"}
     assert list(plugin_objects("MODELS")) == ["wide"]
     with pytest.raises(
-        ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"
+        ElmbenchError, match=r"kind of table name 'wide' of the plug-in .*c\.py is taken by .*a\.py"
     ):
-        load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
+        load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}", "c.py"))
 
 
 COST = """
@@ -186,11 +186,28 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
     )
     keys = []
     for edit in ("", "", "# edited\n"):
-        load_plugin(plugin(text + edit + "WORK = {'mine': Mine}\n"))
-        work = plugin_objects("WORK")["mine"]("classification", DatasetRef("two", "abc"))
-        assert work_from(work.content()) == work
+        load_plugin(plugin(text + edit + "LAYOUTS = {'mine': Mine}\n"))
+        work = plugin_objects("LAYOUTS")["mine"]("classification", DatasetRef("two", "abc"))
+        assert pickle.loads(pickle.dumps(work)) == work
         keys.append(work.key)
     assert keys[0] == keys[1] != keys[2]
+
+
+def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Path]) -> None:
+    text = (
+        "from elmbench.tasks.description import Description\nclass Mine(Description):\n    kind = "
+        "'mine'\nLAYOUTS = {'mine': Mine}\n"
+    )
+    path = load_plugin(plugin(text))
+    work = plugin_objects("LAYOUTS")["mine"]("classification", DatasetRef("two", "abc"))
+    task = task_of(work, {})
+    assert task.load.outside_code == "work mine"
+    del sys.modules[type(work).__module__]  # a worker has not loaded the plug-in yet
+    path.write_text(text + "# edited\n")
+    result = worker.load_inputs(task, Settings(plugins=(str(path),)), None)
+    assert result is not None
+    assert result["status"] == "failed"
+    assert "a plug-in has changed since the run was planned" in result["reason"]
 
 
 @pytest.mark.parametrize(
@@ -199,10 +216,10 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
         ("x = 1", "declares no models"),
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
-        ("LAYOUTS = {}\nWORK = []", "declares no models, layouts, work, sources or metrics"),
+        ("LAYOUTS = {}\nMETRICS = []", "declares no models, layouts, sources or metrics"),
         (
-            "class A: pass\nMODELS = ['a']\nWORK = {'w': A}",
-            "declares no models, layouts, work, sources or metrics",
+            "class A: pass\nMODELS = ['a']\nLAYOUTS = {'w': A}",
+            "declares no models, layouts, sources or metrics",
         ),
         ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),

@@ -68,7 +68,8 @@ def store(tmp_path: Path) -> Store:
 
 def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> dict[str, Any]:
     params = {} if max_iter is None else {"max_iter": max_iter}
-    return {"unit": unit_of(params=params, chosen=chosen), "result": OK | result}
+    needs = [] if chosen is None else [chosen]
+    return {"unit": unit_of(params=params, chosen=chosen), "needs": needs, "result": OK | result}
 
 
 @pytest.mark.parametrize(
@@ -77,30 +78,6 @@ def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> di
 )
 def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
     assert capped_fits(store)(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
-
-
-def test_records_of_earlier_versions_are_read_by_the_content_of_their_work(store: Store) -> None:
-    keys = ("choice", "search", "by-dcs", "divergence", "g0", "g1", "g2")
-    expected = {key: capped_fits(store)(cell_of(key)) for key in keys}
-    for key in keys:
-        record = store.get(key)
-        assert record is not None
-        assert record.pop("needs") is not None
-        assert record.pop("fits") is not None
-        store.append(f"unit:{key}", record)
-        assert "fits" not in (store.get(key) or {})
-    assert {key: capped_fits(store)(cell_of(key)) for key in keys} == expected
-
-
-def test_a_report_uses_what_a_record_says_and_rebuilds_no_task(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> None:
-        raise AssertionError("a task was rebuilt")
-
-    monkeypatch.setattr("elmbench.results.cells.work_from", refuse)
-    cell = cell_of("choice") | {"needs": ["choice"], "fits": 1}
-    assert capped_fits(store)(cell) == {"capped": 0.0, "search_capped": 9 / 18}
 
 
 def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:

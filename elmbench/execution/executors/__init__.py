@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from elmbench.errors import ElmbenchError, option, unknown_name
 from elmbench.lazy import load
@@ -24,8 +24,31 @@ ENGINES = {
     "local": "elmbench.execution.executors.local:LocalExecutor",
     "dask": "elmbench.execution.executors.dask:DaskExecutor",
 }
-#: A task for a sandbox in the types of JSON; `task_of` makes it.
-Task = dict[str, Any]
+
+
+class Load(NamedTuple):
+    """What a worker loads before it does some work.
+
+    `model`: name of the model; empty if there is none. `dataset`: key of the content that names the
+    data; empty if there are none. `outside_code`: see `Work.outside_code`.
+    """
+
+    model: str = ""
+    dataset: str = ""
+    outside_code: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some work for a worker.
+
+    `pickled_work`: the work, which a worker can read once it has loaded the plug-ins. `inputs`: the
+    results of the work that it needs, by key.
+    """
+
+    pickled_work: bytes
+    inputs: Mapping[str, Result]
+    load: Load
 
 
 @dataclass(frozen=True)

@@ -111,10 +111,10 @@ class DaskExecutor(Executor):
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
-        self._sender.submit(self._send, answer, task_of(work, inputs), limits)
+        self._sender.submit(self._send, answer, work, task_of(work, inputs), limits)
         return answer
 
-    def _send(self, answer: Future[Answer], task: Task, limits: Limits) -> None:
+    def _send(self, answer: Future[Answer], work: Work, task: Task, limits: Limits) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
         Its key depends on its content only, so a run takes over tasks that workers still do for a
@@ -125,8 +125,10 @@ class DaskExecutor(Executor):
         settings = Settings(
             1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads
         )
+        spec = work.data.spec if work.data is not None else None
         content = [
-            [task, limits.seconds, limits.memory],
+            [work.key, spec and spec.model_dump(mode="json", by_alias=True), task.inputs],
+            [limits.seconds, limits.memory],
             settings.data_dir,
             run.plugins,
             run.blas_threads,
@@ -194,7 +196,7 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    `task`: as `task_of` makes it. `code`: version of elmbench that planned the run. `run`: name of
+    `code`: version of elmbench that planned the run. `run`: name of
     the run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
     """
     from distributed import get_worker

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import secrets
 import signal
 import threading
@@ -20,13 +21,14 @@ from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.errors import describe_error
-from elmbench.execution.executors import Answer, Settings, Task, worker
+from elmbench.evaluation.content import content_of
+from elmbench.execution.executors import Answer, Load, Settings, Task, worker
 from elmbench.execution.processes import (
     MARK,
     descendant_ids,
@@ -109,14 +111,6 @@ class _Ended(Exception):
         self.result = {"status": status, "reason": reason, **values}
 
 
-class _Load(NamedTuple):
-    """The model, the data and the code from outside that a worker has loaded for its work."""
-
-    model: str | None = None
-    dataset: str | None = None
-    outside_code: str = ""
-
-
 class _Worker:
     """A worker process in a pool of its own.
 
@@ -126,7 +120,7 @@ class _Worker:
 
     def __init__(self, blas_threads: int) -> None:
         self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
-        self.loaded = _Load()
+        self.loaded = Load()
         self.outside_code = ""
         self.held = 0
         self._killed = False
@@ -183,7 +177,7 @@ class _Worker:
                 next_look = now + 10 * (time.monotonic() - now)
         return self._result(answer)
 
-    def can_take(self, needed: _Load, limit: int | None) -> bool:
+    def can_take(self, needed: Load, limit: int | None) -> bool:
         """Return True if the process can do work with this model and data, as `loaded` names them.
 
         It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
@@ -192,7 +186,7 @@ class _Worker:
         """
         if not self.lives() or self.outside_code not in ("", needed.outside_code):
             return False
-        if self.loaded not in (_Load(), needed) and descendant_ids(self.number):
+        if self.loaded not in (Load(), needed) and descendant_ids(self.number):
             return False
         if limit is not None and self.held > limit // 2:
             self.held = held_bytes(self.number, limit // 2)
@@ -231,15 +225,15 @@ class _Worker:
 
 
 def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
-    """Return a task for a sandbox; `inputs` are the results of the work that it needs, by key."""
-    spec = work.data.spec if work.data is not None else None
-    return {
-        "work": work.content(),
-        "dataset": spec and spec.model_dump(mode="json", by_alias=True),
-        "splits_file": work.data.splits_file if work.data is not None else "",
-        "inputs": dict(inputs),
-        "outside_code": work.outside_code,
-    }
+    """Return the task of some work; `inputs` are the results of the work that it needs, by key."""
+    from elmbench.tasks.base import key_of
+
+    dataset = key_of(content_of(work.data)) if work.data is not None else ""
+    return Task(
+        pickled_work=pickle.dumps(work),
+        inputs=dict(inputs),
+        load=Load(model=work.model_name, dataset=dataset, outside_code=work.outside_code),
+    )
 
 
 class Sandbox:
@@ -269,17 +263,17 @@ class Sandbox:
         current = self._worker
         if current is None:
             return 1
-        if current.outside_code == task["outside_code"]:
+        if current.outside_code == task.load.outside_code:
             return 0
         return 2 if current.outside_code else 1
 
     def ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
-        """Do a task of `task_of`. It may end at a limit or with the worker. A worker that is killed
-        while it starts is replaced.
+        """Do a task. It may end at a limit or with the worker. A worker that is killed while it
+        starts is replaced.
         """
         start = time.monotonic()
         current = self._worker
-        needed = _Load(task["work"].get("model"), task["work"].get("dataset"), task["outside_code"])
+        needed = task.load
         if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
@@ -297,7 +291,7 @@ class Sandbox:
                 )
                 current.outside_code = needed.outside_code or current.outside_code
                 failure = current.ask(worker.load_inputs, task, self.settings, loading)
-                current.loaded = _Load() if failure else needed
+                current.loaded = Load() if failure else needed
             start = time.monotonic()
             return Answer(
                 failure or current.ask(worker.run_task, task, self.settings, limits),

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import signal
 import sys
 from functools import cache
@@ -43,9 +44,9 @@ def load_inputs(task: "Task", settings: "Settings", memory: int | None) -> "Resu
     from elmbench.tasks.base import Context
 
     def load() -> "Result":
-        if task["outside_code"]:
+        if task.load.outside_code:
             _load_plugins(settings.plugins)
-        preload(work_of(task), context)
+        preload(_work_of(task), context)
         return {}
 
     context = Context(settings.data_dir, memory)
@@ -66,15 +67,21 @@ def run_task(task: "Task", settings: "Settings", memory: int | None) -> "Result"
     from elmbench.execution.attempt import attempt
     from elmbench.tasks.base import Context
 
-    return attempt(
-        work_of(task), task["inputs"], Context(settings.data_dir, memory), settings.blas_threads
-    )
+    context = Context(settings.data_dir, memory)
+    return attempt(_work_of(task), task.inputs, context, settings.blas_threads)
 
 
-def work_of(task: "Task") -> "Work":
-    """Return the work of a task."""
-    from elmbench.specs.datasets import DatasetSpec
-    from elmbench.tasks import work_from
+def _work_of(task: "Task") -> "Work":
+    """Return the work of a task.
 
-    spec = DatasetSpec.model_validate(task["dataset"]) if task["dataset"] else None
-    return work_from(task["work"], spec, task["splits_file"])
+    Raises ElmbenchError if its class is from a plug-in file that has been edited: the name of the
+    plug-in's module holds the digest of its code.
+    """
+    from elmbench.errors import ElmbenchError
+
+    try:
+        work: Work = pickle.loads(task.pickled_work)
+    except (ImportError, AttributeError) as error:
+        problem = f"a plug-in has changed since the run was planned ({error})"
+        raise ElmbenchError(problem, next_step="run again") from error
+    return work
