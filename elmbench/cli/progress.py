@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from elmbench.execution.engine import Event
     from elmbench.execution.executors import Executor
     from elmbench.runs.prepare import PreparedRun
-    from elmbench.specs.catalogue import ExperimentFile, Watch
+    from elmbench.specs.catalogue import Watch
+    from elmbench.specs.experiment_file import ExperimentFile
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5

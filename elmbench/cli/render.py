@@ -12,7 +12,7 @@ from elmbench.cli.options import state
 from elmbench.cli.progress import duration
 from elmbench.errors import amount
 from elmbench.report.writers.text import Text, lines_text
-from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve

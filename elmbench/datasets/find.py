@@ -15,8 +15,8 @@ from elmbench.datasets.sources.base import (
     State,
 )
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.experiment_file import ExperimentFile
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:

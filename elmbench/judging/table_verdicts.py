@@ -30,7 +30,7 @@ from elmbench.judging.table_measures import (
 )
 from elmbench.metrics import Unit
 from elmbench.results import group_by
-from elmbench.specs.catalogue import PROFILES
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import Resolved
 
 State = Literal["holds", "does not hold", "undecided", "nothing to compare"]

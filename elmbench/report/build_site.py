@@ -11,7 +11,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
 from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
-from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
+from elmbench.specs.catalogue import Watch, load_catalogue
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import COMPARE
 
 if TYPE_CHECKING:

@@ -18,16 +18,13 @@ from elmbench.report.papers import (
     read_paper_table,
     without_ci,
 )
-from elmbench.report.results import records, rewrite_results
+from elmbench.report.result_files import rewrite_results
+from elmbench.report.results import records
 from elmbench.results.cells import read_cells
 from elmbench.results.folders import FigureFormat, ResultsDirs, has_results, results_folder
-from elmbench.specs.catalogue import (
-    PROFILES,
-    ExperimentFile,
-    Watch,
-    find_experiment,
-    load_catalogue,
-)
+from elmbench.specs.catalogue import Watch, find_experiment, load_catalogue
+from elmbench.specs.experiment_file import ExperimentFile
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import find_resolved, resolve
 from elmbench.tables import kind_of_table
 

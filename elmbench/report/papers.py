@@ -25,7 +25,8 @@ from elmbench.report.shown_results import shown_results
 from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
-from elmbench.specs.catalogue import PROFILES, ExperimentFile
+from elmbench.specs.experiment_file import ExperimentFile
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import MainClaim, Paper, PaperFinding
 from elmbench.specs.profiles import Resolved, resolve

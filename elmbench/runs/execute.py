@@ -19,7 +19,8 @@ from elmbench.execution.engine import Event, OnEvent, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
 from elmbench.registry.plugins import load_address, load_plugin
-from elmbench.report.results import Results, write_results
+from elmbench.report.result_files import write_results
+from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.limits import parse_limits

@@ -13,7 +13,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
-from elmbench.report.results import write_results
+from elmbench.report.result_files import write_results
 from elmbench.results.cells import needed_records
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve

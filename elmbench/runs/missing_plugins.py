@@ -9,8 +9,8 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.metrics import all_metrics
 from elmbench.registry import registry
 from elmbench.registry.plugins import plugin_objects
-from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.datasets.sources import BUILT_IN
+from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import raw_names
 from elmbench.specs.protocol import MEASURES, is_measure
 from elmbench.tables import KINDS

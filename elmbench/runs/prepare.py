@@ -14,7 +14,9 @@ from elmbench.execution.store import Store
 from elmbench.results.folders import FigureFormat
 from elmbench.runs.planning import make_plan
 from elmbench.runs.user_specs import TABLE_ENDINGS, add_table
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.experiment_file import ExperimentFile
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.protocol import Selection

@@ -10,7 +10,6 @@ from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.runs.missing_plugins import missing_plugin, unknown_sources
 from elmbench.specs.catalogue import (
-    ExperimentFile,
     add_experiments,
     check_table,
     check_tables,
@@ -24,6 +23,7 @@ from elmbench.specs.datasets import (
     parse_dataset_specs,
 )
 from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.

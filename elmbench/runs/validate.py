@@ -5,14 +5,9 @@ from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry import check_parameters, find_model
-from elmbench.specs.catalogue import (
-    ExperimentFile,
-    check_table,
-    is_project,
-    load_catalogue,
-    refuse_blocked_tables,
-)
+from elmbench.specs.catalogue import check_table, is_project, load_catalogue, refuse_blocked_tables
 from elmbench.specs.datasets import added_dataset_specs, load_dataset_specs
+from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.tables import kind_of_table

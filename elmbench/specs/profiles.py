@@ -12,13 +12,14 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import read_json
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.comparison_ids import is_id_of, name_in_id
 from elmbench.specs.datasets import (
     DatasetSpec,
     parse_dataset_specs,
 )
-from elmbench.specs.experiments import Experiment, Profile
+from elmbench.specs.experiment_file import ExperimentFile
+from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.papers import ChosenReading, Paper
 from elmbench.specs.protocol import OuterOverride

@@ -27,7 +27,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
 from elmbench.registry.plugins import load_address
 from elmbench.report import checks
-from elmbench.report.results import rewrite_results
+from elmbench.report.result_files import rewrite_results
 from elmbench.results.folders import TABLE_FILES
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.limits import parse_limits

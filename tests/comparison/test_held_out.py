@@ -20,7 +20,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
 from elmbench.execution.store import Store
 from elmbench.registry.scorers import find_metric
-from elmbench.report.results import Results, write_results
+from elmbench.report.result_files import write_results
+from elmbench.report.results import Results
 from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.tasks.base import Context

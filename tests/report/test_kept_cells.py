@@ -11,7 +11,8 @@ from made_cells import Toy, cell_in_store, keep_cells, predictions_of_mcc
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
-from elmbench.report.results import results_of_table, write_results
+from elmbench.report.result_files import write_results
+from elmbench.report.results import results_of_table
 from elmbench.results.cells import CELL_NAMES
 from elmbench.specs.profiles import Resolved
 

@@ -29,12 +29,13 @@ from elmbench.execution.store import Store
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import summarise
 from elmbench.registry import plugins
-from elmbench.report.results import results_of_table, write_results
+from elmbench.report.result_files import write_results
+from elmbench.report.results import results_of_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex
 from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import csv
-from elmbench.specs import catalogue
+from elmbench.specs import experiment_file
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -244,9 +245,9 @@ def test_figures_that_the_suite_does_not_measure_are_shown(
         "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
     )
     figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
-    read = catalogue.read_published
+    read = experiment_file.read_published
     monkeypatch.setattr(
-        catalogue,
+        experiment_file,
         "read_published",
         lambda path: [replace(f, cited=f.model in ("BP", "K-ELM")) for f in read(path)],
     )

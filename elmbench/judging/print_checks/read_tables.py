@@ -8,8 +8,8 @@ from typing import Any
 
 from elmbench.evaluation.splits import part_sizes
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
-from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import OF_LEARNT_ROWS, SIZED

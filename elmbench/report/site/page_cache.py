@@ -16,7 +16,8 @@ from elmbench.registry import registry
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.plugins import has_plugin_objects
 from elmbench.results.folders import ResultsDirs
-from elmbench.specs.catalogue import PROFILES, load_catalogue
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.experiments import PROFILES
 from elmbench.specs.files import spec_root
 
 #: The folder of the cache, below the user's cache folder.

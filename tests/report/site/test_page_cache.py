@@ -12,7 +12,8 @@ from elmbench.report.site import page_cache
 from elmbench.report.site.page_cache import PageCache
 from elmbench.report.site.pages import site_files
 from elmbench.results.folders import ResultsDirs
-from elmbench.specs.catalogue import ExperimentFile, load_catalogue
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.experiment_file import ExperimentFile
 
 RESULTS = Path(__file__).parents[3] / "results"
 

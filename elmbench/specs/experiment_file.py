@@ -1,0 +1,164 @@
+"""An experiment file, and its changes by readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import Any
+
+from elmbench.specs.datasets import (
+    DatasetSpec,
+    is_of_suite,
+    load_dataset_specs,
+    suite_dataset_specs,
+)
+from elmbench.specs.experiments import PROFILES, Experiment, Profile
+from elmbench.specs.files import parse_spec, raw_names, spec_root
+from elmbench.specs.papers import Paper
+from elmbench.specs.published import PublishedValue, published_parameters, read_published
+
+#: Keys of a reading whose entries each change one of the table's, and the keys with the names of
+#: these.
+CHANGED_BY_NAME = {"models": "models", "grids": "grids", "data": "datasets"}
+
+
+@dataclass(frozen=True)
+class ExperimentFile:
+    """An experiment file as read, before any profile or reading."""
+
+    path: Path
+    #: The YAML, with the keys of the table that it is based on filled in.
+    content: dict[str, Any]
+    paper: Paper
+    #: All tables of the paper; empty for a user's own table.
+    tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
+    #: A user's data sets, from a comparison or from the `datasets.yaml` of the user's table.
+    #: They come before all others of the same name.
+    datasets: tuple[DatasetSpec, ...] = field(default=(), repr=False, compare=False)
+
+    @cached_property
+    def spec(self) -> Experiment:
+        """The printed protocol, with default readings, validated on first use: a command needs few
+        of the tables.
+        """
+        return parse_spec(Experiment, self.content, self.path)
+
+    @property
+    def is_of_suite(self) -> bool:
+        """True if the file came with elmbench."""
+        return self.path.is_relative_to(spec_root() / "experiments")
+
+    @property
+    def id(self) -> str:
+        return str(self.content["id"])
+
+    def find_dataset(self, name: str) -> DatasetSpec:
+        """Return the data set of a name or alias: the user's that came with the table, or else one
+        of `load_dataset_specs`. A table of the suite has the suite's data sets.
+        """
+        for spec in self.datasets:
+            if name in (spec.name, *spec.aliases):
+                return spec
+        if self.is_of_suite and is_of_suite(name):
+            return suite_dataset_specs().find(name)
+        return load_dataset_specs().find(name)
+
+    @property
+    def names(self) -> list[str]:
+        """The id and the aliases."""
+        return [self.id, *raw_names(self.content, "aliases")]
+
+    @property
+    def all_columns(self) -> set[str]:
+        """The columns of all tables of the paper; the suite never measures another model that the
+        paper prints.
+        """
+        return {column for table in self.tables for column in raw_names(table.content, "models")}
+
+    @cached_property
+    def published_values(self) -> tuple[PublishedValue, ...]:
+        """The published values of this table; a metric that the paper misnames has the name that
+        the spec gives it.
+        """
+        meant = self.spec.published.meant if self.spec.published else {}
+        return tuple(
+            replace(value, metric=meant.get(value.metric, value.metric))
+            for value in self.printed_values
+        )
+
+    @property
+    def printed_values(self) -> tuple[PublishedValue, ...]:
+        """The published values of this table under the names that the paper prints."""
+        published = self.spec.published
+        if published is None or not published.values:
+            return ()
+        return read_published(self.path.parent / published.values)
+
+    @property
+    def also_printed_values(self) -> tuple[PublishedValue, ...]:
+        """The values that the paper prints beside those of the table (see `Published`)."""
+        published = self.spec.published
+        if published is None or not published.also_printed:
+            return ()
+        return read_published(self.path.parent / published.also_printed)
+
+    @property
+    def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
+        """The paper's hyperparameters by (data set, model), both as the paper spells them."""
+        parameters: dict[tuple[str, str], dict[str, float | int]] = {}
+        for name in self.spec.published.parameter_files if self.spec.published else ():
+            parameters |= published_parameters(self.path.parent / name)
+        return parameters
+
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles with results of the table."""
+        return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
+
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        """Each reading with each of its values, apart from the default one."""
+        return [
+            {name: value}
+            for name in self.spec.readings
+            for value in [*self.paper.readings[name].values][1:]
+        ]
+
+    def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
+        """Return the table with these values of readings, by id."""
+        changes = {
+            name: self.paper.readings[name].values[value].set
+            for name, value in sorted(readings.items())
+        }
+        if not any(changes.values()):
+            return self.spec
+        content = reduce(overlay, changes.values(), self.content)
+        prefix = f"({self.id} under the reading {', '.join(changes)})"
+        return parse_spec(Experiment, content, self.path.with_name("paper.yaml"), prefix)
+
+
+def overlay(
+    content: dict[str, Any], change: dict[str, Any], *, add: bool = False
+) -> dict[str, Any]:
+    """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they
+    are.
+
+    Changes to models, grids or data sets that the experiment does not have are ignored unless
+    `add`, so that one reading fits every table of a paper.
+    """
+    if not add:
+        change = dict(change)
+        for key, section in CHANGED_BY_NAME.items():
+            if isinstance(change.get(key), dict):
+                present = raw_names(content, section)
+                change[key] = {
+                    name: value for name, value in change[key].items() if name in present
+                }
+        change = {key: value for key, value in change.items() if value != {}}
+    merged = dict(content)
+    for key, value in change.items():
+        is_mapping = isinstance(value, dict) and value and isinstance(merged.get(key), dict)
+        merged[key] = overlay(merged[key], value, add=True) if is_mapping else value
+    return merged
