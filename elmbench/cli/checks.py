@@ -24,7 +24,7 @@ from elmbench.report.verdict_sentences import MEASURE_COLUMNS, measure_legend, m
 from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, blocks, lines_text
 from elmbench.results.cells import csv
-from elmbench.specs.profiles import command_for
+from elmbench.specs.profiles import Resolved, command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
 from elmbench.tables.number_texts import three_figures
@@ -42,11 +42,14 @@ def format_table(
     frame: pd.DataFrame,
     commands: Sequence[str],
     picture: Path | None = None,
+    resolved: Resolved | None = None,
 ) -> str:
     """Return a table as `csv` (the lines of `frame`) or in another format of
     `elmbench.report.writers`.
     """
-    return csv(frame) if form == "csv" else str(load(FORMATS[form])(table, commands, picture))
+    if form == "csv":
+        return csv(frame)
+    return str(load(FORMATS[form])(table, commands, picture, resolved))
 
 
 def show_statistics(results: Results, diagram: Path | None = None, form: str = "text") -> None:

@@ -211,8 +211,19 @@ def table_command(
     else:
         from elmbench.cli.checks import format_table
 
-        text = format_table(form, results.table, results.summary, results.commands, results.picture)
+        # A page of LaTeX has as little room as a terminal.
+        shows_all = readings or form != "latex"
+        text = format_table(
+            form,
+            results.table if shows_all else results.default_table,
+            results.summary,
+            results.commands,
+            results.picture,
+            resolved,
+        )
         state.write(text)
+        if not shows_all and results.n_other_readings:
+            state.remark(f"{amount(results.n_other_readings, 'other reading')}: --readings")
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
 

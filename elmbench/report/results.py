@@ -230,6 +230,11 @@ class Results:
         return sections if has_values else all_sections
 
     @property
+    def default_table(self) -> ResultTable:
+        """The table under the default readings alone, if there are values of them."""
+        return replace(self.table, sections=self._default_sections)
+
+    @property
     def n_other_readings(self) -> int:
         """The number of choices of readings that `renderable` leaves out without `readings`."""
         left_out = self.table.sections[len(self._default_sections) :]
@@ -244,9 +249,7 @@ class Results:
         `hidden`: kinds of notes that are left out. `readings`: False for the default readings
         alone, if there are values of them.
         """
-        shown = self.table
-        if not readings:
-            shown = replace(shown, sections=self._default_sections)
+        shown = self.table if readings else self.default_table
         table = table_text(shown, self.resolved, width, hidden)
         has_published = self.resolved.file.spec.published is not None
         if not has_published:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import Toy, folds, results_of, runs
+from made_cells import Toy, committed, folds, results_of, runs
 from markdown_it import MarkdownIt
 from rich.console import Console
 
@@ -22,7 +22,7 @@ from elmbench.report.results import Results
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex, tex
 from elmbench.report.writers.markdown import literal, markdown
-from elmbench.report.writers.text import section_text
+from elmbench.report.writers.text import grids_to_show, section_text
 from elmbench.specs.papers import ChosenReading
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 from elmbench.terminal import escape
@@ -132,6 +132,53 @@ def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultT
     unescaped = re.sub(r"\\[{}$]", "", text)
     assert unescaped.count("{") == unescaped.count("}")
     assert unescaped.count("$") % 2 == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["fast/kos-elm/table4", "paper/eem/table4", "fast/rkelm/table6", "fast/ospvm/table12"],
+)
+def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
+    results = committed(name)
+    table = results.default_table
+    text = latex(table, resolved=results.resolved)
+    blocks = text.split(r"\begin{table}")[1:]
+    entries = [
+        entry
+        for i, section in enumerate(table.sections)
+        for grid in grids_to_show(section, results.resolved, first=i == 0)
+        for entry in grid.entries
+    ]
+    n_bold = sum(entry.best for entry in entries)
+    n_bold += sum(entry.best_printed for entry in entries if entry.printed)
+    assert text.count(r"\textbf{") == n_bold > 0
+    for block in blocks:
+        (alignment,) = re.findall(r"\\begin\{tabular\}\{(l+c+)\}", block)
+        rows = re.findall(r"^(.+) \\\\$", block, flags=re.M)
+        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(alignment)}
+        for rule in ("toprule", "midrule", "bottomrule"):
+            assert block.count(rf"\{rule}") == 1
+        assert block.count(r"\begin{tabular}") == block.count(r"\end{tabular}") == 1
+        assert (r"\resizebox" in block) == (len(alignment) > 7)
+        assert block.count("$") % 2 == 0
+        assert block.count("{") == block.count("}")
+    models = [name for name in results.resolved.spec.models if name in blocks[0]]
+    header = re.findall(r"toprule\n(.*) \\\\$", blocks[0], flags=re.M)[0].split(" & ")
+    assert header == ["data set", *models]
+
+
+def test_latex_marks_the_best_and_the_verdict() -> None:
+    results = committed("fast/kos-elm/table4")
+    text = latex(results.default_table, resolved=results.resolved)
+    ours, published = (
+        next(line for line in text.splitlines() if line.startswith(name)).split(" & ")
+        for name in ("Sylva", r"\quad published")
+    )
+    assert ours[2] == r"\textbf{\boldmath 0.950 $\pm$ 0.001}"
+    assert published[1] == r"0.88 $\pm$ 0.003~$\approx$"
+    assert published[4].startswith(r"\textbf{\boldmath 0.97 $\pm$ 0.004}~$\times$")
+    assert r"$\times$ differs" in text
+    assert "training time (s)" in text
 
 
 def test_html_escapes_what_it_takes_for_tags(table: ResultTable) -> None:

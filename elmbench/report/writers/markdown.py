@@ -14,7 +14,9 @@ _ACTIVE = re.compile(r"[`|]|(?<=\])\(|\\(?=[!-/:-@\[-`{-~]|$)")
 _HTML = {r"&(?=#?\w+;)": "&amp;", r"<(?=[a-zA-Z/!?])": "&lt;"}
 
 
-def markdown(table: ResultTable, commands: Sequence[str], figure: Path | None = None) -> str:
+def markdown(
+    table: ResultTable, commands: Sequence[str], figure: Path | None = None, *_: object
+) -> str:
     """Return a table as Markdown, with the commands that made it and its figure, a picture in the
     same folder.
     """

@@ -70,7 +70,7 @@ def table_text(
         parts.append(Text(f"\n{section.heading}", style="italic"))
         grids = []
         if not has_own_order:
-            grids = _grids_to_show(section, resolved, first=i == 0)
+            grids = grids_to_show(section, resolved, first=i == 0)
         for grid in grids:
             parts += _grid_text(grid, width)
         if not grids:
@@ -248,7 +248,7 @@ def _section_rows(
         yield [Text("  " + line[first.name]), *coloured]
 
 
-def _grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[TableGrid]:
+def grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[TableGrid]:
     """Return the grids with published values or added metrics, and the times of the fits in the
     first section.
     """
