@@ -1,6 +1,6 @@
 """One outer fold of a data set: its rows in the order of learning, encoded, imputed and scaled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -137,7 +137,7 @@ class FoldData:
     `groups`, `weights` (ndarray of shape (n_train,) or None): the number of each training row's
     group, and its weight in a fit. `times` (ndarray of shape (n_train,) or None): a number of each
     training row that rises with its time. `in_units`: returns targets or predictions, of shape
-    (n,), in the units of the metrics.
+    (n,), in the units of the metrics. `identity`: equal only for equal rows; None if it is unknown.
     """
 
     prepare: Callable[[], tuple[Any, Any]]
@@ -150,6 +150,7 @@ class FoldData:
     times: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
+    identity: Hashable = None
 
     @property
     def X_train(self) -> Any:
@@ -266,7 +267,8 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         X = inputs(outer_fold, data_dir)
         return X[train], X[test]  # copies, since a model may change its inputs
 
-    return fold_of(data, prepare, outer_fold.protocol.targets, train, test)
+    fold = fold_of(data, prepare, outer_fold.protocol.targets, train, test)
+    return replace(fold, identity=(outer_fold, data_dir))
 
 
 def _sampled_rows(

@@ -13,6 +13,7 @@ from elmbench.numerics.significance import LEVEL, SignificanceResult, holm
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 from elmbench.specs.profiles import Resolved
+from elmbench.tables.number_texts import p_words
 
 ClaimVerdict = Literal[
     "holds",
@@ -124,7 +125,7 @@ class ClaimOutcome:
         if finding.means:
             means = " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
         return (
-            f"{subject}{means}{self._estimate_text(finding)}, {finding.test}, p = {self.p:.2g}, "
+            f"{subject}{means}{self._estimate_text(finding)}, {finding.test}, {p_words(self.p)}, "
             f"n = {finding.n} {finding.unit}"
         )
 

@@ -3,7 +3,8 @@ selection).
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,38 @@ else:
     preprocessing = LazyModule("elmbench.evaluation.preprocessing")
 
 INNER = Split("kfold", 3)
+
+
+class PreparedInputs:
+    """The inputs of the last inner folds, which the models of an outer fold share.
+
+    Inputs of many values are not kept.
+    """
+
+    #: The most inner folds and values of each: together 200 MB.
+    MOST_FOLDS = 24
+    MOST_VALUES = 1_000_000
+
+    def __init__(self) -> None:
+        self._inputs: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, prepare: Callable[[], Any]) -> Any:
+        """Return the inputs of a key, which `prepare` makes if they are not kept."""
+        if key in self._inputs:
+            return self._inputs[key]
+        inputs = prepare()
+        if inputs.size <= self.MOST_VALUES:
+            self._inputs[key] = inputs
+            if len(self._inputs) > self.MOST_FOLDS:
+                self._inputs.popitem(last=False)
+        return inputs
+
+    def cache_clear(self) -> None:
+        """Forget all inputs."""
+        self._inputs.clear()
+
+
+PREPARED = PreparedInputs()
 
 
 @dataclass(frozen=True)
@@ -180,9 +213,13 @@ class Search(TrainingWork):
         if data.raw is None and needs_no_folds:
             yield problem
             return
-        for fold in folds:
-            train, _ = fold
-            inputs = preprocessing.prepared_inputs(X, train, scale, data.columns)
+        for number, fold in enumerate(folds):
+
+            def prepare(train: Indices = fold[0]) -> Any:
+                return preprocessing.prepared_inputs(X, train, scale, data.columns)
+
+            key = (data.identity, self.inner, self.tune_rows, number)
+            inputs = prepare() if data.identity is None else PREPARED.get(key, prepare)
             yield replace(problem, X=inputs, folds=[fold])
 
     def inner_folds(

@@ -27,7 +27,7 @@ from toy_data import AddModel, MakeUnit, forget_data
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchWarning
-from elmbench.evaluation import folds
+from elmbench.evaluation import folds, preprocessing
 from elmbench.evaluation.predictions import checked_metric, metric_value
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, KELMRegressor
@@ -36,6 +36,7 @@ from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
+from elmbench.tasks.search import PreparedInputs
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -171,6 +172,39 @@ def test_inner_folds_are_scaled_on_their_own_training_rows(
     for fit in recorder:
         np.testing.assert_allclose(fit["X"].min(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(fit["X"].max(axis=0), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("most_values", [10**6, 1])
+def test_the_models_of_a_fold_share_the_inputs_of_inner_folds(
+    make_unit: MakeUnit,
+    recorder: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    most_values: int,
+) -> None:
+    """Large inputs are not kept; neither are those of other rows."""
+    forget_data()
+    monkeypatch.setattr(PreparedInputs, "MOST_VALUES", most_values)
+    calls: list[int] = []
+    prepared_inputs = preprocessing.prepared_inputs
+
+    def count(X: Any, rows: Any, *options: Any) -> Any:
+        calls.append(len(rows))
+        return prepared_inputs(X, rows, *options)
+
+    monkeypatch.setattr(preprocessing, "prepared_inputs", count)
+    how = {"scale": {"range": [0, 1], "fit_on": "train"}, "grid": {"C": [1.0, 2.0]}}
+    do(make_unit("search", model="recorder", **how), {})
+    alone = [fit["X"] for fit in recorder]
+    n_first = len(calls)
+    recorder.clear()
+    do(make_unit("search", model="recorder", stream="elm", **how), {})
+    assert len(calls) - n_first == (0 if most_values > 1 else 3)
+    for inputs, fit in zip(alone, recorder, strict=True):
+        np.testing.assert_array_equal(inputs, fit["X"])
+    n_second = len(calls)
+    do(make_unit("search", model="recorder", fold=1, **how), {})
+    do(make_unit("search", model="recorder", tune_rows=30, **how), {})
+    assert len(calls) - n_second >= 6
 
 
 def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
