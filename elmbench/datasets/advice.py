@@ -95,12 +95,14 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
     """
     smallest = numbers.min()
     largest = numbers.max()
-    n_digits = np.floor(np.log10(max(smallest, 1)))
-    start = 10.0**n_digits
+    # The decade of the smallest number, such as 100 to 999.
+    logarithm = np.log10(max(smallest, 1))
+    start = 10.0 ** np.floor(logarithm)
     is_one_decade = smallest >= start and largest < 10 * start
     has_three_digits = start >= 100
     least_range = _FILLED * 9 * start
-    is_filled = np.ptp(numbers) > least_range
+    number_range = largest - smallest
+    is_filled = number_range > least_range
     return bool(is_one_decade and has_three_digits and is_filled)
 
 
@@ -139,9 +141,12 @@ def _about_labels(table: Table) -> Iterator[str]:
 def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
     """Yield a warning for each column of numbers with a unit, which are read as words."""
     known_words = {*table.words, *dates}
-    for name, words in [*table.nominal.items(), (table.target_name, table.target)]:
+    target = (table.target_name, table.target)
+    for name, words in [*table.nominal.items(), target]:
         are_words = words.dtype == object and name not in known_words
-        example = number_with_unit(words) if are_words else ""
+        if not are_words:
+            continue
+        example = number_with_unit(words)
         if example:
             problem = f"{name!r} is categorical, as its numbers have a unit ({example!r})"
             words_option = wording(f"--words {quote(name)}", "astype('category')")
@@ -192,7 +197,9 @@ def _is_constant(values: NDArray[Any]) -> bool:
     missing = is_missing(values)
     if missing.any():
         return bool(missing.all())
-    return bool(np.equal(values, values[0]).all())
+    first = values[0]
+    is_first = np.equal(values, first)
+    return bool(is_first.all())
 
 
 def _about_repeated_rows(columns: Iterable[NDArray[np.int64]], n_rows: int) -> Iterator[str]:
@@ -246,20 +253,24 @@ def split_warnings(
         way = option("test")
         noun = "held-out rows"
         parts = np.where(np.arange(n_rows) < n_train, -1, 0)
+    is_tested = parts >= 0
     if "groups" in columns:
         groups = columns["groups"]
-        tested = np.unique(groups[parts >= 0])
-        n_shared = len(np.intersect1d(tested, _groups_in_several_parts(groups, parts)))
+        tested = np.unique(groups[is_tested])
+        in_several_parts = _groups_in_several_parts(groups, parts)
+        n_shared = len(np.intersect1d(tested, in_several_parts))
         if n_shared:
             shared = f"{n_shared} of {amount(len(tested), 'group')} of {noun}"
             problem = f"{shared} (column {names.groups!r}) have training rows as well"
             yield f"{problem}: leave {way} or {option('groups')} out, or correct the parts"
     if "times" in columns:
         times = columns["times"]
-        is_early = (parts >= 0) & (times <= _last_times_of_others(times, parts))
+        last_learnt = _last_times_of_others(times, parts)
+        is_early = is_tested & (times <= last_learnt)
         n_early = int(is_early.sum())
         if n_early:
-            early = f"{n_early} of {int((parts >= 0).sum())} {noun}"
+            n_tested = int(is_tested.sum())
+            early = f"{n_early} of {n_tested} {noun}"
             expected = "later than all rows that their model learns"
             problem = f"{early} (column {names.ordered_by!r}) are not {expected}"
             yield f"{problem}: leave {way} or {option('time-order')} out, or correct the parts"
@@ -362,14 +373,20 @@ def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64])
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if thresholds of one column separate all classes, and not by chance."""
-    if _do_classes_overlap(values[:_HEAD], target[:_HEAD]) or _do_classes_overlap(values, target):
+    # Few rows settle most columns.
+    head = values[:_HEAD]
+    head_target = target[:_HEAD]
+    if _do_classes_overlap(head, head_target):
+        return False
+    if _do_classes_overlap(values, target):
         return False
     sizes = np.bincount(target)
     # The share of the orders of all rows in which each class stays together.
     log_orders_of_classes = lgamma(len(sizes) + 1)
     log_orders_within_classes = sum(lgamma(size + 1) for size in sizes)
     log_orders = lgamma(len(target) + 1)
-    return log_orders_of_classes + log_orders_within_classes - log_orders < log(_CHANCE)
+    log_chance = log_orders_of_classes + log_orders_within_classes - log_orders
+    return log_chance < log(_CHANCE)
 
 
 def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
@@ -393,8 +410,9 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
         return
     shown = names[:_SHOWN]
     listing = ", ".join(map(repr, shown))
-    if len(names) > _SHOWN:
-        listing += f" and {len(names) - _SHOWN} more"
+    n_hidden = len(names) - len(shown)
+    if n_hidden:
+        listing += f" and {n_hidden} more"
     options = " ".join(f"--drop {quote(name)}" for name in shown)
     if len(names) == 1:
         yield f"{listing} is {kind}: {wording(options, 'leave it out')}"

@@ -278,11 +278,13 @@ def fingerprint_numbers(
     scales = np.log(deviations)
     cubes = _standardise(total) ** 3
     squared_means = np.sum(class_means**2, axis=1)
+    # The target's ratio, its scale, and how it depends on the rows.
+    target_ratio = np.arcsinh(target.mean() / target_std)
     numbers = {
         "columns": (np.mean(ratios), np.mean(scales), np.std(scales)),
         "rows": (np.std(total), np.mean(cubes), np.std(energy)),
         "target": (
-            np.arcsinh(target.mean() / target_std),
+            target_ratio,
             np.log(target_std),
             np.mean(squared_means),
             _correlation(total, target),
@@ -305,7 +307,9 @@ def _moments(X: Any) -> tuple[Array, Array]:
     squares = X.multiply(X)
     mean_square = np.asarray(squares.mean(axis=0)).ravel()
     variance = mean_square - mean**2
-    std = np.sqrt(np.maximum(variance, 0.0))
+    # Round-off may make a zero negative.
+    positive = np.maximum(variance, 0.0)
+    std = np.sqrt(positive)
     return mean, std
 
 
@@ -319,7 +323,8 @@ def _projections(
     n_varying = int(varying.sum())
     # A constant column counts as zero.
     divisors = np.where(varying, std, 1.0)
-    factors = np.where(varying, 1.0 / divisors, 0.0)
+    reciprocals = 1.0 / divisors
+    factors = np.where(varying, reciprocals, 0.0)
     project = _project_sparse if sp.issparse(X) else _project_dense
     total, energy, products = project(X, mean, factors, weights)
     mean_value = total / n_varying
@@ -344,10 +349,12 @@ def _project_sparse(
     squared_entries = scaled.multiply(scaled)
     squares = np.asarray(squared_entries.sum(axis=1)).ravel()
     along_shift = scaled @ shift
-    energy = squares - 2.0 * along_shift + shift @ shift
+    squared_shift = shift @ shift
+    energy = squares - 2.0 * along_shift + squared_shift
     # S'W - m 1'W.
     weight_sums = weights.sum(axis=0)
-    products = scaled.T @ weights - np.outer(shift, weight_sums)
+    shift_products = np.outer(shift, weight_sums)
+    products = scaled.T @ weights - shift_products
     return total, energy, products
 
 
@@ -361,7 +368,9 @@ def _project_dense(
     energy = np.empty(n_rows)
     products = np.zeros((n_columns, n_outputs))
     n_blocks = max(1, X.size // _BLOCK)
-    for rows in np.array_split(np.arange(n_rows), n_blocks):
+    numbers = np.arange(n_rows)
+    for rows in np.array_split(numbers, n_blocks):
+        # A block of Z.
         centred = X[rows] - mean
         block = centred * factors
         total[rows] = block.sum(axis=1)

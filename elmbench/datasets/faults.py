@@ -82,11 +82,12 @@ def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if not sp.issparse(table.X):
         rows, columns = np.nonzero(table.missing())
         return rows, columns
+    # Entries that are not stored are zero.
     entries = table.X.tocoo()
     is_missing = np.isnan(entries.data)
-    rows = entries.row[is_missing].astype(np.intp)
-    columns = entries.col[is_missing].astype(np.intp)
-    return rows, columns
+    rows = entries.row[is_missing]
+    columns = entries.col[is_missing]
+    return rows.astype(np.intp), columns.astype(np.intp)
 
 
 def _few_rows(rows: DescribedRows) -> Fault | None:

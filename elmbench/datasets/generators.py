@@ -69,12 +69,15 @@ def draw_sparse_rows(
     # `random` draws from [0, 1).
     n_values = rows * n_entries
     values = 1.0 - stream.random(n_values)
+    # Row i has the entries from i n_entries on.
     starts = np.arange(rows + 1) * n_entries
     entries = (values, indices.ravel(), starts)
     X = sp.csr_matrix(entries, shape=(rows, features))
-    is_positive = np.arange(rows) % 2 == 1
+    numbers = np.arange(rows)
+    is_positive = numbers % 2 == 1
     classes = np.where(is_positive, 1, -1)
-    return X, stream.permutation(classes)
+    y = stream.permutation(classes)
+    return X, y
 
 
 def integrate(history: Array, n_samples: int) -> Array:

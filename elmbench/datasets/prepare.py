@@ -4,7 +4,7 @@ its target.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -123,9 +123,11 @@ def _fill_missing(table: Table) -> Table:
     """Replace missing numbers by the mean of their column, or by 0 if it has none."""
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
+    # The means of the columns.
     sums = np.sum(X, axis=0, where=is_present)
     n_present = is_present.sum(axis=0)
-    means = sums / np.maximum(n_present, 1)
+    counts = np.maximum(n_present, 1)
+    means = sums / counts
     # Words stay missing.
     nominal = [table.index[name] for name in table.nominal]
     means[nominal] = np.nan
@@ -366,17 +368,26 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
     labels = list(spec.shape.labels)
     if not labels:
         labels = sorted(set(table.target), key=category_order)
-    if not spec.positive:
-        codes = {label: code for code, label in enumerate(labels)}
-        coded = [codes[label] for label in table.target]
-        return np.array(coded, dtype=np.int64), tuple(labels)
-    rest = [label for label in labels if label not in spec.positive]
-    negative = rest[0] if len(rest) == 1 else "rest"
-    positive = "+".join(spec.positive)
+    if spec.positive:
+        return _code_signs(table, labels, spec.positive)
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = [code_of[label] for label in table.target]
+    coded = np.array(codes, dtype=np.int64)
+    return coded, tuple(labels)
+
+
+def _code_signs(
+    table: Table, labels: list[str], positive: Sequence[str]
+) -> tuple[NDArray[np.int8], tuple[str, str]]:
+    """Return 1 for rows with a positive label and -1 for others, and the names of both sides."""
+    rest = [label for label in labels if label not in positive]
+    negative_name = rest[0] if len(rest) == 1 else "rest"
+    positive_name = "+".join(positive)
+    # A positive class may have several labels.
     words = table.target.astype(str)
-    is_positive = np.isin(words, spec.positive)
-    signs = np.where(is_positive, 1, -1).astype(np.int8)
-    return signs, (negative, positive)
+    is_positive = np.isin(words, positive)
+    signs = np.where(is_positive, 1, -1)
+    return signs.astype(np.int8), (negative_name, positive_name)
 
 
 def _finite_target(table: Table) -> NDArray[np.float64]:

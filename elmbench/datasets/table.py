@@ -134,7 +134,9 @@ class Table:
         """
         import pandas as pd
 
-        X = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
+        X = self.X
+        if not isinstance(X, np.ndarray):
+            X = X.toarray()
         columns = {name: X[:, position] for position, name in enumerate(self.names)}
         for name, words in self.nominal.items():
             missing = is_missing(words)
@@ -163,8 +165,11 @@ class Table:
         feature = unused_name("target_", self.names)  # the name of a feature `target`
         features = self.frame().rename(columns={"target": feature})
         frame = features.assign(target=self.target)
-        words = self.words & self.nominal.keys()
-        kinds = {feature if name == "target" else name: "category" for name in words}
+        # Words that must not become numbers when they are read.
+        kinds = {}
+        for name in self.words & self.nominal.keys():
+            column = feature if name == "target" else name
+            kinds[column] = "category"
         frame = frame.astype(kinds)
         frame.to_parquet(stream, index=False)
 
@@ -193,10 +198,11 @@ class Table:
         if name in self.nominal:
             return self.nominal[name]
         position = self.index[name]
-        if isinstance(self.X, np.ndarray):
-            values = self.X[:, position]
+        X = self.X
+        if isinstance(X, np.ndarray):
+            values = X[:, position]
             return np.ascontiguousarray(values)
-        column: NDArray[np.float64] = self.X[:, [position]].toarray()
+        column: NDArray[np.float64] = X[:, [position]].toarray()
         return column[:, 0]
 
     def missing(self) -> NDArray[np.bool_]:
@@ -205,7 +211,9 @@ class Table:
         """
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for name, words in self.nominal.items():
-            missing[:, self.index[name]] = False if name in self.text else is_missing(words)
+            position = self.index[name]
+            is_text = name in self.text
+            missing[:, position] = False if is_text else is_missing(words)
         return missing
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
@@ -278,10 +286,13 @@ def _distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp] | None, N
     """
     import pandas as pd
 
-    if column.dtype.kind in "biuf":
-        return None, column.to_numpy(np.float64 if column.dtype.kind == "f" else None)
+    kind = column.dtype.kind
+    if kind in "biuf":
+        dtype = np.float64 if kind == "f" else None
+        return None, column.to_numpy(dtype)
     codes, distinct = pd.factorize(column)  # -1 for a missing value
-    return codes, np.array([*map(str, distinct), None], dtype=object)
+    words = [*map(str, distinct), None]
+    return codes, np.array(words, dtype=object)
 
 
 def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:

@@ -218,8 +218,9 @@ def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
     with a separator.
     """
     header, *data = rows
+    n_columns = len(header) + 1
     widths = {len(row) for row in data}
-    if widths != {len(header) + 1}:
+    if widths != {n_columns}:
         return rows, False
     ends_with_separator = all(row[-1].strip() in MISSING for row in data)
     if ends_with_separator:
@@ -332,7 +333,8 @@ def _may_be_thousands(values: NDArray[np.float64]) -> bool:
         thousands = values * 1000
         remainder = np.abs(thousands - np.round(thousands))
         has_three_decimals = remainder < 1e-6
-    is_short = (size >= 1) & (size < 1000) & has_three_decimals
+    is_in_range = (size >= 1) & (size < 1000)
+    is_short = is_in_range & has_three_decimals
     may_be = is_missing | is_whole | is_short
     return bool(may_be.all())
 
@@ -402,8 +404,9 @@ def _first_line(text: str) -> str:
 def _are_table(rows: list[list[str]]) -> bool:
     """Return True if rows have equally many fields, two or more, once their header is complete."""
     widths = {len(row) for row in rows}
-    may_lack_field = len(widths) == 2 and len(rows) > 2
-    if may_lack_field:
+    has_two_widths = len(widths) == 2
+    if has_two_widths and len(rows) > 2:
+        # The header may lack the name of the column of row names.
         completed, _ = _complete_header(rows)
         widths = {len(row) for row in completed}
     has_one_width = len(widths) == 1
@@ -443,12 +446,14 @@ def _have_width(content: bytes, separator: str, width: int) -> bool:
     mark = separator.encode()
     if len(mark) != 1 or mark == b" " or b'"' in content:
         return False
+    # The separators and the ends of lines alone.
     others = bytes(byte for byte in range(256) if byte not in mark + b"\n")
     marks = content.translate(None, others)
-    marks_of_line = mark * (width - 1) + b"\n"
     if not content.endswith(b"\n"):
         marks += b"\n"
-    return marks == marks_of_line * (len(marks) // width)
+    marks_of_line = mark * (width - 1) + b"\n"
+    n_lines = len(marks) // width
+    return marks == marks_of_line * n_lines
 
 
 def _has_plain_fields(text: str, separator: str) -> bool:

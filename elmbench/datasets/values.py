@@ -114,8 +114,11 @@ def _are_mostly_numbers(values: NDArray[Any]) -> bool:
     if values.dtype != object:
         return False
     sample = Counter(sample_words(values))
-    n_numbers = sum(count for word, count in sample.items() if looks_numeric(word))
-    return bool(sample) and n_numbers >= MOSTLY * sample.total()
+    if not sample:
+        return False
+    counts = [count for word, count in sample.items() if looks_numeric(word)]
+    least = MOSTLY * sample.total()
+    return sum(counts) >= least
 
 
 def _plain_targets(

@@ -127,25 +127,42 @@ def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> 
 
     Cells of numbers in these columns get the decimal mark of the cells of text.
     """
-    first_row = len(frame) - len(table.target)
-    cells_by_name: dict[str, list[Any]] = {}
+    cells_by_name = _cells_by_name(frame, n_rows=len(table.target))
+    decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
+    target = table.target
+    features: dict[str, NDArray[np.object_]] = {}
+    for name, values in cells_by_name.items():
+        if name in table.words:
+            continue
+        is_target = name == table.target_name
+        is_nominal = is_target or name in table.nominal
+        has_words = _mixes_commas_with_numbers if is_nominal else _has_thousands
+        if not has_words(values):
+            continue
+        spellings = [_spelling(value, decimal) for value in values]
+        words = np.array(spellings, dtype=object)
+        if is_target:
+            target = words
+        elif name in table.index:
+            features[name] = words
+    with_words = table.with_words(features)
+    return replace(with_words, target=target)
+
+
+def _cells_by_name(frame: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
+    """Return the values of each column of a sheet by its name, which is in the first row, if the
+    sheet has more rows than the table.
+    """
+    first_row = len(frame) - n_rows
+    cells_by_name = {}
     for position, (_, cells) in enumerate(frame.items()):
         name = f"x{position}"
         if first_row:
-            name = str(cells.iloc[0]).strip()
-        cells_by_name[name] = cells.iloc[first_row:].tolist()
-    decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
-    columns: dict[str, NDArray[np.object_]] = {}
-    for name, values in cells_by_name.items():
-        is_nominal = name in table.nominal or name == table.target_name
-        has_words = _mixes_commas_with_numbers if is_nominal else _has_thousands
-        if has_words(values) and name not in table.words:
-            spellings = [_spelling(value, decimal) for value in values]
-            columns[name] = np.array(spellings, dtype=object)
-    target = columns.pop(table.target_name, table.target)
-    features = {name: words for name, words in columns.items() if name in table.index}
-    with_words = table.with_words(features)
-    return replace(with_words, target=target)
+            title = cells.iloc[0]
+            name = str(title).strip()
+        values = cells.iloc[first_row:]
+        cells_by_name[name] = values.tolist()
+    return cells_by_name
 
 
 def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
@@ -200,7 +217,8 @@ def _has_fractions(frame: pd.DataFrame, name: str) -> bool:
         title = str(cells.iloc[0]).strip()
         if title != name:
             continue
-        values = [cell for cell in cells.iloc[1:] if cell is not None and cell != ""]
+        data = cells.iloc[1:]
+        values = [cell for cell in data if cell is not None and cell != ""]
         are_numbers = all(isinstance(value, int | float) for value in values)
         if not are_numbers:
             return False

@@ -50,6 +50,7 @@ def landmark_map(K: Array) -> Array:
     leading = np.asfortranarray(factor[:rank])
     inverse, _ = dtrtri(leading, lower=1)
     order = pivots[:rank] - 1  # LAPACK counts from 1
+    # L1'^-1 for the landmarks of L1, and zero for the others.
     result = np.zeros((n_landmarks, rank), order="F")
     result[order] = inverse.T
     # The eigenvalues of K are those of L'L, which are at least those of L1'L1, and these at least

@@ -156,7 +156,8 @@ class _MKELM:
         n_rows = len(X)
         n_outputs = self.beta_.shape[1]
         outputs = np.empty((n_rows, n_outputs))
-        n_values = self.n_units_ * len(numbers)
+        n_kernels = len(numbers)
+        n_values = self.n_units_ * n_kernels
         for rows in row_blocks(n_rows, n_values):
             values = kernel_values(kernels, X[rows], self._rows)
             K = np.tensordot(weights, values, 1)

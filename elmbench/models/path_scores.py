@@ -156,6 +156,7 @@ def _count_metric_values(metric: Metric, labels: Array, predicted: NDArray[Any])
     has_positive_class = n_classes == 2 and classes[1] == 1
     if is_of_positive_class and not has_positive_class:
         return None
+    # Class numbers instead of labels.
     true_codes = np.searchsorted(classes, labels)
     predicted_codes = np.searchsorted(classes, predicted)
     counts = confusion_counts(true_codes, predicted_codes, n_classes)

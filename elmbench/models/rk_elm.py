@@ -67,9 +67,11 @@ class CentresMixin(PathMixin):
         self.centres_, factor = self._draw(X, eligible)
         n_centres = self.centres_.shape[0]
         self.n_units_ = n_centres
+        # Each centre may have a width of its own.
         gamma = numeric_gamma(self) * factor
         self.gammas_: Array = np.broadcast_to(gamma, n_centres)
-        self._kernel = self._make_kernel().with_gamma(gamma)
+        kernel = self._make_kernel()
+        self._kernel = kernel.with_gamma(gamma)
         # (K'K + I/C) beta = K'T for the kernel K between rows and centres.
         blocks = kernel_blocks(self._kernel, X, self.centres_, [gamma])
         ((gram, moments),) = normal_equations(blocks, 1, n_centres, T, scale)

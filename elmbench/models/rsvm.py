@@ -78,7 +78,8 @@ def minimise(
         hessian = weighted_gram(A, current.curvatures)
         system = RidgeSystem(hessian, ridge)
         gradient = current.gradient[:, np.newaxis]
-        direction = -system.solve(gradient)[:, 0]
+        solution = system.solve(gradient)
+        direction = -solution[:, 0]
         decrease = float(-current.gradient @ direction)
         is_noise = decrease <= current.value_error
         # Armijo's rule: half a step as long as the objective falls too little.

@@ -137,6 +137,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
             scale = largest._scale(labels)
             is_balanced = largest.class_weight == "balanced"
             solutions = weighted_solutions(H, fold.T, scale, fold.sizes, is_balanced)
+            # The members of each size have the same outputs.
             for size, beta, _ in solutions:
                 members = [i for i, model in fold.members if model.n_hidden == size]
                 groups = [members]

@@ -156,11 +156,14 @@ def product_round_off(mass: Array, Z: Array, residuals: Array, round_off: float)
     """
     n = len(Z)
     n_ridges = len(residuals)
-    by_ridge = np.abs(Z).reshape(n, n_ridges, -1)
+    # The largest coefficient for each ridge.
+    sizes = np.abs(Z)
+    by_ridge = sizes.reshape(n, n_ridges, -1)
     largest = by_ridge.max(axis=(0, 2))
-    # Errors that add up, and independent ones.
+    # Errors that add up.
     worst_error = round_off + n * EPS
     worst = worst_error * mass
+    # Independent errors.
     independent_mass = np.minimum(mass, np.sqrt(mass))
     likely = round_off * independent_mass
     is_iterated = residuals > 0

@@ -60,11 +60,13 @@ class FeatureSystem:
         self._means = np.zeros(T.shape[1])
         if centred:
             weights = self._scale**2
-            shares = weights / (self._scale @ self._scale)
+            total = self._scale @ self._scale
+            shares = weights / total
             self._origin = shares @ rows
             self._means = shares @ T
         # A = U s V'.
-        deviations = scaled_rows(rows - self._origin, self._scale)
+        row_deviations = rows - self._origin
+        deviations = scaled_rows(row_deviations, self._scale)
         self._left, self._singular, self._right = svd(
             deviations, full_matrices=False, overwrite_a=True, check_finite=False
         )
@@ -96,14 +98,16 @@ class FeatureSystem:
 
         Z is the sum of its part in the range of A and of the rest of B over the ridge.
         """
-        # U (s^2 + r)^-1 U'B + (B - U U'B) / r.
+        # The part in the range of A: U (s^2 + r)^-1 U'B.
         eigenvalues = self._singular**2 + ridge
         coordinates = self._moments / eigenvalues[:, np.newaxis]
         in_range = self._left @ coordinates
+        # The rest: (B - U U'B) / r.
         projected = self._left @ self._moments
         rest = self._targets - projected
         Z = in_range + rest / ridge
         if self._centred:
+            # In exact arithmetic, Z is orthogonal to the scale.
             length = np.linalg.norm(self._scale)
             direction = self._scale / length
             along = direction @ Z

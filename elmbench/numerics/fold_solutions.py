@@ -83,8 +83,9 @@ class FoldView(NamedTuple):
         for start, stop in itertools.pairwise(edges):
             first = self.positions[start]
             length = stop - start
-            run = (slice(start, stop), slice(first, first + length))
-            runs.append(run)
+            rows = slice(start, stop)
+            K_rows = slice(first, first + length)
+            runs.append((rows, K_rows))
         for rows, K_rows in runs:
             for columns, K_columns in runs:
                 out[rows, columns] = K[K_rows, K_columns]
@@ -94,8 +95,10 @@ class FoldView(NamedTuple):
         m).
         """
         assert self.test is not None
+        # Z with a row for each row of K.
         n = len(K)
-        weights = np.zeros((n, Z.shape[1]))
+        n_columns = Z.shape[1]
+        weights = np.zeros((n, n_columns))
         weights[self.positions] = Z
         # Only the columns of K from the first test row to the last one.
         start = self.test.min(initial=n)
@@ -114,7 +117,8 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     k-fold cross-validation, the training part of the first and the last fold is contiguous, and
     that of the others has two parts.
     """
-    last_row = max(int(part.max(initial=-1)) for part in itertools.chain(*folds))
+    parts = itertools.chain(*folds)
+    last_row = max(int(part.max(initial=-1)) for part in parts)
     n_rows = last_row + 1
     # The role of a row in a fold: 1 for a test row, 2 for a training row, more if it is repeated.
     roles = np.zeros((len(folds), n_rows), dtype=np.int8)
@@ -131,8 +135,10 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
     views = []
     for train, test in folds:
         positions = np.sort(position[train])
-        are_distinct = (np.diff(positions) > 0).all()
-        is_complete = is_trained[test].all() and are_distinct
+        # The matrix has all test rows, and the fold repeats no training row.
+        has_tests = is_trained[test].all()
+        steps = np.diff(positions)
+        is_complete = has_tests and (steps > 0).all()
         test_positions = position[test] if is_complete else None
         view = FoldView(
             rows=order[positions],
@@ -152,7 +158,8 @@ def krylov_seconds(n: int, steps: float) -> float:
     basis = 8.0 * n * steps
     n_bytes = half + basis
     rate = _CACHED if n_bytes < _CACHE else STREAM
-    step = 8 * CALL + n_bytes / rate
+    reading = n_bytes / rate
+    step = 8 * CALL + reading
     return steps * step
 
 
@@ -166,8 +173,11 @@ def inverse_seconds(n: int, ridges: int) -> float:
     passes = 20 * n * n / STREAM
     factor = operations + passes + 20 * CALL
     # A step reads the factor twice, which is half of a matrix in single precision.
-    step = 4.0 * n * n / STREAM + 10 * CALL
-    return factor + krylov_seconds(n, steps) + steps * step
+    reading = 4.0 * n * n / STREAM
+    step = reading + 10 * CALL
+    # It also extends the space by one product with K.
+    products = krylov_seconds(n, steps)
+    return factor + products + steps * step
 
 
 def fold_solutions(
@@ -203,12 +213,14 @@ def fold_solutions(
     small = ridges[:n_small]
     large = ridges[n_small:]
 
-    # The spaces solve the systems of the large ridges.
+    # The spaces solve the systems of the large ridges. The lengths of their residuals are in units
+    # of the allowed ones.
     solutions = np.empty((n_ridges, k, n))
     errors = np.empty((n_ridges, k))
     for column, space in enumerate(spaces):
         space.solve(_always, n_small)
-        solutions[n_small:, column] = space.solutions(large).T
+        large_solutions = space.solutions(large)
+        solutions[n_small:, column] = large_solutions.T
         errors[:, column] = space.lengths * space.allowed
     if len(large):
         solvers["krylov"] += len(large)
@@ -223,6 +235,7 @@ def fold_solutions(
         direct = ridge_solutions(K, B, small, solvers, overwrite=True)
         solutions[:n_small] = direct.T.reshape(n_small, k, n)
 
+    # The round-off of the residuals counts, except for a direct solution.
     lengths = np.linalg.norm(solutions, axis=2)
     errors += iterated_round_off(lengths, ridges, largest_norm)
     target_lengths = np.linalg.norm(B, axis=0)
@@ -262,8 +275,9 @@ class _SolverPlan(NamedTuple):
         """Return True if the remaining steps of a space take less time than the other method."""
         n = len(space.b)
         total = space.steps + steps_left(space.logs)
+        total_seconds = krylov_seconds(n, total)
         past_seconds = krylov_seconds(n, space.steps)
-        remaining = krylov_seconds(n, total) - past_seconds
+        remaining = total_seconds - past_seconds
         return remaining < self.seconds
 
 
@@ -325,19 +339,23 @@ def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tup
 
     The ridge s is a weighted geometric mean, because larger ridges need fewer steps.
     """
+    n = len(K)
     n_ridges = len(ridges)
     n_columns = len(spaces)
     smallest = ridges[0]
     largest = ridges[-1]
     shared_ridge = smallest**0.6 * largest**0.4
     inverse = _single_inverse(K, shared_ridge)
-    solutions = np.empty((n_ridges, n_columns, len(K)))
+    solutions = np.empty((n_ridges, n_columns, n))
     errors = np.empty((n_ridges, n_columns))
     max_steps = _MOST * n_ridges
     for column, space in enumerate(spaces):
+        # Each column of the right-hand sides has a space.
         shared = SharedSpace(space, max_steps)
-        errors[:, column] = shared.solve(ridges, inverse)
-        solutions[:, column] = shared.solutions(ridges).T
+        lengths = shared.solve(ridges, inverse)
+        column_solutions = shared.solutions(ridges)
+        errors[:, column] = lengths
+        solutions[:, column] = column_solutions.T
     return solutions, errors
 
 

@@ -47,6 +47,7 @@ def inner_products(X: Rows, centres: Rows) -> Array:
     """
     if sp.issparse(X):
         if sp.issparse(centres):
+            # The product is sparse.
             products = X @ centres.T
             return np.asarray(products.toarray(order="C"))
         transposed = np.ascontiguousarray(centres.T)
@@ -63,10 +64,12 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
     """
     # |x|^2 + |c|^2 - 2 x.c, with the products written over by the distances.
     norms = squared_norms(X)
+    centre_norms = squared_norms(centres)
     distances = inner_products(X, centres)
     distances *= -2.0
     distances += norms[:, np.newaxis]
-    distances += squared_norms(centres)
+    distances += centre_norms
+    # Round-off may make a zero negative.
     return np.maximum(distances, 0.0, out=distances)
 
 
@@ -76,7 +79,8 @@ def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None
     """
     target = distances if out is None else out
     exponents = np.multiply(distances, -gamma, out=target)
-    if not exponents.min(initial=0.0) < _ZERO_BELOW:
+    smallest = exponents.min(initial=0.0)
+    if not smallest < _ZERO_BELOW:
         return np.exp(exponents, out=exponents)
     # exp takes five times as long for a zero as for other results.
     is_zero = exponents < _ZERO_BELOW
@@ -273,14 +277,15 @@ def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -
     n_candidates = min(2 * size, len(X))
     ascending = np.argpartition(diagonal, -n_candidates)
     candidates = ascending[-n_candidates:]
-    # K - L L' between the candidates.
     kernel = kernel_matrix(X[candidates], X, gamma=gamma).T
+    # K - L L' between the candidates.
     known = L[candidates] @ L[candidates].T
     residual = kernel[candidates] - known
     smallest = _SMALLEST * diagonal.max()
     factor, order, rank, _ = dpstrf(residual, lower=1, tol=smallest)
+    # The leading ones of them, which LAPACK counts from 1.
     n_pivots = min(rank, size)
-    pivots = order[:n_pivots] - 1  # LAPACK counts from 1
+    pivots = order[:n_pivots] - 1
     leading = factor[:n_pivots, :n_pivots]
     return _Pivots(
         rows=candidates[pivots],

@@ -74,6 +74,7 @@ class KrylovSpace:
         self._W = np.empty((n, width), order="F")
         np.divide(b, unit, out=self._W[:, 0])
         self._image = np.empty(n)
+        # The diagonals of T.
         self._alphas: list[float] = []
         self._betas: list[float] = []
         self.logs: list[float] = []
@@ -178,9 +179,11 @@ class KrylovSpace:
         """Double the number of columns of W, up to one more than its rows."""
         narrow = self._W
         n, width = narrow.shape
-        n_columns = min(n, 2 * (width - 1))
-        self._W = np.empty((n, n_columns + 1), order="F")
-        self._W[:, :width] = narrow
+        doubled = 2 * (width - 1)
+        n_columns = min(n, doubled) + 1
+        wide = np.empty((n, n_columns), order="F")
+        wide[:, :width] = narrow
+        self._W = wide
 
     def _eliminate(self, alpha: float, beta: float) -> None:
         """Continue the elimination for each ridge with the new row of T, `beta` and `alpha`."""
@@ -236,7 +239,8 @@ class KrylovSpace:
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
-        from_first = self.weights(ridges)[:, 0]
+        weights = self.weights(ridges)
+        from_first = weights[:, 0]
         return (from_first @ self.basis.T).T  # as in `FoldView.product`
 
 
@@ -344,11 +348,14 @@ class SharedSpace:
             return np.zeros(0)
         c = self._shares[:k]
         # (U'G + r I - t c c') y = s c.
-        A = self._gram[:k, :k].copy(order="F")
+        gram = self._gram[:k, :k]
+        A = gram.copy(order="F")
         A -= np.outer(loss * c, c)
-        diagonal = A.ravel("K")[:: k + 1]
+        entries = A.ravel("K")
+        diagonal = entries[:: k + 1]
         diagonal += ridge
-        _, y, info = dposv(A, rest * c, overwrite_a=1)
+        right_hand_side = rest * c
+        _, y, info = dposv(A, right_hand_side, overwrite_a=1)
         is_definite = info == 0
         return y if is_definite else np.full(k, np.nan)
 
@@ -357,10 +364,11 @@ class SharedSpace:
         y = self._weights(ridge, rest, loss)
         k = self._added
         first = self._first
+        stop = first + k
         c = self._shares[:k]
         # (G + r U) y.
         images = self._images[:, :k]
-        columns = self._basis[:, first : first + k]
+        columns = self._basis[:, first:stop]
         residual = images @ y
         residual += columns @ (ridge * y)
         # (s + t c'y) w.
@@ -377,29 +385,38 @@ class SharedSpace:
         if self._first == 0:
             return length_of(start.b), 0.0
         beta = start.last_length
-        weights = start.weights(np.array([ridge]))
+        ridges = np.array([ridge])
+        weights = start.weights(ridges)
+        # The last entries of (T + r I)^-1 |b| e_1 and of (T + r I)^-1 e_m.
         last_entries = weights[0, :, -1]
         from_first, from_last = last_entries.tolist()
-        return -beta * from_first, beta * beta * from_last
+        rest = -beta * from_first
+        loss = beta * beta * from_last
+        return rest, loss
 
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions for some ridges, of shape (n, len(ridges))."""
+        start = self._start
+        beta = start.last_length
         n_krylov = self._first
         n_columns = n_krylov + self._added
+        n_ridges = len(ridges)
         c = self._shares[: self._added]
-        beta = self._start.last_length
-        krylov_weights = self._start.weights(ridges)
-        weights = np.empty((len(ridges), n_columns))
+        krylov_weights = start.weights(ridges)
+        # A row of weights for each ridge, those of W first.
+        weights = np.empty((n_ridges, n_columns))
         for i, ridge in enumerate(ridges.tolist()):
             rest, loss = self._reduce(ridge)
+            # The weights of U.
             y = self._weights(ridge, rest, loss)
+            weights[i, n_krylov:] = y
             # The weights of W: (T + r I)^-1 (|b| e_1 - beta c'y e_m).
             from_first, from_last = krylov_weights[i]
             coupling = beta * (c @ y)
             weights[i, :n_krylov] = from_first - coupling * from_last
-            weights[i, n_krylov:] = y
         basis = self._basis[:, :n_columns]
-        return (weights @ basis.T).T  # as in `FoldView.product`
+        products = weights @ basis.T  # as in `FoldView.product`
+        return products.T
 
 
 def steps_left(logs: list[float]) -> float:
@@ -408,9 +425,13 @@ def steps_left(logs: list[float]) -> float:
     """
     last = len(logs) - 1
     half = max(1, last // 2)
+    before = logs[last - half]
     now = logs[last]
-    fall = logs[last - half] - now
-    return now * half / fall if fall > 0 else math.inf
+    fall = before - now
+    if not fall > 0:
+        return math.inf
+    # The line falls by `fall` in `half` steps.
+    return now * half / fall
 
 
 def length_of(v: Array) -> float:

@@ -41,7 +41,8 @@ def kernel_values(
     Kernels of one geometry on the same columns share its computation. If `start` is given, the rows
     of `Y` from there on are those of `X`.
     """
-    values = np.empty((len(kernels), len(X), len(Y)))
+    shape = (len(kernels), len(X), len(Y))
+    values = np.empty(shape)
     # The numbers of the kernels of each geometry and columns.
     groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
     for number, kernel in enumerate(kernels):
@@ -49,15 +50,17 @@ def kernel_values(
         groups.setdefault(key, []).append(number)
     for (name, columns), members in groups.items():
         geometry = _geometry(name, X, Y, columns)
+        # Rows have no distance from themselves.
         is_distance = name.endswith("distance")
         if start is not None and is_distance:
             # The round-off of a zero distance would show with a large gamma.
             same_rows = geometry[:, start:]
             np.fill_diagonal(same_rows, 0.0)
         for number in members:
+            kernel = kernels[number]
             target = values[number]
             np.copyto(target, geometry)
-            kernels[number].evaluate(target)
+            kernel.evaluate(target)
     return values
 
 
@@ -85,6 +88,7 @@ class KernelBlocks:
         n_kernels = len(kernels)
         n_rows = len(X)
         self.shape = (n_kernels, n_rows)
+        # A lower triangle has n (n + 1) / 2 values of 8 bytes.
         self._cached: list[Array] = []
         triangle_bytes = 4 * n_rows * (n_rows + 1)
         n_bytes = n_kernels * triangle_bytes
@@ -101,7 +105,8 @@ class KernelBlocks:
             out.fill(0.0)
         for rows, numbers, values in self._blocks(indices):
             stop = rows.stop
-            by_kernel = values.reshape(len(numbers), -1)
+            n_kernels = len(numbers)
+            by_kernel = values.reshape(n_kernels, -1)
             entries = weights[numbers] @ by_kernel
             out[rows, :stop] = entries.reshape(-1, stop)
         mirror(out)
@@ -119,7 +124,8 @@ class KernelBlocks:
             products = A[rows] @ rows_so_far.T
             beside = products[:, : rows.start]
             beside *= 2.0  # for the half that is not there
-            by_kernel = values.reshape(len(present), -1)
+            n_present = len(present)
+            by_kernel = values.reshape(n_present, -1)
             forms[present] += by_kernel @ products.ravel()
         return forms
 
@@ -234,6 +240,7 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
     """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii,
     in place.
     """
+    # 2 K a less the diagonal.
     products = K @ a
     gradient = 2.0 * products - diagonal
     tiny = np.finfo(np.float64).tiny
@@ -249,13 +256,16 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
         curvatures = 2.0 * np.maximum(gaps, floor)
         best_steps = excess / curvatures
         steps = np.minimum(best_steps, a)
-        gains = steps * (excess - steps * gaps)
+        slopes = excess - steps * gaps
+        gains = steps * slopes
+        # The near row has the largest gain.
         near = int(gains.argmax())
         if gains[near] <= 0.0:
             return
         step = float(steps[near])
         a[far] += step
         a[near] = 0.0 if step == a[near] else a[near] - step
+        # The gradient changes by 2 K times the change of a.
         change = far_products - K[near]
         gradient += 2.0 * step * change
 

@@ -260,8 +260,8 @@ class Kernel:
         n_columns = Z.shape[1]
         product = np.zeros((n, n_columns))
         if Y.shape[0] > 0:
-            gammas = [self.gamma]
-            for rows, _, values in kernel_blocks(self, X, Y, gammas):
+            blocks = kernel_blocks(self, X, Y, [self.gamma])
+            for rows, _, values in blocks:
                 product[rows] = values @ Z
         return product
 

@@ -74,10 +74,14 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
     1/sqrt(n)) and do not change the others. Their value stays if no other is above the round-off.
     """
     root = float(np.sqrt(n))
-    mean_length = root * float(np.linalg.norm(mean))
-    largest = max(values.max(initial=0.0), root, mean_length)
+    # The largest singular value before centring.
+    mean_length = float(np.linalg.norm(mean))
+    value_of_mean = root * mean_length
+    largest_value = values.max(initial=0.0)
+    largest = max(largest_value, root, value_of_mean)
     floor = round_off(largest, n, len(mean))
-    values = values[values > floor]
+    is_above = values > floor
+    values = values[is_above]
     ones = np.zeros(len(values), dtype=bool)
     if root > floor or len(values) == 0:
         # The values descend.
@@ -123,8 +127,10 @@ def singular_directions(centred: Array) -> tuple[Array, Array]:
     """
     n, d = centred.shape
     if n > d:
+        # R of the decomposition QR.
         factored, *_ = dgeqrf(centred)
-        centred = np.triu(factored[:d])
+        leading = factored[:d]
+        centred = np.triu(leading)
     _, values, directions = np.linalg.svd(centred, full_matrices=False)
     signs = row_signs(directions)
     directions *= signs[:, np.newaxis]
@@ -153,6 +159,7 @@ class StreamedDecomposition:
         self.basis = np.empty((0, n_features))
         self.offset = np.zeros(0)
         self._centred = centred
+        # The mean is the sum of the first row and of the mean distance from it.
         self._origin = np.zeros(n_features)
         self._from_origin = np.zeros(n_features)
         self._squares = 0.0

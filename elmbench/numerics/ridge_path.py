@@ -70,15 +70,17 @@ def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
     """
     reduce = _tridiagonal if len(A) < BLOCKED_FROM else _block_band
     band, rotate = reduce(A)
-    # Z of T Z + r Z = Q'B for each ridge, then Q Z.
     rotated = rotate(B, True)
     n, k = rotated.shape
-    n_columns = len(ridges) * k
+    n_ridges = len(ridges)
+    n_columns = n_ridges * k
+    # Z with (T + r I) Z = Q'B for each ridge; the solution is Q Z.
     solutions = np.empty((n, n_columns), order="F")
     for number, ridge in enumerate(ridges.tolist()):
         start = number * k
         stop = start + k
-        solutions[:, start:stop] = _band_solution(band, ridge, rotated)
+        Z = _band_solution(band, ridge, rotated)
+        solutions[:, start:stop] = Z
     return rotate(solutions, False)
 
 
@@ -90,7 +92,8 @@ def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
     n_diagonals, n = band.shape
     if n_diagonals == 2:
         main, below = band
-        beside = below[: max(1, n - 1)]
+        n_below = max(1, n - 1)
+        beside = below[:n_below]
         *_, Z, info = dptsv(main + ridge, beside, B)
     else:
         shifted = band.copy(order="F")
@@ -144,16 +147,20 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
         below = rest[WIDTH:, :WIDTH]
         (factor, tau), triangle = qr(below, mode="raw", check_finite=False)
         size = len(tau)
+        # The columns of the block have their final entries.
         columns = slice(start - WIDTH, start)
+        rows = slice(start, start + size)
         A[columns, columns] = rest[:WIDTH, :WIDTH]
-        A[start : start + size, columns] = triangle[:size]
+        A[rows, columns] = triangle[:size]
         # The routines below would copy a part of A twice.
         rest = np.array(rest[WIDTH:, WIDTH:], order="F")
-        V, Y = _reflection(factor[:, :size], tau)
-        # A - V W' - W V' with W = A Y - V Y' A Y / 2.
+        reflectors = factor[:, :size]
+        V, Y = _reflection(reflectors, tau)
+        # W = A Y - V Y' A Y / 2.
         AY = dsymm(1.0, rest, Y, lower=1)
         inner = 0.5 * (Y.T @ AY)
         W = AY - V @ inner
+        # A - V W' - W V'.
         rest = dsyr2k(-1.0, V, W, beta=1.0, c=rest, lower=1, overwrite_c=1)
         reflections.append((slice(start, None), V, Y))
     last = len(A) - len(rest)
@@ -190,9 +197,11 @@ def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
 def _diagonals_of(A: Array) -> Array:
     """Return the main diagonal of A and the `WIDTH` below it, as rows that end with zeros."""
     n = len(A)
-    band = np.zeros((WIDTH + 1, n), order="F")
-    for i in range(min(WIDTH + 1, n)):
-        band[i, : n - i] = np.diagonal(A, -i)
+    n_diagonals = WIDTH + 1
+    band = np.zeros((n_diagonals, n), order="F")
+    for i in range(min(n_diagonals, n)):
+        length = n - i
+        band[i, :length] = np.diagonal(A, -i)
     return band
 
 
@@ -225,12 +234,14 @@ def ridge_solutions(
         shared = _choose_reduced(A, ridges, k)
     separate = ~shared
     solutions = np.empty((n, n_ridges * k), order="F")
+    # The large ridges share one reduction.
     if shared.any():
         may_overwrite = overwrite and shared.all()
         reduced = A if may_overwrite else np.array(A, order="F")
         columns = np.repeat(shared, k)
         solutions[:, columns] = reduced_solutions(reduced, B, ridges[shared])
         solvers["reduction"] += int(shared.sum())
+    # The others have a factorisation each.
     if separate.any():
         columns = np.repeat(separate, k)
         solutions[:, columns] = _factored_solutions(
@@ -246,6 +257,7 @@ def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_
     round_off = WITHIN_ROUND_OFF * EPS * trace
     is_large: NDArray[np.bool_] = ridges > round_off
     n_large = int(is_large.sum())
+    # They share a reduction if that is faster.
     separately = n_large * factor_seconds(n, n_columns)
     together = reduction_seconds(n, n_large, n_columns)
     if separately > together:

@@ -23,13 +23,17 @@ def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_clas
     n_predictions = len(predictions)
     n_cells = n_classes**2
     # Number the cells of the matrices of all predictions one after another.
-    first_cells = n_cells * np.arange(n_predictions)
-    rows = n_classes * true
-    cells = rows + predictions + first_cells[:, np.newaxis]
+    numbers = np.arange(n_predictions)
+    first_cells = n_cells * numbers
+    first_of_rows = n_classes * true
+    cells = first_of_rows + predictions + first_cells[:, np.newaxis]
+    # Count the rows in each cell.
     n_counts = n_predictions * n_cells
     counts = np.bincount(cells.ravel(), minlength=n_counts)
+    # A matrix for each prediction.
     shape = (*predicted.shape[:-1], n_classes, n_classes)
-    return counts.reshape(shape).astype(np.float64)
+    matrices = counts.reshape(shape)
+    return matrices.astype(np.float64)
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
@@ -66,13 +70,17 @@ def matthews_correlation(counts: Array) -> Array:
     predicted = counts.sum(axis=-2)
     n = counts.sum(axis=(-2, -1))
     n_correct = _correct_counts(counts).sum(axis=-1)
-    by_chance = (true * predicted).sum(axis=-1)
+    # The covariance of true and predicted classes.
+    products = true * predicted
+    by_chance = products.sum(axis=-1)
     covariance = n_correct * n - by_chance
+    # The variances of the predicted classes and of the true ones.
     squared_n = n**2
     predicted_squares = (predicted**2).sum(axis=-1)
     true_squares = (true**2).sum(axis=-1)
     predicted_variance = squared_n - predicted_squares
     true_variance = squared_n - true_squares
+    # The root of both.
     deviations = np.sqrt(predicted_variance * true_variance)
     return _ratios(np.asarray(covariance), deviations)
 
@@ -114,7 +122,9 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
         n_predicted = counts.sum(axis=-2)
         present = (n_true + n_predicted) > 0
         n_present = present.sum(axis=-1).astype(np.float64)
-        total = by_class(counts).sum(axis=-1)
+        # A class without rows and predictions has the score 0.
+        scores = by_class(counts)
+        total = scores.sum(axis=-1)
         return _ratios(total, n_present)
 
     return mean
@@ -193,10 +203,12 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     n_negative = np.count_nonzero(~positive)
     if n_positive == 0 or n_negative == 0:
         return np.full(values.shape[:-1], np.nan)
-    # (R - p (p + 1) / 2) / (p q) for the sum R of the ranks of p positive among q negative rows.
     ranks = np.apply_along_axis(_average_ranks, -1, values)
-    rank_sums = ranks[..., positive].sum(axis=-1)
+    positive_ranks = ranks[..., positive]
+    rank_sums = positive_ranks.sum(axis=-1)
+    # The least sum has all positive rows below the negative ones.
     least_sum = n_positive * (n_positive + 1) / 2
+    # The share of the pairs of a positive and a negative row that are in order.
     n_ordered = rank_sums - least_sum
     n_pairs = n_positive * n_negative
     return np.asarray(n_ordered / n_pairs)
@@ -213,6 +225,7 @@ def _average_ranks(values: Array) -> Array:
         return np.full(len(values), np.nan)
     n_below = np.searchsorted(ordered, values, side="left")
     n_not_above = np.searchsorted(ordered, values, side="right")
+    # Equal values have the ranks from n_below + 1 to n_not_above.
     doubled_ranks = n_below + n_not_above + 1
     return np.asarray(doubled_ranks / 2)
 
@@ -241,7 +254,8 @@ def one_against_rest(
             return float(function(true == 1, values))
         scores = []
         for number, column in enumerate(values.T):
-            score = float(function(true == number, column))
+            is_of_class = true == number
+            score = float(function(is_of_class, column))
             if not np.isnan(score):
                 scores.append(score)
         return float(np.mean(scores)) if scores else float("nan")

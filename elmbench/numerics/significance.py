@@ -228,8 +228,8 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
         return float(p_less)
     if alternative == "greater":
         return float(p_greater)
-    two_sided = 2 * min(p_less, p_greater)
-    return float(min(1.0, two_sided))
+    smaller = min(p_less, p_greater)
+    return float(min(1.0, 2 * smaller))
 
 
 def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -243,7 +243,8 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
     # A group of equal values has the ranks from `last_ranks - sizes + 1` to `last_ranks`.
     last_ranks = np.cumsum(sizes)
     doubled_means = 2 * last_ranks - sizes + 1
-    return np.asarray(doubled_means[groups], dtype=np.int64)
+    by_value = doubled_means[groups]
+    return np.asarray(by_value, dtype=np.int64)
 
 
 def without_round_off(values: Any) -> Any:
@@ -259,8 +260,8 @@ def holm(p: Sequence[float]) -> list[float]:
     values = np.asarray(p, float)
     n = len(values)
     order = np.argsort(values, kind="stable")
-    # The i-th smallest one counts n - i + 1 times, and at least as much as the one before.
     n_remaining = np.arange(n, 0, -1)
+    # The i-th smallest one counts n - i + 1 times, and at least as much as the one before.
     multiplied = values[order] * n_remaining
     cumulative = np.maximum.accumulate(multiplied)
     corrected = np.empty(n)

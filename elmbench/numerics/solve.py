@@ -175,18 +175,21 @@ def scaled_rows(A: Array, scale: Array | None) -> Array:
 
 def mirror(A: Array) -> None:
     """Copy the lower triangle of a square matrix onto its upper one, in place."""
+    n = len(A)
     step = len(_ABOVE)
-    for start in range(0, len(A), step):
-        stop = min(start + step, len(A))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
         size = stop - start
         # The square block on the diagonal.
-        block = A[start:stop, start:stop]
+        rows = slice(start, stop)
+        block = A[rows, rows]
         is_above = _ABOVE[:size, :size]
-        lower = block.T.copy()
-        np.copyto(block, lower, where=is_above)
+        transposed = block.T.copy()
+        np.copyto(block, transposed, where=is_above)
         # The rest of these rows: the block below, transposed.
-        below = A[stop:, start:stop]
-        A[start:stop, stop:] = below.T
+        below = A[stop:, rows]
+        beside = A[rows, stop:]
+        beside[:] = below.T
 
 
 def add_gram(gram: Array, A: Array) -> None:

@@ -23,8 +23,10 @@ def multiply(A: Array, v: Array, w: Array) -> None:
     whole = len(v) - len(v) % WIDTH
     for start in range(0, whole, WIDTH):
         stop = start + WIDTH
+        # The block of the rows on the diagonal.
         for r in range(start, stop):
             _add_row(A[r, r:stop], v[r:stop], w[r:stop])
+        # The rest of the rows, of which `a0` to `a7` have an entry for each entry of `v_below`.
         v_below = v[stop:]
         w_below = w[stop:]
         a0 = A[start, stop:]
@@ -39,11 +41,13 @@ def multiply(A: Array, v: Array, w: Array) -> None:
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(len(v_below)):
             x = v_below[i]
+            # The products of the columns, as A is symmetric.
             first = a0[i] * x0 + a1[i] * x1
             second = a2[i] * x2 + a3[i] * x3
             third = a4[i] * x4 + a5[i] * x5
             fourth = a6[i] * x6 + a7[i] * x7
             w_below[i] += (first + second) + (third + fourth)
+            # The products of the rows.
             s0 += a0[i] * x
             s1 += a1[i] * x
             s2 += a2[i] * x
@@ -54,6 +58,7 @@ def multiply(A: Array, v: Array, w: Array) -> None:
             s7 += a7[i] * x
         for i, s in enumerate((s0, s1, s2, s3, s4, s5, s6, s7)):
             w[start + i] += s
+    # Fewer than `WIDTH` rows are left.
     for r in range(whole, len(v)):
         _add_row(A[r, r:], v[r:], w[r:])
 
@@ -91,6 +96,7 @@ def update_and_multiply(
     """
     u = update.u
     v = update.v
+    # A row without a partner comes first.
     if m % 2 == 1:
         if pending:
             A[0, 0] += u[0] * u[0] - v[0] * v[0]
@@ -107,14 +113,16 @@ def update_and_multiply(
             v_0 = v[i]
             v_1 = v[i + 1]
             for j in range(i):
-                # The changed entries of the two rows, and their part of the product.
+                # The changed entries of the two rows.
                 a = row[j] + (u_0 * u[j] - v_0 * v[j])
                 b = following[j] + (u_1 * u[j] - v_1 * v[j])
                 row[j] = a
                 following[j] = b
+                # Their part of the product, and that of the same entries of the two columns.
                 y[j] += a * x_0 + b * x_1
                 y_0 += a * x[j]
                 y_1 += b * x[j]
+            # The changed entries on the diagonal.
             row[i] += u_0 * u_0 - v_0 * v_0
             following[i] += u_1 * u_0 - v_1 * v_0
             following[i + 1] += u_1 * u_1 - v_1 * v_1

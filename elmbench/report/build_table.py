@@ -387,7 +387,9 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
     datasets = {entry.dataset for entry in entries}
     pairs = {_name(entry, "pair") for entry in entries}
     all_datasets = datasets | {*resolved.file.spec.datasets}
-    has_few_pairs = len(pairs) <= len(models) * len(measures) / 2
+    # Half of the measures of each model, or fewer.
+    n_possible = len(models) * len(measures)
+    has_few_pairs = len(pairs) <= n_possible / 2
     if len(models) <= 1:
         return _Shape(rows="dataset", columns="measure", heading="model")
     if len(all_datasets) <= 1:

@@ -36,6 +36,7 @@ def legend_of(table: ResultTable) -> list[str]:
                 is_verdict = name.startswith("verdict")
                 if verdict_of(text) in COMPARED or not is_verdict:
                     columns.add(_kind_of_column(name))
+    # "exact" is explained with the number of rows that differ, too.
     entries = [entry for section in table.sections for entry in section.entries]
     if any(entry.verdict == "exact" or entry.rows_off is not None for entry in entries):
         columns.add("exact")

@@ -174,13 +174,15 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the models that the experiment leaves out on these data sets, and the reasons."""
     columns_by_reason: dict[tuple[str, str], list[str]] = {}
     for column, model in resolved.spec.models.items():
-        for dataset, reason in model.not_run.items():
-            columns = columns_by_reason.setdefault((dataset, reason), [])
+        for key in model.not_run.items():
+            columns = columns_by_reason.setdefault(key, [])
             columns.append(column)
     for (dataset, reason), columns in columns_by_reason.items():
-        if dataset in datasets:
-            names = ", ".join(columns)
-            yield Note("ending", f"{dataset} {names} not run: {reason}")
+        if dataset not in datasets:
+            continue
+        names = ", ".join(columns)
+        text = f"{dataset} {names} not run: {reason}"
+        yield Note("ending", text)
 
 
 def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
@@ -215,7 +217,8 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
         count = f"{len(group)} of {total} cells"
         first_reason = str(group["reason"].iloc[0])
         reason, _, _ = first_reason.partition("\n")
-        yield Note("ending", f"{label}: {count} {status}: {reason}")
+        text = f"{label}: {count} {status}: {reason}"
+        yield Note("ending", text)
 
 
 def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
@@ -231,9 +234,10 @@ def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
         names = missing.setdefault(general_reason, [])
         names.append(name)
     for reason, names in missing.items():
-        text = reason if len(names) > 1 else reason.replace(_ANY, names[0])
+        if len(names) == 1:
+            reason = reason.replace(_ANY, names[0])
         listing = ", ".join(names)
-        yield Note("ending", f"{listing} unavailable: {text}")
+        yield Note("ending", f"{listing} unavailable: {reason}")
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:

@@ -71,7 +71,8 @@ def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
     times of two machines have no meaningful ratio.
     """
     shared = ["dataset", "select", "reading"]
-    ended_ok = user.loc[user["status"] == "ok", shared]
+    is_ok = user["status"] == "ok"
+    ended_ok = user.loc[is_ok, shared]
     sections_of_user = set(ended_ok.itertuples(index=False, name=None))
     sections = committed[shared].itertuples(index=False, name=None)
     beside_users = np.array([section in sections_of_user for section in sections])

@@ -233,6 +233,7 @@ def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     within = sum(value.within for value in values)
     n_values = sum(value.n for value in values)
     text += f" {within} of {n_values} values are within the margin"
+    # Pairs of models that both the print and our runs separate.
     same = sum(order.same for order in orders)
     opposite = sum(order.opposite for order in orders)
     decided = same + opposite

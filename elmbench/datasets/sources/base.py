@@ -227,11 +227,13 @@ class NetworkSource(Source):
         new = []
         for part, content in rows.items():
             file = content if isinstance(content, Path) else content.write(folder, part)
+            # The name tells two contents of a part apart.
             digest = file_sha256(file)[:_DIGITS]
             _, _, ending = file.name.partition(".")
-            path = prefix.with_name(f"{prefix.name}.{part}.{digest}.{ending}")
+            name = f"{prefix.name}.{part}.{digest}.{ending}"
+            path = prefix.with_name(name)
             new.append(path)
-            prefix.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(file, path)
         outdated = set(earlier) - set(new)
         for path in outdated:

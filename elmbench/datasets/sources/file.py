@@ -233,8 +233,9 @@ def _drop_missing_targets(table: Table) -> Table:
     missing = is_missing(table.target)
     if not missing.any():
         return table
+    with_target = table.rows(~missing)
     remark = f"rows without a target, left out: {missing.sum()} of {len(missing)}"
-    return table.rows(~missing).add_remark(remark)
+    return with_target.add_remark(remark)
 
 
 def _path_and_form(path: Path) -> tuple[Path, str]:

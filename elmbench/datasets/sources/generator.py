@@ -49,9 +49,12 @@ class GeneratorSource(Source):
         from elmbench.datasets.generators import GENERATORS
         from elmbench.datasets.table import Table
 
-        run = request.run if request.spec.redraw else 0
-        X, y = GENERATORS[self.generator](
-            request.spec.base, run, **self.parameters, **request.spec.options
-        )
-        shown = ", ".join(f"{option} {value:g}" for option, value in request.spec.options.items())
-        return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))
+        spec = request.spec
+        run = request.run if spec.redraw else 0
+        generate = GENERATORS[self.generator]
+        X, y = generate(spec.base, run, **self.parameters, **spec.options)
+        origin = self.title
+        if spec.options:
+            shown = ", ".join(f"{option} {value:g}" for option, value in spec.options.items())
+            origin += f" ({shown})"
+        return Table.of_numbers(X, y, origin)

@@ -141,9 +141,10 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
 
 def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the labels of real outputs: the sign for two classes, the largest output for more."""
+    n_rows = len(outputs)
     n_classes = len(classes)
     if n_classes == 1:
-        return np.repeat(classes, len(outputs))
+        return np.repeat(classes, n_rows)
     if n_classes == 2:
         is_positive = outputs[:, 0] > 0
         return classes[is_positive.astype(np.intp)]

@@ -112,6 +112,7 @@ def _group_candidates(
     labels = grid.y[train]
     groups: dict[Any, _KernelGroup] = {}
     for i, kernel in kernels.items():
+        # The same matrix has the same kernel and the same weights of rows.
         model = grid.models[i]
         scale = model._scale(labels)
         scale_key = b"" if scale is None else scale.tobytes()
@@ -192,6 +193,7 @@ def _factor_outputs(
     T = scaled_rows(T, scale)
     gram = np.asfortranarray(M.T @ M)
     moments = M.T @ T
+    # One reduction serves all ridges.
     weights_of_columns = reduced_solutions(gram, moments, ridges)
     all_means = np.tile(means, len(ridges))
     return M_test @ weights_of_columns + all_means
@@ -413,6 +415,7 @@ class _FoldProblem:
             return view.product(self.shared, weights)
         grid = self.fold.grid
         _, test = grid.folds[self.fold.number]
+        # The shared matrix lacks the kernel with some test rows.
         test_rows = grid.X[test]
         train_rows = grid.X[view.rows]
         kernel = Kernel(gamma=self.gamma)

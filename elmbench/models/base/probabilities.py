@@ -67,7 +67,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         parts = list(self._parts(X, y, sample_weight, folds))
         scores = [self._scores(model, _rows(X, test)) for model, test in parts]
         rows = np.concatenate([test for _, test in parts])
-        codes = np.searchsorted(self.classes_, y[rows])
+        labels = y[rows]
+        codes = np.searchsorted(self.classes_, labels)
         weights = None
         if sample_weight is not None:
             weights = np.asarray(sample_weight)[rows]

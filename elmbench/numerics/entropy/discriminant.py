@@ -227,10 +227,13 @@ def _mean_difference(negative: Moments, positive: Moments, size: int) -> Array |
     negative_spread = negative.spread[:size].max()
     positive_spread = positive.spread[:size].max()
     spread = max(largest_gap, negative_spread, positive_spread)
+    if spread < LEAST_SPREAD:
+        return None
+    # A mean of n values has a round-off of at most n EPS of the largest one.
     n_rows = negative.n_rows + positive.n_rows
     round_off = n_rows * EPS * spread
-    is_round_off = np.abs(difference).max() <= round_off
-    if spread < LEAST_SPREAD or is_round_off:
+    largest = np.abs(difference).max()
+    if largest <= round_off:
         return None
     return np.asarray(difference)
 
@@ -285,6 +288,7 @@ def crossing_points(
     D = S_negative - S_positive
     log_ratio = np.log(S_negative / S_positive)
     c = log_ratio + 2.0 * log_weight
+    largest_variance = max(S_negative, S_positive)
     # g^2 + D c: a quarter of the discriminant of the equation, over S- S+.
     squared_gap = gap**2
     excess = squared_gap + D * c
@@ -296,7 +300,6 @@ def crossing_points(
     rest = squared_gap - S_positive * c
     between = m_negative + S_negative * rest / half
     points = [between]
-    larger_variance = max(S_negative, S_positive)
-    if abs(D) > EQUAL * larger_variance:
+    if abs(D) > EQUAL * largest_variance:
         points.append(m_negative + half / D)
     return np.sort(points)

@@ -27,6 +27,7 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     sums = variances.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = squared_gap / sums
+    # The ratio of equal means is zero even if the variances are.
     are_equal = squared_gap == 0.0
     return np.where(are_equal, 0.0, ratios)
 
@@ -99,6 +100,7 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
     of two estimates.
     """
     n_pairs = len(x) * len(y)
+    # Distances from a common origin in units of the width.
     origin = x[0]
     scaled_x = (x - origin) / width
     scaled_y = (y - origin) / width
@@ -110,10 +112,11 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
         exponents = -0.5 * differences**2
         # The largest exponent is taken out, so that the sum does not underflow.
         largest = exponents.max()
-        relative_sum = np.exp(exponents - largest).sum()
+        relative = np.exp(exponents - largest)
+        relative_sum = relative.sum()
         log_sum = largest + np.log(relative_sum)
         log_sums.append(log_sum)
-    # A kernel has the factor 1 / (sqrt(2 pi) width).
+    # The mean over the pairs, with the factor 1 / (sqrt(2 pi) width) of a kernel.
     log_mean = logsumexp(log_sums) - np.log(n_pairs * width)
     log_constant = 0.5 * np.log(2.0 * np.pi)
     return float(log_mean - log_constant)

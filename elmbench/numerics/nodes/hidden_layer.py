@@ -109,8 +109,10 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
     if not sp.issparse(X):
         return outputs_of(X, weights, biases)
     n_rows = X.shape[0]
-    outputs = np.empty((n_rows, len(weights)), order="F")
-    for rows in layer_blocks(n_rows):  # products of sparse rows are in C order
+    n_nodes = len(weights)
+    # Products of sparse rows are in C order.
+    outputs = np.empty((n_rows, n_nodes), order="F")
+    for rows in layer_blocks(n_rows):
         outputs[rows] = outputs_of(X[rows], weights, biases)
     return outputs
 
@@ -142,7 +144,9 @@ def projected_classes(
     first_outputs = node_outputs(X[:1], weights, biases, activation)
     # The first row is subtracted, so that round-off of a common part does not count as variance.
     H = outputs - first_outputs
-    sides = [H[~positive], H[positive]]
+    negative_outputs = H[~positive]
+    positive_outputs = H[positive]
+    sides = [negative_outputs, positive_outputs]
     means = []
     variances = []
     for B in operators:

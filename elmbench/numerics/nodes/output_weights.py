@@ -65,15 +65,9 @@ def many_weights(
     beyond the nodes of each.
     """
     n_rows = X.shape[0]
-    # Positions of networks: those with at most as many nodes as rows by ridge, others by size.
-    by_ridge: dict[float, list[int]] = {}
-    by_size: dict[int, list[int]] = {}
-    for i, (size, ridge) in enumerate(networks):
-        if size <= n_rows:
-            by_ridge.setdefault(ridge, []).append(i)
-        else:
-            by_size.setdefault(size, []).append(i)
+    by_ridge, by_size = _group_networks(networks, n_rows)
     if by_ridge:
+        # H'H of the largest of them, and one Cholesky factor for each ridge.
         largest = max(size for size, _ in networks if size <= n_rows)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
@@ -81,14 +75,32 @@ def many_weights(
             weights = _leading_weights(gram, moments, sizes, ridge, solvers)
             yield positions, weights
     if by_size:
-        H = scaled_rows(layer(X), scale)
-        targets = scaled_rows(T, scale)
+        # HH' of one size after the other, with all of their ridges.
         ridges = {}
         for size, positions in by_size.items():
             ridges_of_size = [networks[i][1] for i in positions]
             ridges[size] = np.array(ridges_of_size)
+        H = scaled_rows(layer(X), scale)
+        targets = scaled_rows(T, scale)
         for size, weights in _wide_weights(H, targets, ridges, solvers):
             yield by_size[size], weights
+
+
+def _group_networks(
+    networks: list[tuple[int, float]], n_rows: int
+) -> tuple[dict[float, list[int]], dict[int, list[int]]]:
+    """Return the positions of the networks with at most as many nodes as rows, by ridge, and those
+    of the larger ones, by number of nodes.
+    """
+    by_ridge: dict[float, list[int]] = {}
+    by_size: dict[int, list[int]] = {}
+    for i, (size, ridge) in enumerate(networks):
+        if size <= n_rows:
+            positions = by_ridge.setdefault(ridge, [])
+        else:
+            positions = by_size.setdefault(size, [])
+        positions.append(i)
+    return by_ridge, by_size
 
 
 def _wide_weights(
@@ -126,10 +138,13 @@ def _leading_weights(
     factor.
     """
     n_nodes, k = moments.shape
-    weights = np.zeros((n_nodes, len(sizes), k))
+    n_networks = len(sizes)
+    weights = np.zeros((n_nodes, n_networks, k))
+    # From the largest to the smallest network.
     negative_sizes = [-size for size in sizes]
     descending = np.argsort(negative_sizes, kind="stable").tolist()
     for number, position in enumerate(descending):
+        # The first nodes have the leading parts of H'H and H'T.
         size = sizes[position]
         leading = np.array(gram[:size, :size], order="F")
         leading_moments = moments[:size]
@@ -138,9 +153,10 @@ def _leading_weights(
             # Its factor serves the smaller systems, too.
             rest = descending[number:]
             rest_sizes = [sizes[i] for i in rest]
+            n_rest = len(rest)
             Z = system.solve_leading(leading_moments, rest_sizes)
-            weights[:size, rest] = Z.reshape(size, len(rest), k)
-            solvers["leading cholesky"] += len(rest)
+            weights[:size, rest] = Z.reshape(size, n_rest, k)
+            solvers["leading cholesky"] += n_rest
             break
         weights[:size, position] = system.solve(leading_moments)
         solvers["eigenvalues"] += 1
@@ -177,7 +193,8 @@ def leading_solutions(
     moments = rotated.T
     for size in tall:
         triangle = R[:size, :size]
-        solution, condition = _pseudo_solve(triangle, moments[:size], cutoff)
+        leading_moments = moments[:size]
+        solution, condition = _pseudo_solve(triangle, leading_moments, cutoff)
         yield size, solution, condition
 
 
@@ -187,11 +204,13 @@ def _pseudo_solve(
     """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted
     matrix.
     """
+    n_columns = len(R)
     reciprocal, _ = dtrcon(R)
     # The condition in the 2-norm is at most the number of columns times that in the 1-norm.
-    if reciprocal > len(R) * cutoff:
+    if reciprocal > n_columns * cutoff:
         solution, _ = dtrtrs(R, B, trans=int(transposed))
-        return solution, 1.0 / reciprocal
+        condition = 1.0 / reciprocal
+        return solution, condition
     # V s^+ U'B of the singular value decomposition, without the small values.
     matrix = R.T if transposed else R
     U, values, V = np.linalg.svd(matrix)
@@ -201,10 +220,13 @@ def _pseudo_solve(
     if rank == 0:
         return np.zeros_like(B), np.inf
     selected = values[:rank]
-    coordinates = U[:, :rank].T @ B
+    left = U[:, :rank]
+    right = V[:rank]
+    coordinates = left.T @ B
     coordinates /= selected[:, np.newaxis]
+    solution = right.T @ coordinates
     condition = float(largest / selected[-1])
-    return V[:rank].T @ coordinates, condition
+    return solution, condition
 
 
 # --- Recursive least squares: P = (H'H)^-1 and the output weights of a growing set of rows
@@ -222,9 +244,11 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     # V s^-2 V' of the singular value decomposition H = U s V', without the small values.
     _, values, rows = np.linalg.svd(H, full_matrices=False)
     round_off = max(H.shape) * EPS
-    is_selected = values > round_off * values[0]
+    largest = values[0]
+    is_selected = values > round_off * largest
+    selected_values = values[is_selected]
     directions = rows[is_selected].T
-    scaled = directions / values[is_selected]
+    scaled = directions / selected_values
     half = np.ascontiguousarray(scaled)
     return half @ half.T
 

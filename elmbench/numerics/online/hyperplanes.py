@@ -133,9 +133,11 @@ def write_scores(
     t: int, rows: SparseRows, m: int, constant: float, columns: Array, scores: Array
 ) -> None:
     """Write the output of each of `m` weights for a sparse row to `scores`."""
-    intercepts = columns[len(columns) - 1]
+    last = len(columns) - 1
+    intercepts = columns[last]
     for s in range(m):
         scores[s] = constant * intercepts[s]
+    # The products of the features of the row.
     start = rows.indptr[t]
     stop = rows.indptr[t + 1]
     for p in range(start, stop):
@@ -252,9 +254,10 @@ class HyperplaneState:
     counts: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
-        # One weight of zero for each class, with the number of the class as its name.
         n_classes = self.n_classes
-        self.columns = np.zeros((self.n_features + 1, n_classes))
+        n_rows = self.n_features + 1
+        # One weight of zero for each class, with the number of the class as its name.
+        self.columns = np.zeros((n_rows, n_classes))
         self.owners = np.arange(n_classes)
         self.names = np.arange(n_classes)
         self.counts = np.ones(n_classes, np.int64)
@@ -309,13 +312,18 @@ class HyperplaneState:
         """
         owners = self.owners[: self.size]
         is_own_class = owners[np.newaxis] == labels[:, np.newaxis]
-        scores = np.where(is_own_class, self.outputs(X), -np.inf)
+        # Weights of other classes are never the largest.
+        outputs = self.outputs(X)
+        scores = np.where(is_own_class, outputs, -np.inf)
         best = np.argmax(scores, axis=1)
         names = self.names[best]
-        negative = scores.max(axis=1) < 0
+        # Rows whose largest output is negative.
+        largest = scores.max(axis=1)
+        negative = largest < 0
         for label in np.unique(labels[negative]):
             if self.counts[label] < self.limit:
-                needs_weight = negative & (labels == label)
+                is_of_label = labels == label
+                needs_weight = negative & is_of_label
                 names[needs_weight] = self._new_weight(label)
         return names
 
@@ -345,19 +353,26 @@ class HyperplaneState:
 
         The weights are of shape (size, n_features).
         """
-        order = np.argsort(self.owners[: self.size], kind="stable")
+        owners = self.owners[: self.size]
+        order = np.argsort(owners, kind="stable")
         # A weight is its column over ridge t.
-        scale = ridge * max(1, self.step)
+        n_steps = max(1, self.step)
+        scale = ridge * n_steps
         by_class = self.columns[:, order].T
         scaled = by_class / scale
-        weights = np.ascontiguousarray(scaled[:, :-1])
-        intercepts = self.constant * scaled[:, -1]
-        return weights, intercepts, self.owners[order]
+        # The last feature of each is that of the intercepts.
+        features = scaled[:, :-1]
+        last = scaled[:, -1]
+        weights = np.ascontiguousarray(features)
+        intercepts = self.constant * last
+        return weights, intercepts, owners[order]
 
     def _reserve(self) -> None:
         n_rows = self.n_features + 1
+        # Twice as many weights, up to the limit of all classes.
         most = self.limit * self.n_classes
-        doubled = max(16, 2 * len(self.owners))
+        present = len(self.owners)
+        doubled = max(16, 2 * present)
         capacity = min(most, doubled)
         self.columns = enlarge(self.columns, (n_rows, capacity))
         self.owners = enlarge(self.owners, (capacity,))
@@ -368,17 +383,20 @@ class HyperplaneState:
         columns = self.columns[:, : self.size]
         squared_norms = np.einsum("ij,ij->j", columns, columns)
         ascending = np.argsort(squared_norms, kind="stable")
+        # The smallest weights as long as their squared norms add up to the threshold.
         sums = np.cumsum(squared_norms[ascending])
         is_small = sums <= self.pruning**2
+        small = ascending[is_small]
         survives = np.ones(self.size, bool)
-        for s in ascending[is_small]:
+        for s in small:
             owner = self.owners[s]
             if self.counts[owner] > 1:
                 self.counts[owner] -= 1
                 survives[s] = False
+        # The survivors move to the front.
         survivors = np.flatnonzero(survives)
         size = len(survivors)
         for array in (self.columns, self.owners, self.names):
             array[..., :size] = array[..., survivors]
-        self.columns[:, size : self.size] = 0.0
+        columns[:, size:] = 0.0
         self.size = size

@@ -183,13 +183,15 @@ def worst_residual(j: int, m: int, arrays: InverseArrays, vectors: InverseVector
     # Q k - e_j.
     z = vectors.z
     z[j] -= 1.0
-    worst = np.abs(z[:m]).max()
+    residuals = np.abs(z[:m])
+    worst = residuals.max()
     for o in range(len(arrays.weights)):
         # t_j - k'a, over the largest target.
         targets = arrays.targets[o, :m]
         largest = np.abs(targets).max()
         if largest > 0.0:
-            output = inner(vectors.k, arrays.weights[o], m)
+            weights = arrays.weights[o]
+            output = inner(vectors.k, weights, m)
             residual = abs(targets[j] - output)
             worst = max(worst, residual / largest)
     return worst
@@ -212,6 +214,8 @@ def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseV
     # leave-one-out error of row i, or its 2-norm for several outputs.
     z = vectors.z
     errors = vectors.errors
+    inverse = arrays.inverse
+    # The sums of |a_i|^2 over the outputs.
     costs = np.zeros(m)
     for o in range(len(arrays.weights)):
         row = arrays.weights[o]
@@ -219,9 +223,11 @@ def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseV
         for s in range(m):
             weight = row[s] - z[s] * step
             costs[s] += weight * weight
+    # |a_i| / Q_ii, where the new row adds z_i^2 / r to Q_ii.
     for s in range(m):
         z_s = z[s]
-        entry = arrays.inverse[s, s] + z_s * z_s / r
+        growth = z_s * z_s / r
+        entry = inverse[s, s] + growth
         length = math.sqrt(costs[s])
         costs[s] = length / entry
     weakest = int(np.argmin(costs))
@@ -441,8 +447,10 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
     # Engel et al., Table 1: q = P a / (1 + a'P a), here for c = K times the weights.
     # The scale is at least 1, because P is positive semi-definite; less is round-off.
     scale = max(1.0, 1.0 + inner(a, h, m))
-    for o in range(len(fitted)):
+    n_outputs = len(fitted)
+    for o in range(n_outputs):
         row = fitted[o]
+        # c grows by q (y - a'c).
         output = inner(a, row, m)
         error = values[o] - output
         step = error / scale
@@ -455,11 +463,13 @@ def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> 
     """Append a row to the factor of K and to P; `w` is L^-1 k for this row."""
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor
+    covariance = arrays.covariance
     row = w[:m]
+    # The factor is stored with its transpose.
     factor[m, :m] = row
     factor[:m, m] = row
     factor[m, m] = math.sqrt(distance)
-    arrays.covariance[m, m] = 1.0
+    covariance[m, m] = 1.0
 
 
 def absorb_ald(

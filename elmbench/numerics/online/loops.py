@@ -72,13 +72,15 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
         row = factor[j]
         following = factor[k]
         # The next two entries of the solution.
+        beside = row[k]
         w_0 = w[j] / row[j]
-        remainder = w[k] - row[k] * w_0
+        remainder = w[k] - beside * w_0
         w_1 = remainder / following[k]
         w[j] = w_0
         w[k] = w_1
-        # Their share of the later equations; slices, because numba vectorises loops from 0.
+        # Their share of the later equations.
         start = k + 1
+        # Slices, because numba vectorises loops from 0.
         below = row[start:m]
         next_below = following[start:m]
         rest = w[start:m]
@@ -96,12 +98,14 @@ def solve_upper(factor: Array, m: int, a: Array) -> None:
         k = j - 1
         row = factor[j]
         above = factor[k]
-        # The next two entries of the solution, and their share of the other equations.
+        # The next two entries of the solution.
+        beside = row[k]
         a_0 = a[j] / row[j]
-        remainder = a[k] - row[k] * a_0
+        remainder = a[k] - beside * a_0
         a_1 = remainder / above[k]
         a[j] = a_0
         a[k] = a_1
+        # Their share of the other equations.
         for s in range(k):
             remainder = a[s] - row[s] * a_0
             a[s] = remainder - above[s] * a_1

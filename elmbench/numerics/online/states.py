@@ -108,18 +108,23 @@ class _OnlineState:
         if not kernel.is_definite:
             # No entry of a positive semi-definite matrix exceeds the largest one on the diagonal.
             largest = np.abs(gram).max()
-            allowed = (1 + EPS**0.5) * gram.diagonal().max()
+            largest_square = gram.diagonal().max()
+            allowed = (1 + EPS**0.5) * largest_square
             if largest > allowed:
                 raise ValueError(INDEFINITE)
         self.gram = loop_array(gram)
-        n_rows = rows.shape[0]
-        further = np.arange(n_rows - len(T), n_rows, dtype=np.float64)
-        self._absorb(further[:, np.newaxis], loop_array(T))
+        targets = loop_array(T)
+        # The numbers of the new rows are their only feature.
+        stop = rows.shape[0]
+        start = stop - len(T)
+        further = np.arange(start, stop, dtype=np.float64)
+        self._absorb(further[:, np.newaxis], targets)
         # The rows of the dictionary get new numbers.
         numbers = self.dictionary[0, : self.size]
         indices = numbers.astype(np.intp)
+        between = np.ix_(indices, indices)
         self.stored = rows[indices]
-        self.gram = gram[np.ix_(indices, indices)]
+        self.gram = gram[between]
         numbers[:] = np.arange(self.size)
 
     def _append_to_stored(self, kernel: Kernel, X: Rows) -> Any:
@@ -127,7 +132,9 @@ class _OnlineState:
         if self.stored is None:
             return kernel.select_rows(X)
         if sp.issparse(self.stored):
-            return sp.vstack([self.stored, X], format="csr")
+            blocks = [self.stored, X]
+            return sp.vstack(blocks, format="csr")
+        # Rows that come later may be sparse.
         dense = X.toarray() if sp.issparse(X) else X
         return np.vstack([self.stored, dense])
 
@@ -224,8 +231,8 @@ class InverseState(_OnlineState):
         if self._is_doubtful:
             _, weights = self._from_scratch()
             return weights
-        weights = self.weights[:, : self.size]
-        return weights.T.copy()
+        by_output = self.weights[:, : self.size]
+        return by_output.T.copy()
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
@@ -333,8 +340,9 @@ class DependencyState(_OnlineState):
         """Return the weights K^-1 c, of shape (size, n_outputs)."""
         if self.size == 0:
             return np.zeros((0, self.n_outputs))
+        lower = self._lower()
         fitted = self.fitted[:, : self.size]
-        weights, _ = lapack.dpotrs(self._lower(), fitted.T, lower=1)
+        weights, _ = lapack.dpotrs(lower, fitted.T, lower=1)
         return weights
 
     def inverse_matrix(self) -> Array:

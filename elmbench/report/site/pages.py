@@ -152,7 +152,8 @@ def _paper_pages(
     if paper.paper.readings:
         yield _page(paper.readings_page, "readings.html", papers, paper=paper)
     for table in _watched(paper.run, watch):
-        yield _page(table.link[0], "table.html", papers, paper=paper, table=table)
+        page, _ = table.link
+        yield _page(page, "table.html", papers, paper=paper, table=table)
 
 
 def _page(

@@ -320,6 +320,7 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
         published = [_published_text(entry, deviations) for entry in entries]
         lines.append((Text(name), ours))
         lines.append((Text(_PAPER, style="dim"), published))
+    # The widest text of each column, with its heading.
     rows = [texts for _, texts in lines]
     widths = []
     for column in zip(grid.columns, *rows, strict=True):
