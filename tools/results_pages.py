@@ -44,6 +44,7 @@ from tools.table_picture import PICTURE, picture_of
 TOP = Path(__file__).parents[1]
 PAGES = [
     TOP / "README.md",
+    TOP / "docs/getting-started.md",
     TOP / "docs/results.md",
     TOP / "docs/trust.md",
     TOP / "docs/print-checks.md",

@@ -132,6 +132,21 @@ def test_what_a_page_says_is_run_in_its_order(
     assert commands > 10 or name != "getting-started.md"
 
 
+def test_shown_output_is_that_of_the_commands(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", os.path.abspath("cache"))
+    page = (DOCS / "getting-started.md").read_text("utf-8")
+    shown = re.findall(r"^```\n((?:id|experiment) .*?)^```$", page, flags=re.M | re.S)
+    commands = ["list experiments", "check table4 --against published"]
+    for block, command in zip(shown, commands, strict=True):
+        printed = [line.rstrip() for line in elmbench(*command.split()).out.splitlines()]
+        lines = block.splitlines()
+        # Headings may stand on two lines.
+        assert set(lines[1:]) <= set(printed), command
+
+
 OWN_DATA = blocks("own-data.md")
 
 
