@@ -13,7 +13,7 @@ COMPILE = .release-packages/bin/uv pip compile -q --universal --generate-hashes 
 # Threads of the tests, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench pages fingerprints test fuzz mutants lint types check baseline lock clean help
+.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench pages reference fingerprints test fuzz mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
@@ -147,6 +147,9 @@ fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the available data
 
 pages: $(VENV)/.runtime ## Rewrite the tables in README.md and docs/ from the committed results.
 	$(BIN)/python -m tools.results_pages
+
+reference: $(VENV)/.runtime ## Rewrite docs/reference.md, the page of all YAML keys.
+	$(BIN)/python -m tools.reference_page
 
 lock: .release-packages/.installed ## Resolve the dependencies again and pin them with hashes. UPGRADE=--upgrade takes new versions.
 	$(COMPILE) \

@@ -1,4 +1,4 @@
-"""`elmbench list`, `show`, `validate`, `new-paper` and `env`."""
+"""`elmbench list`, `show`, `validate`, `schema`, `new-paper` and `env`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -180,6 +180,15 @@ def validate_command() -> None:
     state.emit(
         counts, f"valid: {amount(datasets, 'data set')}, {amount(experiments, 'experiment')}"
     )
+
+
+@app.command("schema", rich_help_panel=LOOK_AROUND)
+def schema_command(kind: Literal["experiment", "paper", "datasets"]) -> None:
+    """Print the JSON schema of a kind of YAML file, by which editors check and complete keys."""
+    from elmbench.specs.schemas import schema_text
+
+    # It is for a file, so no line is wrapped, and --json changes nothing.
+    typer.echo(schema_text(kind), nl=False)
 
 
 @app.command("new-paper", rich_help_panel=RERUN)

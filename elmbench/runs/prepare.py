@@ -14,6 +14,7 @@ from elmbench.execution.store import Store
 from elmbench.results.folders import FigureFormat
 from elmbench.runs.planning import make_plan
 from elmbench.runs.user_specs import TABLE_ENDINGS, add_table
+from elmbench.runs.validate import check_experiment
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import PROFILES
@@ -293,6 +294,9 @@ def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]
     """
     requests = []
     for file in find_experiments(options):
+        # The tests check the tables of the suite.
+        if not file.is_of_suite:
+            check_experiment(file)
         readings = {
             name: value for name, value in options.readings.items() if name in file.spec.readings
         }

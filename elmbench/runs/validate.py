@@ -23,20 +23,20 @@ def validate_specs() -> tuple[int, int]:
     refuse_blocked_tables()
     files = load_catalogue()
     for file in files.values():
-        try:
-            _check_experiment(file)
-        except ElmbenchError as error:
-            problem = (
-                error.found
-                if str(file.path.parent) in error.found
-                else f"{file.path}: {error.found}"
-            )
-            raise ElmbenchError(
-                problem, expected=error.expected, next_step=error.next_step
-            ) from error
+        check_experiment(file)
     # Each data set is validated on first use.
     datasets = added_dataset_specs() if is_project() else list(load_dataset_specs().values())
     return len(datasets), len(files)
+
+
+def check_experiment(file: ExperimentFile) -> None:
+    """Raise ElmbenchError, which names the file, if a table is not valid."""
+    try:
+        _check_experiment(file)
+    except ElmbenchError as error:
+        names_file = str(file.path.parent) in error.found
+        problem = error.found if names_file else f"{file.path}: {error.found}"
+        raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
 
 
 def _check_experiment(file: ExperimentFile) -> None:

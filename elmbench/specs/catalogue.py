@@ -251,9 +251,9 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     base_content = _merge_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
         base_content.pop(name, None)
-    for whole in ("published", "models"):
-        if whole in content:
-            base_content.pop(whole, None)
+    # Most tables of a paper compare other columns, so a table that names columns has no others.
+    if "models" in content:
+        base_content.pop("models", None)
     return overlay(base_content, content, add=True)
 
 

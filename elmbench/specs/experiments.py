@@ -61,8 +61,11 @@ PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 class ModelOverride(Spec):
     """Changes to a column on one data set; each entry replaces the column's entry of that name."""
 
+    #: The hyperparameters that are searched.
     search: Searched | None = None
+    #: Parameters of the model.
     params: dict[str, JsonValue] = Field(default_factory=dict)
+    #: Printed names of hyperparameters.
     printed: dict[str, PrintedName] = Field(default_factory=dict)
 
     def thin(self, step: int) -> ModelOverride:
@@ -75,14 +78,18 @@ class ModelOverride(Spec):
 class ModelColumn(Spec):
     """One column of a table."""
 
+    #: A model of `elmbench list models`, or the address `package.module:Class` of one.
     model: str
     #: The column from which this one takes hyperparameters before it searches its own.
     like: str | None = None
+    #: The hyperparameters that are searched: names in `grids`, or a grid of the column's own.
     search: Searched = ()
+    #: Parameters of the model that differ from its defaults.
     params: dict[str, JsonValue] = Field(default_factory=dict)
     #: The printed name of each hyperparameter, if it has another name or is the inverse: `gamma:
     #: 1/sigma`. A hyperparameter that is not searched has the printed value under every selection.
     printed: dict[str, PrintedName] = Field(default_factory=dict)
+    #: Changes on single data sets, by name.
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
@@ -131,9 +138,13 @@ MARGINS = ("close", "no-worse", "no-better")
 class OtherComparison(Spec):
     """Another comparison in the sentence of a claim; missing entries come from the claim."""
 
+    #: A data set, or `most` or `all`.
     dataset: str | None = None
+    #: The measure that is compared.
     metric: WrittenMeasure | None = None
+    #: The column that the sentence is about.
     model: str | None = None
+    #: The columns that it is compared with.
     than: tuple[str, ...] | None = None
 
 
@@ -148,12 +159,17 @@ class Claim(Spec):
     says: str = Field(min_length=1)
     #: A data set, or `most` or `all` of the table's.
     dataset: str
+    #: The measure that is compared.
     metric: WrittenMeasure
+    #: The column that the sentence is about.
     model: str
+    #: The relation of its value to those of the other columns.
     relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = Field(
         alias="is"
     )
+    #: The columns that it is compared with.
     than: tuple[str, ...] | Literal["others"]
+    #: The measure of those columns, if it is a different one.
     than_metric: WrittenMeasure | None = None
     #: The margin of `close`, `no-worse` and `no-better`.
     within: float = Field(default=0.0, ge=0)
@@ -209,15 +225,20 @@ class Claim(Spec):
 class Profile(Spec):
     """Changes of a profile to the printed protocol."""
 
+    #: The data sets; all of the table by default.
     datasets: tuple[str, ...] | None = None
     #: Replace the table's data sets: for the regression check of profile `ci`, if the suite
     #: contains none of them.
     stand_ins: tuple[str, ...] = ()
+    #: The columns; all of the table by default.
     models: tuple[str, ...] | None = None
+    #: The number of runs.
     runs: Count | None = None
+    #: The number of outer folds.
     folds: Folds | None = None
     #: Runs and folds of single data sets.
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
+    #: How hyperparameters are chosen.
     select: Selection | Selections | None = None
     #: Keep every n-th value of each grid.
     thin_grids: int | None = Field(default=None, ge=1)
@@ -235,12 +256,17 @@ class Expectation(Spec):
     metric of the whole table.
     """
 
+    #: The verdict in the words of `elmbench check`.
     verdict: str = Field(min_length=1)
+    #: The reason, in one sentence.
     reason: str = Field(min_length=1)
     #: The beginning of a claim.
     claim: str = ""
+    #: A metric of the table.
     metric: str = ""
+    #: The data set of one published value.
     dataset: str = ""
+    #: The column of one published value.
     model: str = ""
 
     @property
@@ -271,26 +297,36 @@ class Expectation(Spec):
 class Experiment(Spec):
     """`experiments/<paper>/<table>.yaml`."""
 
+    #: The key of the paper and the name of the file, without its ending.
     id: str = Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
+    #: Short names of the table for commands.
     aliases: tuple[str, ...] = ()
+    #: What the table shows.
     title: str
     #: The paper's name, such as "Table IV".
     label: str
+    #: Names of data sets, in the order of the table.
     datasets: tuple[str, ...] = Field(min_length=1)
     #: Options of generated data, by data set.
     data: dict[str, dict[str, float]] = Field(default_factory=dict)
+    #: Splits, scaling, selection and metrics.
     protocol: Protocol
+    #: The values of each hyperparameter that columns search.
     grids: SearchGrid = Field(default_factory=lambda: SearchGrid({}))
+    #: The columns of the table, by the names that the paper gives them.
     models: dict[str, ModelColumn] = Field(default_factory=dict)
     #: The kind of table, by its name (`elmbench.tables`).
     layout: str = "metrics"
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
     options: dict[str, JsonValue] = Field(default_factory=dict)
+    #: Names of readings in `paper.yaml` that concern the table.
     readings: tuple[str, ...] = ()
     #: The data sets whose rows in the paper differ from the public files, and how. Their printed
     #: values are shown, but not compared.
     other_rows: dict[str, str] = Field(default_factory=dict)
+    #: The printed values.
     published: Published | None = None
+    #: Sentences of the paper about the table.
     claims: tuple[Claim, ...] = ()
     #: Verdicts that are known, with their reasons.
     expect: tuple[Expectation, ...] = ()

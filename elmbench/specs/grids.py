@@ -39,11 +39,17 @@ class ValueRange(Spec):
     value may be a list itself.
     """
 
+    #: The first value of a range.
     start: float | None = Field(default=None, alias="from")
+    #: The end of a range.
     stop: float | None = Field(default=None, alias="to")
+    #: The smallest and the largest exponent of powers of 2.
     powers_of_2: tuple[_Exponent2, _Exponent2] | None = None
+    #: The smallest and the largest exponent of powers of 10.
     powers_of_10: tuple[_Exponent10, _Exponent10] | None = None
+    #: The step of a range or of exponents.
     step: float | None = Field(default=None, gt=0)
+    #: The values themselves.
     values: tuple[GridValue, ...] | None = None
 
     @model_validator(mode="before")

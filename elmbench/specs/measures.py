@@ -107,5 +107,7 @@ def _from_yaml(text: Any) -> Measure:
 
 #: A measure as an experiment file writes it: `gmean`, `gmean@h=500`, `accuracy@C=2^-20`.
 WrittenMeasure = Annotated[
-    Measure, PlainValidator(_from_yaml), PlainSerializer(lambda measure: measure.column)
+    Measure,
+    PlainValidator(_from_yaml, json_schema_input_type=str),
+    PlainSerializer(lambda measure: measure.column),
 ]

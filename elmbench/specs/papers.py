@@ -22,6 +22,7 @@ class Spec(SpecPart):
 class ReadingValue(Spec):
     """One interpretation of a passage."""
 
+    #: The interpretation in a few words.
     says: str
     #: Changes to the experiment.
     set: dict[str, Any] = Field(default_factory=dict)
@@ -32,7 +33,9 @@ class ReadingValue(Spec):
 class Reading(Spec):
     """A passage with several interpretations; the first value is the default."""
 
+    #: The passage as a question.
     question: str
+    #: The interpretations by name, the default one first.
     values: dict[str, ReadingValue] = Field(min_length=2)
 
     @field_validator("values")
@@ -67,6 +70,7 @@ class PaperFinding(Spec):
 
     #: One sentence without its full stop.
     title: str = Field(min_length=1)
+    #: Sentences with the numbers that show it.
     evidence: tuple[str, ...] = Field(min_length=1)
     #: The ids of the tables that show it.
     tables: tuple[str, ...] = Field(min_length=1)
@@ -92,14 +96,21 @@ Margin = Annotated[StrictFloat, Field(gt=0)]
 class Paper(Spec):
     """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
 
+    #: The name of the paper's folder, which begins the ids of its tables.
     key: str
+    #: The title of the paper.
     title: str
+    #: Its authors.
     authors: str
+    #: The year of its publication.
     year: int
     #: Empty if the paper has none.
     doi: str = ""
+    #: The sentences of its abstract and conclusion that claims of its tables test.
     main_claims: tuple[MainClaim, ...] = ()
+    #: Findings about the paper that the site shows.
     findings: tuple[PaperFinding, ...] = ()
+    #: Passages that the paper leaves open, by name; a table lists those that concern it.
     readings: dict[str, Reading] = Field(default_factory=dict)
     #: The models that the paper proposes, by their names in the registry.
     proposed: tuple[str, ...] = ()

@@ -94,7 +94,9 @@ class Scale(Spec):
     each row by its length, as is usual for texts. The last two preserve sparsity.
     """
 
+    #: The kind of scaling.
     kind: Literal["range", "standard", "max-abs", "unit-rows"] = "range"
+    #: Both ends of the range of each column, for the kind `range`.
     range: tuple[float, float] = (0.0, 1.0)
     #: The rows that determine the factors: all (as in the papers) or the training part.
     fit_on: Literal["all", "train"] = "all"
@@ -120,6 +122,7 @@ class TargetScale(Scale):
 
     #: Not `unit-rows`, which would leave only the sign of a target.
     kind: Literal["range", "standard", "max-abs"] = "range"
+    #: The unit of metrics such as rmse.
     metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
@@ -162,7 +165,9 @@ class PartSizes(Spec):
     If one of them is missing, that part has the remaining rows.
     """
 
+    #: Rows of the training part.
     train: Size | None = None
+    #: Rows of the test part.
     test: Size | None = None
 
     @model_validator(mode="after")
@@ -185,9 +190,13 @@ class Splitter(Spec):
     stay together. `holdout` and `stratified-holdout` choose on one random part of the size `test`.
     """
 
+    #: The kind of split.
     kind: Literal[FoldKind, "holdout", "stratified-holdout"]
+    #: The number of folds, for the kinds of folds.
     folds: Count = 1
+    #: Rows that candidates learn, for a holdout.
     train: Size | None = None
+    #: Rows that candidates are compared on, for a holdout.
     test: Size | None = None
 
     @model_validator(mode="after")
@@ -217,7 +226,9 @@ def _check_folds(kind: str, folds: int) -> None:
 class OuterOverride(Spec):
     """Folds and runs of one data set."""
 
+    #: The number of folds.
     folds: Folds | None = None
+    #: The number of runs.
     runs: Count | None = None
 
 
@@ -233,6 +244,7 @@ class Outer(Spec):
     also with `stratified-`, are other names of folds in several runs.
     """
 
+    #: The kind of split.
     kind: Literal[
         FoldKind,
         "predefined-kfold",
@@ -242,15 +254,19 @@ class Outer(Spec):
         "in-order",
         "given",
     ]
+    #: The number of folds, for the kinds of folds and for given splits.
     folds: Count = 1
+    #: How often the splits are drawn again.
     runs: Count = 1
     #: The file of given splits beside the table's file; one for each data set if there are several.
     file: str | dict[str, str] | None = None
-    #: Sizes for data sets without `sizes`.
+    #: Rows of the training part of data sets without `sizes`.
     train: Size | None = None
+    #: Rows of the test part of data sets without `sizes`.
     test: Size | None = None
     #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
     sizes: dict[str, PartSizes] = Field(default_factory=dict)
+    #: Folds and runs of single data sets, by name.
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
     @model_validator(mode="before")
@@ -326,6 +342,7 @@ class Outer(Spec):
 class Protocol(Spec):
     """The evaluation of every model."""
 
+    #: Scaling of the inputs; null leaves them as they are.
     scale: Scale | None
     #: Scaling of the inputs of single data sets: sparse rows, for instance, cannot be centred.
     scale_except: dict[str, Scale | None] = Field(default_factory=dict)
@@ -333,6 +350,7 @@ class Protocol(Spec):
     targets: TargetScale | None = None
     #: Data sets whose targets are not scaled.
     raw_targets: tuple[str, ...] = ()
+    #: The splits that measure.
     outer: Outer
     #: Required if a column searches hyperparameters.
     inner: Splitter = Splitter(kind="stratified-kfold", folds=3)

@@ -56,6 +56,7 @@ ALL = "all"
 class Published(Spec):
     """The section `published` of an experiment file: CSV files beside it."""
 
+    #: The CSV file of the printed values.
     values: str | None = None
     #: Values that no run measures, such as ratios in the text or speed-ups beside the times: only
     #: the checks of the print read them.

@@ -25,6 +25,9 @@ FILES = {
     "experiments/miller-2020/table1.csv",
     ".github/workflows/check.yml",
     ".gitignore",
+    ".schemas/datasets.json",
+    ".schemas/experiment.json",
+    ".schemas/paper.json",
 }
 
 

@@ -128,3 +128,16 @@ def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(elmbench: Callabl
     error = elmbench("list", "experiments", code=2).err
     assert "paper.yaml is not in the folder of a paper" in error
     assert os.path.join("experiments", "KEY") in error
+
+
+def test_a_run_refuses_the_table_that_validate_refuses(elmbench: Callable, project: Path) -> None:
+    table = project / "specs" / "experiments" / "miller" / "table1.yaml"
+    table.write_text(yaml.safe_dump(TABLE | {"published": {"values": "table1.csv"}}))
+    table.with_suffix(".csv").write_text(
+        "dataset,model,metric,value,std,note\nwine,meen,test_accuracy,0.9,,\n"
+    )
+    (table.parent / "table2.yaml").unlink()
+    message = elmbench("validate", code=2).err.partition("error: ")[2]
+    assert "unknown published model 'meen' (did you mean 'mean'?)" in message
+    assert elmbench("run", "--all", code=2).err.endswith(f"error: {message}")
+    assert elmbench("run", "miller/table1", "--dry-run", code=2).err.endswith(f"error: {message}")

@@ -2,6 +2,7 @@
 that is not valid.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
+from elmbench.specs.schemas import json_schema
 
 
 @pytest.mark.parametrize(
@@ -316,3 +318,25 @@ def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     result = elmbench("data", "fetch", "--all", code=2)
     assert "error: heart" in result.err
     assert "error: wdbc" not in result.err
+
+
+def test_the_command_prints_a_schema(elmbench: Callable) -> None:
+    text = elmbench("schema", "experiment").out
+    assert json.loads(text) == json_schema("experiment")
+    assert elmbench("schema", "paper", "--json").json == json_schema("paper")
+
+
+def test_a_schema_knows_the_sources_of_a_plugin(elmbench: Callable) -> None:
+    Path("laboratory.py").write_text(
+        "from typing import Literal\n"
+        "from elmbench.datasets.sources import Source\n"
+        "class Laboratory(Source):\n"
+        '    kind: Literal["laboratory"]\n'
+        "    #: The number of the shelf.\n"
+        "    shelf: int\n"
+        "    def load(self, request): ...\n"
+        'SOURCES = {"laboratory": Laboratory}\n'
+    )
+    schema = elmbench("schema", "datasets", "--plugin", "laboratory.py").json
+    shelf = schema["$defs"]["Laboratory"]["properties"]["shelf"]
+    assert (shelf["type"], shelf["description"]) == ("integer", "The number of the shelf.")

@@ -237,6 +237,26 @@ def test_a_table_takes_over_what_it_does_not_say(
     assert (one.aliases, two.aliases) == (("one",), ())
 
 
+def test_published_is_merged_and_models_are_replaced(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    experiment |= {"published": {"mean-of": 20, "meant": {"fp": "fn"}}}
+    column = {"model": "ridge", "search": ["C"]}
+    other = based(published={"mean-of": 5, "meant": {"fn": "fp"}}, models={"ridge": column})
+    without = based(published=None) | {"id": "toy/three"}
+    emptied = based(published={"meant": {}}) | {"id": "toy/four"}
+    catalogue = load_catalogue(write_tree(experiment, other, without, emptied))
+    two = catalogue["toy/two"].spec
+    assert two.published is not None
+    assert two.published.mean_of == 5
+    assert two.published.meant == {"fp": "fn", "fn": "fp"}
+    assert list(two.models) == ["ridge"]
+    assert catalogue["toy/three"].spec.published is None
+    four = catalogue["toy/four"].spec.published
+    assert four is not None
+    assert (four.mean_of, four.meant) == (20, {})
+
+
 @pytest.mark.parametrize("base", ["three", "two", "../toy/one", ["one"]])
 def test_a_base_is_another_table_of_the_same_folder(
     write_tree: WriteTree, experiment: dict[str, Any], base: Any

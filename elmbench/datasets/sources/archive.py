@@ -37,7 +37,9 @@ class Member(SpecPart):
     `labels` a second file, if the target of each row is the first field of a line there.
     """
 
+    #: The member that holds the features.
     features: str
+    #: The member that holds the labels, if it is a separate one.
     labels: str | None = None
 
 
@@ -45,18 +47,25 @@ class ArchiveSource(NetworkSource):
     """A table without a header, alone (compressed or not) or in a zip or tar archive, at an
     address.
 
-    It is text, or the arrays of an .npz file. `target` is the position of the target among the
-    columns of a text (-1: the last), if it is not in a file of its own; `drop` the positions of
-    columns that are not features. In layout `index-value`, rows consist of such pairs.
+    It is text, or the arrays of an .npz file.
     """
 
+    #: The kind of source.
     kind: Literal["archive"]
+    #: The address.
     url: str
+    #: The hash of the file at the address.
     sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    #: Members of an archive by their part.
     members: dict[Literal["all", "train", "test"], Member] = Field(default_factory=dict)
+    #: The position of the target among the columns (-1: the last), if it is not in a file of its
+    #: own.
     target: int = -1
+    #: Positions of columns that are not features.
     drop: tuple[int, ...] = ()
+    #: The separator of the columns.
     separator: Literal["comma", "space"] = "comma"
+    #: `index-value` for rows of such pairs.
     layout: Literal["table", "index-value"] = "table"
 
     @property

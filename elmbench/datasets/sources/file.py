@@ -51,22 +51,18 @@ _MOST_DESCRIBED = 4
 
 
 class FileSource(Source, FileOptions):
-    """A user's file, its path relative to the YAML file that names it.
+    """A file of your own."""
 
-    `target` is the name of the target column or its position (-1: the last); if empty, it is a
-    column that is called target, class, label or y, else the last. `drop` names columns that are
-    not features, `words` columns of categories even if they look like numbers, `text`
-    columns of text. `dates` has the
-    format of each column of dates. `separator`, `decimal` and `header` describe a text table; they
-    are detected unless they are given. `drop_missing_target` leaves out rows without a target.
-    `test` is another file with the official test rows. `sha256` has the hashes of the file and of
-    the test file that are meant; files with another content are rejected.
-    """
-
+    #: The kind of source.
     kind: Literal["file"]
+    #: The file, relative to the YAML file that names it.
     path: str
+    #: The name of the target column, or its position from 0 (-1: the last one). If it is empty: a
+    #: column called target, class, label or y, else the last one.
     target: str | int = "target"
+    #: The format of each column of dates, by name.
     dates: dict[str, str] = Field(default_factory=dict)
+    #: The hashes of the file and of the test file; other contents are rejected.
     sha256: tuple[str, ...] = ()
 
     @property

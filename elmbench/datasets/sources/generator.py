@@ -16,15 +16,17 @@ VERSIONS = {"mackey-glass": 1, "sparse": 1, "waveform": 1}
 
 
 class GeneratorSource(Source):
-    """A data set that is computed. `options`: the values that a caller may choose for each option,
-    default first.
-    """
+    """A data set that is computed."""
 
     generated: ClassVar[bool] = True
 
+    #: The kind of source.
     kind: Literal["generator"]
+    #: The function that computes the rows.
     generator: Literal["mackey-glass", "sparse", "waveform"]
+    #: Its parameters.
     parameters: dict[str, int | float] = Field(default_factory=dict)
+    #: The values that a table may choose for each option, the default first.
     options: dict[str, tuple[float, ...]] = Field(default_factory=dict)
 
     @property

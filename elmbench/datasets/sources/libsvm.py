@@ -10,15 +10,17 @@ from elmbench.datasets.sources.base import FetchJob, NetworkSource
 
 
 class LibsvmSource(NetworkSource):
-    """Files of the LIBSVM collection, cached unchanged: one file, or a training and a test file.
+    """Files of the LIBSVM collection, cached unchanged: one file, or a training and a test file."""
 
-    `width` is the number of features if it is not that of the public file.
-    """
-
+    #: The kind of source.
     kind: Literal["libsvm"]
+    #: The number of features, if it is not that of the public file.
     width: int | None = None
+    #: The address of one file.
     url: str | None = None
+    #: The address of the training file.
     train: str | None = None
+    #: The address of the test file.
     test: str | None = None
 
     @model_validator(mode="after")

@@ -22,14 +22,14 @@ _VARIABLE = "OPENML_CACHE_DIR"
 
 
 class OpenMLSource(NetworkSource):
-    """OpenML data sets by id; several are joined column by column.
+    """OpenML data sets by id."""
 
-    `target` is the name of the target, or its position (-1: the last column); by default, it is
-    OpenML's default target.
-    """
-
+    #: The kind of source.
     kind: Literal["openml"]
+    #: The id of a data set of OpenML; several are joined column by column.
     id: int | tuple[int, ...]
+    #: The name of the target or its position (-1: the last column); OpenML's default target by
+    #: default.
     target: str | int | None = None
 
     @property

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 class ScikitLearnSource(Source):
     """A data set that comes with scikit-learn."""
 
+    #: The kind of source.
     kind: Literal["scikit-learn"]
+    #: The function of scikit-learn that loads the data set.
     loader: Literal["load_breast_cancer", "load_diabetes", "load_digits", "load_iris", "load_wine"]
 
     @property

@@ -31,16 +31,16 @@ _NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
 
 
 class Shape(SpecPart):
-    """The expected counts of a table.
+    """The expected counts of a table."""
 
-    `classes` are the rows of each label in the order that gives the class index (null: the count is
-    not known), or only the number of classes; `split` the rows of the official parts, training rows
-    first.
-    """
-
+    #: The number of rows.
     instances: int = Field(ge=1)
+    #: The number of columns besides the target.
     features: int = Field(ge=1)
+    #: The rows of each label in the order that gives the class index (null: the count is not
+    #: known), or only the number of classes.
     classes: dict[Label, int | None] | int | None = None
+    #: The rows of the official parts, training rows first.
     split: tuple[int, int] | None = None
 
     @model_validator(mode="after")
@@ -68,54 +68,66 @@ class Shape(SpecPart):
 
 
 class RowColumns(SpecPart):
-    """The columns of a file that are not features, and the order of day and month, as `DatasetSpec`
-    describes them.
-    """
+    """The columns of a file that are not features, and the order of day and month."""
 
+    #: The column of groups, whose rows belong together.
     groups: str | None = None
+    #: The column of outer folds.
     fold: str | None = None
+    #: The column of weights of rows in fits.
     weights: str | None = None
+    #: The column by which the rows are sorted.
     ordered_by: str | None = None
+    #: True if 1/2/2023 is in February, false if it is in January; only needed if no value decides.
     day_first: bool | None = None
 
 
 class DatasetSpec(RowColumns):
     """One data set.
 
-    `positive` are the labels of the positive class (the other labels are "the rest"); by default, a
-    classification task has the classes of `shape`. `shape` is that of the public file, `prepared`
-    that after the preparation if it differs, `training_part` that of the official training rows if
-    they are used without the test rows. `file` is the stem of the files in a data directory, which
-    several entries may share. `fingerprint` is that of the prepared rows of the public file, if
-    they were available. `papers` has the name and the counts of the data set in each paper, which
-    need not be those of the public file. With `by_fold`, categories are encoded and missing values
-    imputed on each fold, from training rows only. These options name columns, which are then no
-    features: `groups`, of rows that belong together; `fold`, of the outer fold of each row;
-    `weights`, of the weights of rows in fits; `ordered_by`, by which the rows are sorted.
-    `day_first` decides between February and January for dates such as 1/2/2023, if no value does.
-
-    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see
-    `DatasetSpecs.find`).
+    The name of generated data may fix their options, as in `sparse-10k[density=0.6]`.
     """
 
+    #: The name of the entry.
     name: str
+    #: The data set in a few words.
     title: str
+    #: Other names of the data set.
     aliases: tuple[str, ...] = ()
+    #: The stem of its files in a data directory, which several entries may share; the name by
+    #: default.
     file: str = ""
+    #: The kind of target.
     task: Literal["classification", "regression"]
+    #: The labels of the positive class; the other labels are the rest.
     positive: tuple[Label, ...] = ()
+    #: The counts of the public file.
     shape: Shape
+    #: The counts after the preparation, if they differ.
     prepared: Shape | None = None
+    #: The counts of the official training rows, if they are used without the test rows.
     training_part: Shape | None = None
+    #: Numbers that identify the prepared rows of the public file.
     fingerprint: Fingerprint | None = None
+    #: True for rows that are mostly zeros.
     sparse: bool = False
+    #: True if categories are encoded and missing values imputed on each fold, from training rows
+    #: only.
     by_fold: bool = False
+    #: `run` for generated rows that are drawn again in each run.
     redraw: Literal["run"] | None = None
+    #: The name and the counts of the data set in each paper, which need not be those of the public
+    #: file.
     papers: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    #: The sources; the first one that can be reached is used.
     sources: tuple[AnySource, ...] = Field(min_length=1)
+    #: Steps that prepare the rows.
     prepare: tuple[Step, ...] = ()
+    #: The publication to cite.
     citation: str
+    #: The licence of the data.
     licence: str = "not stated"
+    #: Remarks on the data.
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")

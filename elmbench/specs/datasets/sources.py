@@ -25,7 +25,7 @@ def _as_label(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Label = Annotated[str, BeforeValidator(_as_label)]
+Label = Annotated[str, BeforeValidator(_as_label, json_schema_input_type=str | int | float)]
 
 
 class PlainStep(SpecPart):
@@ -38,6 +38,7 @@ class PlainStep(SpecPart):
     imputes missing values by the mean of the column's known values, or 0 if there are none.
     """
 
+    #: The kind of step.
     step: Literal[
         "one-hot",
         "drop-missing-rows",
@@ -50,22 +51,29 @@ class PlainStep(SpecPart):
 class Ordinal(SpecPart):
     """Replace the categories of a nominal column by 1, 2, ... in the given order."""
 
+    #: The kind of step.
     step: Literal["ordinal"]
+    #: A nominal column.
     column: str
+    #: Its categories in ascending order.
     order: tuple[Label, ...]
 
 
 class DropColumns(SpecPart):
     """Drop columns by name."""
 
+    #: The kind of step.
     step: Literal["drop-columns"]
+    #: Names of columns.
     columns: tuple[str, ...]
 
 
 class Round(SpecPart):
     """Round every value to `decimals`, for a source with more digits than the public file."""
 
+    #: The kind of step.
     step: Literal["round"]
+    #: The number of decimals that are kept.
     decimals: int = Field(ge=0, le=15)
 
 
@@ -74,10 +82,15 @@ class ResizeImages(SpecPart):
     pixel.
     """
 
+    #: The kind of step.
     step: Literal["resize-images"]
+    #: Rows of pixels of the stored images.
     height: int = Field(ge=1)
+    #: Columns of pixels of the stored images.
     width: int = Field(ge=1)
+    #: Rows of pixels of the resized images.
     to_height: int = Field(ge=1)
+    #: Columns of pixels of the resized images.
     to_width: int = Field(ge=1)
 
 
@@ -99,10 +112,15 @@ class Fingerprint(SpecPart):
     the official training part alone.
     """
 
+    #: Means and deviations of the columns.
     columns: tuple[float, float, float]
+    #: Deviations and skewness over the rows.
     rows: tuple[float, float, float]
+    #: The target, and its relation to the features.
     target: tuple[float, float, float, float, float]
+    #: The official parts.
     parts: tuple[()] | tuple[float, float, float] = ()
+    #: The rows that it is of.
     part: Literal["all", "train"] = "all"
 
 
@@ -119,24 +137,25 @@ BUILT_IN = {
 
 
 class SourceSpec(SpecPart):
-    """A source of a data set, and the steps that turn its layout into that of the public file.
-
-    `labels` maps the labels of this source to those of the public file ("*": every other one);
-    `prepare` lists steps for this source alone, which come before those of the data set. A source
-    that is `already_prepared` skips the data set's steps. `split_in_order`: the training part comes
-    first. `other_values`: the source scales or codes the features in another way, so no fingerprint
-    fits them.
-    """
+    """A source of a data set, and the steps that turn its layout into that of the public file."""
 
     #: Its rows are computed.
     generated: ClassVar[bool] = False
 
+    #: The kind of source.
     kind: str
+    #: The public file's label of each label of this source; `*` stands for every other one.
     labels: dict[Label, Label] = Field(default_factory=dict)
+    #: Steps for this source alone, which come before those of the data set.
     prepare: tuple[Step, ...] = ()
+    #: True for a source of prepared rows, which skips the steps of the data set.
     already_prepared: bool = False
+    #: True for a source whose training part comes first.
     split_in_order: bool = False
+    #: True for a source that scales or codes the features in another way, so no fingerprint fits
+    #: it.
     other_values: bool = False
+    #: A remark on the source.
     note: str = ""
 
     @property
@@ -146,17 +165,24 @@ class SourceSpec(SpecPart):
 
 
 class FileOptions(SpecPart):
-    """The options for reading a user's file, as `FileSource` describes them; empty and None mean:
-    detected.
-    """
+    """The options for reading a user's file; empty and None mean: detected."""
 
+    #: Names of columns that are not features.
     drop: tuple[str, ...] = ()
+    #: Columns of categories, even if they look like numbers.
     words: tuple[str, ...] = ()
+    #: Columns of text, whose words become features.
     text: tuple[str, ...] = ()
+    #: The separator of a text table; detected by default.
     separator: str = ""
+    #: The decimal mark of a text table; detected by default.
     decimal: Literal["", ".", ","] = ""
+    #: True if a text table has names of columns, which are x0, x1, ... otherwise; detected by
+    #: default.
     header: bool | None = None
+    #: True to leave out rows without a target.
     drop_missing_target: bool = False
+    #: Another file, with the official test rows.
     test: str = ""
 
 
@@ -199,4 +225,6 @@ def parse_source(content: Any) -> SourceSpec:
     ).model_validate(content)
 
 
-AnySource = Annotated[SerializeAsAny[SourceSpec], PlainValidator(parse_source)]
+AnySource = Annotated[
+    SerializeAsAny[SourceSpec], PlainValidator(parse_source, json_schema_input_type=SourceSpec)
+]

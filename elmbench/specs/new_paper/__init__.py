@@ -8,6 +8,7 @@ from pathlib import Path
 import elmbench
 from elmbench.errors import ElmbenchError, shortened
 from elmbench.files import partial_path, sweep
+from elmbench.specs.schemas import FILE_KINDS, schema_text
 
 #: The folder of the templates.
 _TEMPLATES = Path(__file__).parent / "files"
@@ -24,6 +25,8 @@ _FILES = (
     ".github/workflows/check.yml",
     ".gitignore",
 )
+#: The folder of the JSON schemas of the YAML files, which the first line of each names.
+SCHEMAS = ".schemas"
 #: Words that a hyphen joins; a key is a part of ids and the name of folders.
 _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_KEY = 60
@@ -42,6 +45,7 @@ def write_new_paper(key: str, parent: Path) -> list[Path]:
     folder = parent / key
     _check_empty(folder)
     texts = {name.replace("KEY", key): _fill_in(name, key) for name in _FILES}
+    texts |= {f"{SCHEMAS}/{kind}.json": schema_text(kind) for kind in FILE_KINDS}
     partial = partial_path(folder)
     sweep(parent)
     try:
