@@ -102,6 +102,11 @@ class _Results:
         groups = [key for key in self._cells.lines if key == self._group(dataset, model=key[1])]
         return not any(is_other_data(self._cells.columns(key)) for key in groups)
 
+    def has_stand_in(self, claim: Claim, dataset: str) -> bool:
+        """Return True if a column of a comparison has a model or parameters of our own."""
+        columns = [claim.model, *other_columns(claim, dataset, self.resolved)]
+        return any(self.resolved.stand_in(column, dataset) for column in columns)
+
     def is_fixed(self, dataset: str, *columns: str) -> bool:
         """Return True if nothing is random in any of some columns."""
         return all(self._cells.is_fixed(self._group(dataset, column)) for column in columns)
@@ -229,6 +234,8 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
 def _tests(claim: Claim, results: _Results) -> _Tests:
     """Test one comparison of a claim."""
     datasets = results.datasets(claim)
+    if any(results.has_stand_in(claim, dataset) for dataset in datasets):
+        return [], "not comparable", "a model or parameters of our own replace the paper's"
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     has_all = len(comparable) == len(datasets)
     if not comparable or (claim.dataset != MOST and not has_all):

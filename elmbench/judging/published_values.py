@@ -63,7 +63,11 @@ def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Tim
     has_published = lines["published"] > 0
     lines = lines[ended_ok & has_published].dropna(subset=["mean"])
     is_compared = lines["dataset"].map(resolved.compares).astype(bool)
-    lines = lines[is_compared]
+    is_ours = [
+        resolved.stand_in(column, dataset) is not None
+        for column, dataset in zip(lines["model"], lines["dataset"], strict=True)
+    ]
+    lines = lines[is_compared & ~np.array(is_ours, dtype=bool)]
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
         if times["dataset"].duplicated().any():

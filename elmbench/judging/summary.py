@@ -282,8 +282,12 @@ def _judge(
 
 
 def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
-    """Return True if cells use all rows of the paper and no reading that leaks."""
-    dataset, _, _, reading = group
+    """Return True if cells use the model, the parameters and all rows of the paper, and no reading
+    that leaks.
+    """
+    dataset, model, _, reading = group
+    if measured.resolved.stand_in(model, dataset) is not None:
+        return False
     choices = measured.resolved.file.paper.read_label(reading)
     leaks = any(choice.leaks for choice in choices)
     return not leaks and not measured.resolved.cuts(dataset)

@@ -130,6 +130,24 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     return f"Profile {resolved.profile}: {'; '.join([ran, *filter(departures.get, departures)])}."
 
 
+def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
+    """Return the columns whose parameters replace the paper's, with the data sets if they differ in
+    this.
+    """
+    names: list[str] = []
+    for column in resolved.spec.models:
+        replaced = [
+            dataset
+            for dataset in resolved.spec.datasets
+            if (stand_in := resolved.stand_in(column, dataset)) and stand_in.parameters
+        ]
+        if len(replaced) == len(resolved.spec.datasets):
+            names.append(column)
+        elif replaced:
+            names.append(f"{column} on {', '.join(replaced)}")
+    return names
+
+
 class _Sections:
     """The sections of one table, built from its cells."""
 
@@ -154,7 +172,9 @@ class _Sections:
         """Return how hyperparameters are chosen, or what the table shows if they are not."""
         criterion = self._experiment.spec.protocol.criterion
         rule = criterion if select == "nested" and criterion in _HOW else select
-        return self._kind.heading() or f"{select}: {_HOW[rule]}"
+        text = self._kind.heading() or f"{select}: {_HOW[rule]}"
+        replacing = _columns_with_our_parameters(self._experiment)
+        return f"{text}; our parameters: {', '.join(replacing)}" if replacing else text
 
     def _entries(self, reading: str, select: str, summary: pd.DataFrame) -> Iterator[Entry]:
         """Yield the entries of a section: our value beside the published one, a line of the summary

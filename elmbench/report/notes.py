@@ -49,6 +49,7 @@ def table_notes(
     yield from capped_notes(cells)
     yield from warning_notes(cells)
     yield from ending_notes(cells)
+    yield from stand_in_notes(resolved, datasets)
     yield from not_run_notes(resolved, datasets)
     yield from train_rows_notes(resolved)
     yield from published_notes(resolved, datasets)
@@ -183,6 +184,21 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
         names = ", ".join(columns)
         text = f"{dataset} {names} not run: {reason}"
         yield Note("ending", text)
+
+
+def stand_in_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
+    """Yield the columns that replace a model or parameters of the paper by our own."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    for dataset in (name for name in resolved.spec.datasets if name in datasets):
+        for column in resolved.spec.models:
+            stand_in = resolved.stand_in(column, dataset)
+            for kind in ("model", "parameters") if stand_in else ():
+                replaced = str(getattr(stand_in, kind))
+                if replaced:
+                    columns.setdefault((kind, replaced), []).append(f"{dataset} {column}")
+    for (kind, replaced), names in columns.items():
+        text = f"{', '.join(names)} not comparable: our {kind} in place of {replaced}"
+        yield Note("published", text)
 
 
 def train_rows_notes(resolved: Resolved) -> Iterator[Note]:

@@ -58,6 +58,21 @@ def names_of(search: Searched) -> tuple[str, ...]:
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
 
+class StandIn(Spec):
+    """A model or parameters of our own in place of the paper's, in a few words each."""
+
+    #: The model of the paper that ours replaces.
+    model: str = ""
+    #: The parameters of the paper that ours replace, such as those that it does not print.
+    parameters: str = ""
+
+    @model_validator(mode="after")
+    def _replaces_something(self) -> StandIn:
+        if not (self.model or self.parameters):
+            raise ValueError("expected model, parameters or both, each in a few words")
+        return self
+
+
 class ModelOverride(Spec):
     """Changes to a column on one data set; each entry replaces the column's entry of that name."""
 
@@ -67,6 +82,8 @@ class ModelOverride(Spec):
     params: dict[str, JsonValue] = Field(default_factory=dict)
     #: Printed names of hyperparameters.
     printed: dict[str, PrintedName] = Field(default_factory=dict)
+    #: What the column replaces on this data set by a model or parameters of our own.
+    stands_in_for: StandIn | None = None
 
     def thin(self, step: int) -> ModelOverride:
         """Return the changes with every `step`-th value of a grid of their own."""
@@ -91,6 +108,9 @@ class ModelColumn(Spec):
     printed: dict[str, PrintedName] = Field(default_factory=dict)
     #: Changes on single data sets, by name.
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
+    #: What the column replaces by a model or parameters of our own. Its values are shown, but not
+    #: compared with the published ones.
+    stands_in_for: StandIn | None = None
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
     #: The data sets with published values that are not run, and the reasons.
@@ -109,10 +129,10 @@ class ModelColumn(Spec):
         change = {
             "params": merge_parameters(fixed=self.params, dataset=override.params),
             "printed": self.printed | override.printed,
+            "search": self.search if override.search is None else override.search,
+            "stands_in_for": override.stands_in_for or self.stands_in_for,
         }
-        return self.model_copy(
-            update=change | ({} if override.search is None else {"search": override.search})
-        )
+        return self.model_copy(update=change)
 
     def runs_on(self, dataset: str) -> bool:
         """Return True if the column is run on a data set."""

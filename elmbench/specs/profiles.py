@@ -19,7 +19,7 @@ from elmbench.specs.datasets import (
     parse_dataset_specs,
 )
 from elmbench.specs.experiment_file import ExperimentFile
-from elmbench.specs.experiments import PROFILES, Experiment, Profile
+from elmbench.specs.experiments import PROFILES, Experiment, Profile, StandIn
 from elmbench.specs.files import parse_spec
 from elmbench.specs.papers import ChosenReading, Paper
 from elmbench.specs.protocol import OuterOverride
@@ -141,6 +141,11 @@ class Resolved:
         if dataset == ALL:
             return all(map(self.compares, self.spec.datasets))
         return not self.cuts(dataset) and dataset not in self.spec.other_rows
+
+    def stand_in(self, column: str, dataset: str) -> StandIn | None:
+        """Return what a column replaces on a data set by a model or parameters of our own."""
+        model = self.spec.models.get(column)
+        return None if model is None else model.adapt(dataset).stands_in_for
 
     @property
     def stand_ins(self) -> Mapping[str, str]:

@@ -350,6 +350,17 @@ DRAWN = {"datasets": DATASETS[:6], "other-rows": {"sylva": "drawn again"}}
 COPY = {"datasets": DATASETS[:3], "published": {"stand-ins": {"heart": "wdbc"}}}
 
 
+@pytest.mark.parametrize("column", ["ELM", "K-ELM"])
+def test_a_claim_is_not_held_against_a_stand_in(
+    toy: Any, experiment: dict[str, Any], column: str
+) -> None:
+    models = dict(experiment["models"])
+    models[column] = models[column] | {"stands-in-for": {"parameters": "C"}}
+    result = claimed(toy, over([0.6], fit_seconds=1.0), changes={"models": models})
+    assert result.verdict == "not comparable"
+    assert result.remark == "a model or parameters of our own replace the paper's"
+
+
 @pytest.mark.parametrize(
     ("dataset", "metric", "changes", "verdict", "n"),
     [

@@ -105,6 +105,41 @@ def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
         assert lines["verdict"].tolist() == [verdict]
 
 
+PARAMETERS = {"stands-in-for": {"parameters": "the width, which is not printed"}}
+MODEL = {"stands-in-for": {"model": "an ELM of pruned nodes"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "note", "caption"),
+    [
+        (
+            PARAMETERS,
+            "our parameters in place of the width, which is not printed",
+            "; our parameters: ELM",
+        ),
+        (
+            {"except": {"wdbc": PARAMETERS}},
+            "our parameters in place of the width, which is not printed",
+            "; our parameters: ELM",
+        ),
+        (MODEL, "our model in place of an ELM of pruned nodes", ""),
+    ],
+)
+def test_a_column_that_stands_in_is_shown_and_not_compared(
+    toy: Toy, experiment: dict[str, Any], change: dict[str, Any], note: str, caption: str
+) -> None:
+    figures = "WDBC,ELM,mcc,0.900,,\nWDBC,K-ELM,mcc,0.800,,\n"
+    elm = experiment["models"]["ELM"]
+    resolved = toy(figures, models=experiment["models"] | {"ELM": elm | change})
+    result = [*runs("ELM", 0.899, 0.9, 0.901), *runs("K-ELM", 0.799, 0.8, 0.801)]
+    line = entry(resolved, result, model="ELM")
+    assert (line["verdict"], line["mean"]) == ("not comparable", pytest.approx(0.9))
+    assert entry(resolved, result, model="K-ELM")["verdict"] == "reproduced"
+    table = table_of(resolved, result)
+    assert f"wdbc ELM not comparable: {note}" in notes_of(table)
+    assert table.sections[0].explanation.partition("; our")[1:] == caption.partition("; our")[1:]
+
+
 @pytest.mark.parametrize(
     ("figure", "metric", "published"),
     [
