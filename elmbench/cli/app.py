@@ -11,7 +11,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
@@ -173,44 +173,34 @@ def options(
 
         state.plugins = tuple(str(load_plugin(path)) for path in plugin)
     elif project is not None:
-        state.plugins = tuple(_plugins_of(project))
+        from elmbench.runs.user_specs import load_project_plugins
+
+        state.plugins = tuple(map(str, load_project_plugins(project, state.remark)))
     if spec_dir:
-        _add_specs(spec_dir, hide_suite=False)
+        _use_specs_of(spec_dir)
     elif project is not None:
-        _add_specs(project.specs, hide_suite=True)
+        from elmbench.runs.user_specs import add_project_specs
+
+        add_project_specs(project, state.remark)
 
 
 def _find_project() -> Project | None:
     """Return the project of the working folder; None if there is no `elmbench.toml`."""
-    file = find_project_file(Path.cwd())
-    if file is None:
+    if find_project_file(Path.cwd()) is None:
         return None
     # It imports pydantic, which takes a while.
-    from elmbench.specs.project import read_project
+    from elmbench.specs.project import current_project
 
-    return read_project(file, Path.cwd())
-
-
-def _plugins_of(project: Project) -> Iterator[str]:
-    """Load the plug-ins of a project, and yield their paths; one that fails is left out, and blocks
-    only the tables that need it.
-    """
-    from elmbench.registry.plugins import load_plugin
-
-    for path in project.plugins:
-        try:
-            yield str(load_plugin(path))
-        except ElmbenchError as error:
-            state.remark(f"left out: {error.found} ({project.file})")
+    return current_project()
 
 
-def _add_specs(folders: Iterable[Path], *, hide_suite: bool) -> None:
-    """Add the data sets and tables of folders; those of a project hide the tables of the suite."""
+def _use_specs_of(folders: Iterable[Path]) -> None:
+    """Add the data sets and tables of folders, and say which tables lack a plug-in."""
     from elmbench.runs.user_specs import add_spec_dir
     from elmbench.specs.catalogue import blocked_tables
 
     for path in folders:
-        add_spec_dir(path, alone=hide_suite)
+        add_spec_dir(path)
     for table, error in blocked_tables().items():
         state.remark(f"left out: {table}: {error.found}")
 

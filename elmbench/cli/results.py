@@ -232,9 +232,12 @@ def table_command(
 def check_command(
     experiments: options.Tables = None,
     against: Annotated[
-        Literal["baseline", "published"],
-        comparison_option(help="What to compare with: baseline or published."),
-    ] = "baseline",
+        Literal["baseline", "published"] | None,
+        comparison_option(
+            help="What to compare with: baseline or published; default: baseline, or published "
+            "without baselines."
+        ),
+    ] = None,
     profile: Annotated[
         Literal["ci", "fast", "paper"] | None,
         comparison_option(help="ci, fast or paper; default: ci, or the nearest to the paper."),
@@ -253,6 +256,7 @@ def check_command(
     ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
+    from elmbench.report.checks import default_comparison
     from elmbench.specs.catalogue import find_experiment, refuse_blocked_tables
 
     if print_only:
@@ -262,6 +266,8 @@ def check_command(
             refuse_blocked_tables()
         return
     names = [find_experiment(name).id for name in experiments or ()]
+    if against is None:
+        against = default_comparison(names)
     if against == "baseline":
         code = int(_check_against_baseline(names, profile))
     else:

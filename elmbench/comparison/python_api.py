@@ -4,6 +4,7 @@ import atexit
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, partial
@@ -27,7 +28,9 @@ from elmbench.registry import registry
 from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.runs.execute import Count, checked, compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
+from elmbench.runs.user_specs import load_project_plugins
 from elmbench.specs.limits import parse_limits
+from elmbench.specs.project import current_project
 from elmbench.specs.protocol import Count as Runs
 from elmbench.specs.protocol import Task
 
@@ -117,9 +120,10 @@ def compare(
     limit : str
         Limit of each search and fit, "time=600s" if empty.
     plugins : sequence of path
+        By default those of an `elmbench.toml` in the working folder or a folder above.
     results_dir : path, optional
-        Folder of the results, each frame's in a folder of its own; by default a temporary one,
-        which is removed when Python exits.
+        Folder of the results, each frame's in a folder of its own; by default that of the
+        `elmbench.toml`, or a temporary one, which is removed when Python exits.
     progress : bool, optional
         Show a progress bar; by default in a terminal and in a notebook.
     on_event : callable, optional
@@ -145,7 +149,11 @@ def compare(
     }
     named = take_named_columns(X, y, row_arguments, test)
     arrays = check_arrays(named.X, named.y, named.by_row, named.test)
-    results_folder = _temporary_folder() if results_dir is None else Path(results_dir)
+    project = current_project()
+    if results_dir is not None:
+        results_folder = Path(results_dir)
+    else:
+        results_folder = _temporary_folder() if project is None else project.results
     stem = short_slug(name)
     files = arrays.write(results_folder.resolve() / ".data", stem)
     data = UserData(
@@ -162,6 +170,8 @@ def compare(
         fold=files.columns.get("fold"),
         weights=files.columns.get("weights"),
     )
+    if not plugins and project is not None:
+        plugins = load_project_plugins(project, warnings.warn)
     with loaded_plugins(plugins) as user_plugins:
         selection = select_models(models)
         request = ComparisonRequest(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
 from elmbench.evaluation.splits import (
     Indices,
@@ -19,7 +20,7 @@ from elmbench.evaluation.splits import (
 )
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import SIZED, Scale, Split, TargetScale
+from elmbench.specs.protocol import LEAVE_ONE_OUT, SIZED, Scale, Split, TargetScale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -341,10 +342,26 @@ def fold_of(
     return replace(fold, in_units=in_units)
 
 
+def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold]:
+    """Return the folds of a leave-one-out, one for each row."""
+    n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
+    protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
+    return [replace(outer_fold, protocol=protocol, fold=row) for row in range(n_rows)]
+
+
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
-    """Return the training rows of an outer fold, in the order of learning, and the test rows."""
+    """Return the training rows of an outer fold, in the order of learning, and the test rows.
+
+    Raises ElmbenchError for a whole leave-one-out, which is no single fold.
+    """
     dataset = outer_fold.dataset
     protocol = outer_fold.protocol
+    if protocol.outer.kind == LEAVE_ONE_OUT and protocol.outer.folds == 1:
+        raise ElmbenchError(
+            "leave-one-out is for tables of fits alone",
+            expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",
+            next_step="correct protocol.outer of the experiment",
+        )
     parts = _parts(dataset, data_dir, protocol.outer, outer_fold.run)
     train, test = parts[outer_fold.fold]
     train = order_rows(train, protocol.order, *outer_fold.seed_key)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.specs.protocol import SIZED, Split
+from elmbench.specs.protocol import LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
@@ -131,6 +131,9 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     if split.kind == "official":
         assert data.splits is not None
         return [(data.splits["train"], data.splits["test"])]
+    if split.kind == LEAVE_ONE_OUT:
+        rows = np.arange(len(data.y))
+        return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
     if split.kind == "given":
         return given_parts(split, run, len(data.y), data.rows)
     if split.kind == "stratified-holdout":
@@ -161,6 +164,8 @@ def n_training_rows(split: Split, n_rows: int) -> int:
     """Return the rough number of training rows of a split of `n_rows` rows."""
     if split.kind in SIZED:
         return part_sizes(split, n_rows)[0]
+    if split.kind == LEAVE_ONE_OUT:
+        return n_rows - 1
     return n_rows * (split.folds - 1) // split.folds if split.folds > 1 else n_rows
 
 
@@ -230,6 +235,10 @@ def check_counts(
         minimum = 2
         purpose = "a stratified holdout"
         next_step = "give the experiment `holdout` as its outer split"
+    elif kind == LEAVE_ONE_OUT:
+        minimum = 2
+        purpose = "leave-one-out"
+        next_step = "give the experiment another kind of outer split"
     elif not kind.endswith("kfold"):
         return
     elif kind.endswith("group-kfold") and n_groups < minimum:

@@ -235,7 +235,8 @@ def _tests(claim: Claim, results: _Results) -> _Tests:
     """Test one comparison of a claim."""
     datasets = results.datasets(claim)
     if any(results.has_stand_in(claim, dataset) for dataset in datasets):
-        return [], "not comparable", "a model or parameters of our own replace the paper's"
+        reason = "a model or parameters of our own replace the paper's"
+        return _Tests([], "not comparable", reason)
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     has_all = len(comparable) == len(datasets)
     if not comparable or (claim.dataset != MOST and not has_all):

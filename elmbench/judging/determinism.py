@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from elmbench.registry import find_model, has_method, parameter_names
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import LEAVE_ONE_OUT
 
 #: Kinds of outer split that are the same in every run.
-_FIXED_SPLITS = ("official", "in-order", "predefined-kfold", "ordered-kfold")
+_FIXED_SPLITS = ("official", "in-order", "predefined-kfold", "ordered-kfold", LEAVE_ONE_OUT)
 
 
 def is_deterministic(

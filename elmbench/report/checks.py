@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import lock_tables
@@ -22,7 +22,7 @@ from elmbench.report.result_files import rewrite_results
 from elmbench.report.results import records
 from elmbench.results.cells import read_cells
 from elmbench.results.folders import FigureFormat, ResultsDirs, has_results, results_folder
-from elmbench.specs.catalogue import Watch, find_experiment, load_catalogue
+from elmbench.specs.catalogue import Watch, find_experiment, is_project, load_catalogue
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import find_resolved, resolve
@@ -38,6 +38,15 @@ class NothingToCompareError(ElmbenchError):
 def _baseline(file: ExperimentFile) -> Path:
     """Return the path of an experiment's baseline."""
     return file.path.with_suffix(".baseline.csv")
+
+
+def default_comparison(names: Sequence[str]) -> Literal["baseline", "published"]:
+    """Return what tables are compared with if the user does not say it: with the published values
+    in a project in which none of them has a baseline.
+    """
+    files = [find_experiment(name) for name in names] or list(load_catalogue().values())
+    has_baseline = any(_baseline(file).is_file() for file in files)
+    return "baseline" if has_baseline or not is_project() else "published"
 
 
 def check_baselines(

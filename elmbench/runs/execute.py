@@ -4,7 +4,9 @@ from Python.
 
 import inspect
 import json
+import os
 import shlex
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -22,9 +24,10 @@ from elmbench.registry.plugins import load_address, load_plugin
 from elmbench.report.result_files import write_results
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
-from elmbench.runs.user_specs import add_spec_dir
+from elmbench.runs.user_specs import add_project_specs, add_spec_dir, load_project_plugins
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.project import Project, current_project
 from elmbench.tasks.plan import Plan, RunRequest
 
 #: Data sets that a message names.
@@ -234,6 +237,33 @@ def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=parameters, return_annotation=types.get("return"))
 
 
+def _load_plugins(files: Sequence[Path | str], project: Project | None) -> list[Path]:
+    """Load the named plug-ins, or else those of the project; return their paths."""
+    if files or project is None:
+        return [load_plugin(file) for file in files]
+    return load_project_plugins(project, warnings.warn)
+
+
+def _add_specs(folders: Sequence[Path | str], project: Project | None) -> None:
+    """Add the data sets and tables of the named folders, or else those of the project."""
+    if folders or project is None:
+        for folder in folders:
+            add_spec_dir(Path(folder))
+    else:
+        add_project_specs(project, warnings.warn)
+
+
+def _data_folder(named: Path | str | None, project: Project | None) -> str | None:
+    """Return the folder of data files: the named one, or else that of the project if it exists and
+    no environment variable names one.
+    """
+    if named is not None:
+        return str(named)
+    if project is None or project.data is None or "ELMBENCH_DATA_DIR" in os.environ:
+        return None
+    return str(project.data) if project.data.is_dir() else None
+
+
 @checked
 def run(
     experiment: str,
@@ -252,7 +282,7 @@ def run(
     data_dir: Path | str | None = None,
     plugins: Sequence[Path | str] = (),
     spec_dirs: Sequence[Path | str] = (),
-    results_dir: Path | str = RESULTS_DIR,
+    results_dir: Path | str | None = None,
     retry: bool = False,
     force: bool = False,
     engine: str = "local",
@@ -284,12 +314,14 @@ def run(
     limit : str
         Limit of each search and fit, such as "time=600s,memory=4GB".
     data_dir : path, optional
-        Folder of data files; by default `ELMBENCH_DATA_DIR`.
+        Folder of data files; by default `ELMBENCH_DATA_DIR`. An `elmbench.toml` in the working
+        folder or a folder above has the defaults of this and the next three, as for the commands.
     plugins : sequence of path
         Files that declare models, kinds of table or kinds of work.
     spec_dirs : sequence of path
         Folders of your own data sets and tables.
-    results_dir : path, default="elmbench-results"
+    results_dir : path, optional
+        By default "elmbench-results".
     retry, force : bool, default=False
         Retry failed cells, or recompute everything.
     engine : {"local", "dask"}, default="local"
@@ -309,13 +341,12 @@ def run(
     ElmbenchError
         If something in the request does not exist, or a data file is bad.
     """
-    paths = [load_plugin(path) for path in plugins]
-    for spec_dir in spec_dirs:
-        add_spec_dir(Path(spec_dir))
-    folder = None if data_dir is None else str(data_dir)
+    project = current_project()
+    paths = _load_plugins(plugins, project)
+    _add_specs(spec_dirs, project)
     settings = Settings(
         jobs=jobs,
-        data_dir=folder,
+        data_dir=_data_folder(data_dir, project),
         plugins=tuple(map(str, paths)),
         blas_threads=blas_threads,
         limits=parse_limits(limit),
@@ -338,6 +369,7 @@ def run(
             retry=retry,
             force=force,
         )
-        prepared = prepare_run(options, Path(results_dir))
+        default_results = Path(RESULTS_DIR) if project is None else project.results
+        prepared = prepare_run(options, Path(results_dir or default_results))
         (results,) = execute(prepared, on_event or (lambda event: None), executor)
     return results

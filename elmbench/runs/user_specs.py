@@ -1,5 +1,6 @@
 """A user's data sets and tables, from YAML files."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from elmbench.datasets.description import describe
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
+from elmbench.registry.plugins import load_plugin
 from elmbench.runs.missing_plugins import missing_plugin, unknown_sources
 from elmbench.specs.catalogue import (
     add_experiments,
+    blocked_tables,
     check_table,
     check_tables,
     read_own_table,
@@ -25,6 +28,7 @@ from elmbench.specs.datasets import (
 from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid, parse_spec, read_yaml
+from elmbench.specs.project import Project
 
 #: The file of a folder that describes data sets.
 _DATASETS = "datasets.yaml"
@@ -81,6 +85,29 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     # A paper may name models and metrics that only its blocked tables have.
     check_tables(usable, with_papers=not blocked)
     add_experiments(usable, blocked=blocked, alone=alone)
+
+
+def load_project_plugins(project: Project, remark: Callable[[str], None]) -> list[Path]:
+    """Load the plug-ins of a project, and return their paths; `remark` gets a sentence on each one
+    that fails and is left out, which blocks only the tables that need it.
+    """
+    paths = []
+    for path in project.plugins:
+        try:
+            paths.append(load_plugin(path))
+        except ElmbenchError as error:
+            remark(f"left out: {error.found} ({project.file})")
+    return paths
+
+
+def add_project_specs(project: Project, remark: Callable[[str], None]) -> None:
+    """Add the data sets and tables of a project, which hide the tables of the suite; `remark` gets
+    a sentence on each table that lacks a plug-in.
+    """
+    for path in project.specs:
+        add_spec_dir(path, alone=True)
+    for table, error in blocked_tables().items():
+        remark(f"left out: {table}: {error.found}")
 
 
 def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:

@@ -15,7 +15,15 @@ from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
 from elmbench.specs.parameters import merge_parameters
-from elmbench.specs.protocol import Count, Folds, OuterOverride, Protocol, Selection, Selections
+from elmbench.specs.protocol import (
+    LEAVE_ONE_OUT,
+    Count,
+    Folds,
+    OuterOverride,
+    Protocol,
+    Selection,
+    Selections,
+)
 from elmbench.specs.published import Published
 
 #: The profiles: seconds, minutes, or the protocol as printed.
@@ -417,6 +425,20 @@ class Experiment(Spec):
             for part in claim.comparisons:
                 columns = (part.model, *(() if part.than == "others" else part.than))
                 _check_names(f"claims.{index} names the column", columns, self.models)
+        return self
+
+    @model_validator(mode="after")
+    def _leaves_one_out_with_fixed_parameters(self) -> Experiment:
+        if self.protocol.outer.kind != LEAVE_ONE_OUT:
+            return self
+        for column, model in self.models.items():
+            searched = any(self.models[column].adapt(name).searched for name in self.datasets)
+            if searched or model.carry_over != "none":
+                verb = "searches hyperparameters" if searched else "carries its state over"
+                raise ValueError(
+                    f"models.{column} {verb}, but protocol.outer is leave-one-out; expected fixed "
+                    "hyperparameters, or {kind: kfold, folds: ROWS}, which searches on each fold"
+                )
         return self
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import RESULTS_DIR, check_regular
+from elmbench.files import RESULTS_DIR, check_regular, find_project_file
 from elmbench.specs.files import SpecPart, parse_spec
 
 
@@ -32,6 +32,12 @@ class Project:
     specs: tuple[Path, ...]
     data: Path | None
     results: Path
+
+
+def current_project() -> Project | None:
+    """Return the project of the working folder; None if there is no `elmbench.toml`."""
+    file = find_project_file(Path.cwd())
+    return None if file is None else read_project(file, Path.cwd())
 
 
 def read_project(file: Path, working_folder: Path) -> Project:

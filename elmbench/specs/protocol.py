@@ -78,6 +78,8 @@ REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
     "5x2": ("kfold", 2, 5),
     "stratified-5x2": ("stratified-kfold", 2, 5),
 }
+#: The split that tests each row with a model of all others, in one task.
+LEAVE_ONE_OUT = "leave-one-out"
 Rows = Annotated[int, Field(ge=1, strict=True)]
 #: A number of rows, or a share of them.
 Size = Rows | Annotated[float, Field(gt=0, lt=1)]
@@ -147,7 +149,7 @@ class Split:
         """Return the content of the split in the key of a stored result."""
         if self.kind.endswith("kfold"):
             return {"kind": self.kind, "folds": self.folds}
-        if self.kind == "official":
+        if self.kind in ("official", LEAVE_ONE_OUT):
             return {"kind": self.kind}
         if self.kind == "given":
             return {"kind": self.kind, "folds": self.folds, "checksum": self.checksum}
@@ -240,8 +242,9 @@ class Outer(Spec):
     printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both;
     `official` takes the two parts of the public source; `in-order` takes the first rows of a series
     for training and the next ones for the test. `given` takes the splits of a file with the columns
-    run, fold, row and part (see `elmbench.evaluation.given_splits`). `repeated-kfold` and `5x2`,
-    also with `stratified-`, are other names of folds in several runs.
+    run, fold, row and part. `repeated-kfold` and `5x2`, also with `stratified-`, are other names of
+    folds in several runs. `leave-one-out` tests each row with a model of all others, and computes
+    each metric from all predictions at once; columns then have fixed hyperparameters.
     """
 
     #: The kind of split.
@@ -253,6 +256,7 @@ class Outer(Spec):
         "official",
         "in-order",
         "given",
+        "leave-one-out",
     ]
     #: The number of folds, for the kinds of folds and for given splits.
     folds: Count = 1
@@ -322,7 +326,7 @@ class Outer(Spec):
         """Return the split of the rows of a data set."""
         if self.kind.endswith("kfold"):
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
-        if self.kind == "official":
+        if self.kind in ("official", LEAVE_ONE_OUT):
             return Split(self.kind)
         if self.kind == "given":
             file = self.file_of(dataset)

@@ -6,19 +6,22 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OPTIONAL
-from elmbench.evaluation.folds import FoldData, fold_data, fold_rows
+from elmbench.evaluation.folds import FoldData, fold_data, fold_rows, folds_of_rows
 from elmbench.evaluation.predictions import (
     Calibrated,
     check_predictions,
     checked_metric,
+    class_outputs,
     positions_of_labels,
     sigmoids,
 )
@@ -27,7 +30,7 @@ from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import TRAIN_ACCURACY, Split
+from elmbench.specs.protocol import LEAVE_ONE_OUT, TRAIN_ACCURACY, Split
 from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,
@@ -41,6 +44,111 @@ from elmbench.tasks.search import Search
 
 #: Factories that this process has fitted before.
 _warm: set[Callable[..., Any]] = set()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model, and its predictions for some rows.
+
+    Attributes
+    ----------
+    classifier : estimator
+        The model, with calibrated probabilities if they are requested.
+    X_test : array
+    labels : list of int or None
+        Every label; None for regression.
+    true, predicted : ndarray of shape (n_test,)
+        In the units of the metrics.
+    params : dict
+    fit_seconds, predict_seconds : float
+    n_units : int or None
+    condition : float or None
+    n_train : int
+    extra_values : callable
+        Returns further values for the store.
+    """
+
+    classifier: Any
+    X_test: Any
+    labels: list[int] | None
+    true: NDArray[Any]
+    predicted: NDArray[Any]
+    params: dict[str, Any]
+    fit_seconds: float
+    predict_seconds: float
+    n_units: int | None
+    condition: float | None
+    n_train: int
+    extra_values: Callable[[], Result]
+
+
+class _Outputs:
+    """Outputs for some rows, by the method of a classifier that computes them, as a classifier."""
+
+    def __init__(self, outputs: Mapping[str, NDArray[Any]], labels: list[int]) -> None:
+        self.outputs = outputs
+        self.classes_ = labels
+        for method, values in outputs.items():
+            setattr(self, method, partial(_first, values))
+
+
+def _first(values: NDArray[Any], X: Any) -> NDArray[Any]:
+    return values
+
+
+def _without_model(fitted: Fitted) -> Fitted:
+    """Return a fit with the outputs of its model in place of the model and its rows."""
+    labels = fitted.labels
+    outputs: dict[str, NDArray[Any]] = {}
+    for method in ("decision_function", "predict_proba") if labels is not None else ():
+        with contextlib.suppress(Exception):  # unusable probabilities are left out
+            values = class_outputs(fitted.classifier, method, fitted.X_test, labels or [])
+            if values is not None:
+                outputs[method] = values
+    extra_values = fitted.extra_values()
+    return replace(
+        fitted,
+        classifier=_Outputs(outputs, labels or []),
+        X_test=np.empty((len(fitted.true), 0)),
+        extra_values=lambda: extra_values,
+    )
+
+
+def _join(parts: Sequence[Fitted]) -> Fitted:
+    """Return fits to several folds, without their models, as one: all predictions, with mean times
+    and sizes.
+    """
+    first = parts[0]
+    sizes = [part.n_units for part in parts if part.n_units is not None]
+    conditions = [part.condition for part in parts if part.condition is not None]
+    outputs = [part.classifier.outputs for part in parts]
+    methods = [name for name in outputs[0] if all(name in one for one in outputs)]
+    joined = {name: np.concatenate([one[name] for one in outputs]) for name in methods}
+    measured = [part.extra_values().get("measured", {}) for part in parts]
+    means = {name: fmean(values[name] for values in measured) for name in measured[0]}
+    return replace(
+        first,
+        classifier=_Outputs(joined, first.labels or []),
+        X_test=np.concatenate([part.X_test for part in parts]),
+        true=np.concatenate([part.true for part in parts]),
+        predicted=np.concatenate([part.predicted for part in parts]),
+        fit_seconds=fmean(part.fit_seconds for part in parts),
+        predict_seconds=fmean(part.predict_seconds for part in parts),
+        n_units=round(fmean(sizes)) if sizes else None,
+        condition=max(conditions, default=None),
+        extra_values=lambda: {"measured": means},
+    )
+
+
+def _rounded_condition(condition: float | None) -> float | None:
+    """Return a condition number with six digits: the last bits depend on the addresses of arrays in
+    memory. One that is not a number is infinite.
+    """
+    if condition is None:
+        return None
+    if math.isnan(condition):
+        return math.inf
+    return float(f"{condition:.6g}") if math.isfinite(condition) else condition
 
 
 @dataclass(frozen=True)
@@ -67,8 +175,15 @@ class Fit(FoldWork):
         return (self.chosen,) if self.chosen else ()
 
     @property
+    def _leaves_one_out(self) -> bool:
+        """True if each row is tested by a model of its own."""
+        outer = self.outer_fold.protocol.outer
+        return outer.kind == LEAVE_ONE_OUT and outer.folds == 1
+
+    @property
     def number_of_fits(self) -> int:
-        return 1 + (self.calibrate.folds if self.calibrate else 0)
+        n_folds = self.data.n_rows if self._leaves_one_out else 1
+        return n_folds * (1 + (self.calibrate.folds if self.calibrate else 0))
 
     def seconds(self) -> float:
         return self.seconds_of(self.outer_fold.n_train)
@@ -92,6 +207,37 @@ class Fit(FoldWork):
         `stored_predictions`, and those of `extra_values`.
         """
         choice = choice_result(self.chosen, inputs)
+        if self._leaves_one_out:
+            folds = folds_of_rows(self.outer_fold, context.data_dir)
+            fits = (replace(self, outer_fold=fold)._fit(choice, context) for fold in folds)
+            fitted = _join([_without_model(fit) for fit in fits])
+            rows = np.arange(len(folds))
+        else:
+            fitted = self._fit(choice, context)
+            rows = fold_rows(self.outer_fold, context.data_dir)[1]
+        result = {
+            "params": fitted.params,
+            "fit_seconds": fitted.fit_seconds,
+            "search_seconds": choice["seconds"],
+            "predict_seconds": fitted.predict_seconds,
+            "n_units": fitted.n_units,
+            "condition": fitted.condition,
+            "n_train": fitted.n_train,
+            "n_test": len(fitted.true),
+        }
+        predictions = stored_predictions(
+            fitted.classifier, fitted.X_test, fitted.true, fitted.predicted, fitted.labels
+        )
+        if predictions is None:
+            return result | {
+                "status": "diverged",
+                "reason": "a prediction or its squared error is not finite",
+            }
+        predictions["rows"] = packed_rows(rows)
+        return result | {"predictions": predictions} | fitted.extra_values()
+
+    def _fit(self, choice: Result, context: Context) -> Fitted:
+        """Fit the model to the training rows of the fold, and predict its test rows."""
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen=choice["params"])
         check_memory(factory, data.X_train.shape, data.labels, params, context.memory_limit)
@@ -113,43 +259,27 @@ class Fit(FoldWork):
         else:
             fit_model(estimator, data.X_train, data.y_train, data.weights)
         classifier = self._calibrate(estimator, choice, data, context)
-        seconds = time.perf_counter() - start_time
+        fit_seconds = time.perf_counter() - start_time
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
         start_time = time.perf_counter()
         predicted = classifier.predict(data.X_test)
         predict_seconds = time.perf_counter() - start_time
         predicted = check_predictions(data.y_test, predicted, data.labels)
-
-        condition = getattr(estimator, "condition_", None)
-        if condition is not None and math.isfinite(condition):
-            condition = float(
-                f"{condition:.6g}"
-            )  # the last bits depend on the addresses of arrays in memory
-        result = {
-            "params": self.recorded_params(params),
-            "fit_seconds": seconds,
-            "search_seconds": choice["seconds"],
-            "predict_seconds": predict_seconds,
-            "n_units": model_size(estimator),
-            "condition": None
-            if condition is None
-            else math.inf
-            if math.isnan(condition)
-            else condition,
-            "n_train": len(data.y_train),
-            "n_test": len(data.y_test),
-        }
-        true = data.in_units(data.y_test)
-        predicted = data.in_units(predicted)
-        predictions = stored_predictions(classifier, data.X_test, true, predicted, data.labels)
-        if predictions is None:
-            return result | {
-                "status": "diverged",
-                "reason": "a prediction or its squared error is not finite",
-            }
-        predictions["rows"] = packed_rows(fold_rows(self.outer_fold, context.data_dir)[1])
-        return result | {"predictions": predictions} | self.extra_values(classifier, data)
+        return Fitted(
+            classifier=classifier,
+            X_test=data.X_test,
+            labels=data.labels,
+            true=data.in_units(data.y_test),
+            predicted=data.in_units(predicted),
+            params=self.recorded_params(params),
+            fit_seconds=fit_seconds,
+            predict_seconds=predict_seconds,
+            n_units=model_size(estimator),
+            condition=_rounded_condition(getattr(estimator, "condition_", None)),
+            n_train=len(data.y_train),
+            extra_values=partial(self.extra_values, classifier, data),
+        )
 
     def _calibrate(self, estimator: Any, choice: Result, data: FoldData, context: Context) -> Any:
         """Return a fitted classifier with probabilities: the model itself if it has them or they

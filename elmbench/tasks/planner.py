@@ -20,7 +20,7 @@ from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import TRAIN_ACCURACY, Selection, Split
+from elmbench.specs.protocol import LEAVE_ONE_OUT, TRAIN_ACCURACY, Selection, Split
 from elmbench.tasks.base import ModelRef, Work, key_of
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.divergence import DivergenceChoice, Projections
@@ -338,6 +338,8 @@ class DatasetPlanner:
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
         them. `kind`: the kind of work.
         """
+        if kind is not Fit:
+            self._refuse_leave_one_out()
         entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
@@ -354,6 +356,15 @@ class DatasetPlanner:
                         self._add_cell(column, run, fold, selection, key="", family="unavailable")
                 else:
                     self._add_column(column, selection, printed, choices_only, kind)
+
+    def _refuse_leave_one_out(self) -> None:
+        """Raise ElmbenchError for a leave-one-out, whose fits have predictions alone."""
+        if self.split.kind == LEAVE_ONE_OUT:
+            raise ElmbenchError(
+                f"{self.resolved.file.id} measures more than predictions, but is leave-one-out",
+                expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",
+                next_step=f"correct protocol.outer in {self.resolved.file.path}",
+            )
 
     @property
     def _selections(self) -> list[Selection]:

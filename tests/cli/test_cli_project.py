@@ -141,3 +141,41 @@ def test_a_run_refuses_the_table_that_validate_refuses(elmbench: Callable, proje
     assert "unknown published model 'meen' (did you mean 'mean'?)" in message
     assert elmbench("run", "--all", code=2).err.endswith(f"error: {message}")
     assert elmbench("run", "miller/table1", "--dry-run", code=2).err.endswith(f"error: {message}")
+
+
+def test_check_without_baselines_compares_with_the_print(
+    elmbench: Callable, worker: dict, project: Path
+) -> None:
+    table = project / "specs" / "experiments" / "miller" / "table1.yaml"
+    (table.parent / "table2.yaml").unlink()
+    table.write_text(yaml.safe_dump(TABLE | {"published": {"values": "table1.csv"}}))
+    table.with_suffix(".csv").write_text(
+        "dataset,model,metric,value,std,note\nwine,mean,test_accuracy,0.9,,\n"
+    )
+    elmbench("run", "--all")
+    checked = elmbench("check", "--strict", code=3)
+    assert "1 published value: 1 ? too few runs." in checked.out
+    table.with_name("table1.baseline.csv").write_text("")
+    assert "no table has results of profile ci" in elmbench("check", "--strict", code=3).err
+
+
+def test_python_reads_the_project_as_the_commands_do(
+    elmbench: Callable, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import elmbench as package
+
+    (project / "below").mkdir()
+    monkeypatch.chdir(project / "below")
+    with pytest.warns(UserWarning, match="left out") as caught:
+        results = package.run("miller/table1")
+    warned = [str(warning.message) for warning in caught]
+    assert any("left out: cannot read the plug-in" in text for text in warned)
+    assert any("left out: miller/table2:" in text for text in warned)
+    assert results.cells["status"].tolist() == ["ok"]
+    assert (project / "out" / "fast" / "miller" / "table1" / "cells.csv").is_file()
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(UserWarning, match="cannot read the plug-in"):
+        compared = package.compare(X, y, ["nearest-mean"], folds=2, progress=False)
+    assert "nearest-mean" in set(compared.cells["model"])
+    assert set(compared.cells["status"]) == {"ok"}
+    assert list((project / "out").glob("compare/own/data-*/cells.csv"))

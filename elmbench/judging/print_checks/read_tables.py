@@ -12,7 +12,7 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import OF_LEARNT_ROWS, SIZED
+from elmbench.specs.protocol import LEAVE_ONE_OUT, OF_LEARNT_ROWS, SIZED
 from elmbench.specs.published import ALL, PublishedValue
 
 #: Kinds of folds whose sizes follow from the number of rows.
@@ -113,6 +113,8 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
         )
     trained = {printed["train"]} if "train" in printed else set()
     tested = {printed["test"]} if "test" in printed else set()
+    if split.kind == LEAVE_ONE_OUT:
+        tested = set(all_rows)
     if has_public_rows:
         public_parts = dataset.public.split
         if split.kind in SIZED:
