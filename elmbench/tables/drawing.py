@@ -86,8 +86,13 @@ def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
 
 
 def words_for(name: str) -> str:
-    """Return the name of a metric or a hyperparameter for readers."""
-    return _WORDS.get(name, name.replace("_", " "))
+    """Return the name of a metric or a hyperparameter for readers.
+
+    The settings of a measure, such as `prequential_error@rows=100`, follow the word "at".
+    """
+    metric, _, settings = name.partition("@")
+    words = _WORDS.get(metric, metric.replace("_", " "))
+    return f"{words} at {settings}" if settings else words
 
 
 class ProperNames:

@@ -349,9 +349,9 @@ def test_a_surface_names_its_rows_and_its_only_data_set_once() -> None:
 
 
 def test_names_and_colours_come_from_one_table() -> None:
-    names = ("gmean", "fit_seconds", "n_units", "accuracy", "prequential_error")
+    names = ("gmean", "fit_seconds", "n_units", "accuracy", "prequential_error@rows=100")
     assert [words_for(name) for name in names] == [
-        "G-mean", "training time (s)", "hidden nodes", "accuracy", "prequential error",
+        "G-mean", "training time (s)", "hidden nodes", "accuracy", "prequential error at rows=100",
     ]  # fmt: skip
     styles = line_styles([f"m{i}" for i in range(9)])
     assert [style["color"] for style in styles.values()] == [*PALETTE, *PALETTE[:2]]

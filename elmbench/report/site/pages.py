@@ -360,4 +360,5 @@ def environment() -> Environment:
     }
     templates.globals |= constants | functions
     templates.filters["powers"] = with_powers
+    templates.filters["words"] = words_for
     return templates

@@ -21,6 +21,7 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
+from elmbench.tables.drawing import words_for
 
 pytestmark = pytest.mark.exhaustive
 
@@ -135,17 +136,18 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
     names = {resolved.spelling(name): name for name in resolved.file.spec.datasets}
     seen = set()
     for caption, ((_, *models), *rows) in zip(page.captions, page.tables, strict=True):
-        result = re.fullmatch(r"\s*(\w+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption)
+        result = re.fullmatch(r"\s*([^,]+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption)
         if result is None:
             continue
-        metric, profile, select, reading = result.groups("")
-        seen.add(metric)
+        words, profile, select, reading = result.groups("")
         cells = pd.read_csv(
             results / profile / id / "cells.csv",
             keep_default_na=False,
             na_values=[""],
             dtype={"reading": "str"},
         )
+        (metric,) = (column for column in cells if words_for(column) == words)
+        seen.add(metric)
         cells = cells[
             (cells["reading"].fillna("") == reading)
             & (cells["select"] == select)
@@ -242,6 +244,16 @@ def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> No
     assert part["in all"] == "10"
 
 
+def test_a_table_of_a_metric_has_its_name_for_readers(site: Path) -> None:
+    text = (site / "kos-elm-table4.html").read_text()
+    captions = re.findall(r"<caption>(.*?)</caption>", text, re.S)
+    assert captions[:2] == [
+        "MCC, profile paper, nested",
+        "training time (s), profile paper, nested",
+    ]
+    assert "What the paper does not print: G-mean, accuracy, precision" in text
+
+
 def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
     """The verdict after the correction for all claims of the paper, not that of the table alone."""
     heading, *rows = next(
@@ -311,7 +323,7 @@ def test_a_picture_says_paper_and_table(site: Path) -> None:
     assert (
         Page(site / "eem-table9.html")
         .values("alt")[0]
-        .startswith("eem, Table 9, profile fast: average ranks")
+        .startswith("EEM, Table 9, profile fast: average ranks")
     )
     sources = [
         source
