@@ -372,12 +372,13 @@ def _is_code(word: str) -> bool:
 
 
 def may_be_codes(words: Iterable[str]) -> bool:
-    """Return True if all words but placeholders have the same number of digits, two or more.
+    """Return True if all words but placeholders have the same number of digits, two or more, apart
+    from surrounding spaces.
 
     The first word that is neither ends the search.
     """
     lengths = set()
-    for word in words:
+    for word in map(str.strip, words):
         if is_placeholder(word):
             continue
         if not _is_code(word):
@@ -391,6 +392,7 @@ def are_codes(values: NDArray[Any]) -> bool:
     with 0. Placeholders may be among them.
     """
     words = present_words(values) if values.dtype == object else set()
+    words = set(map(str.strip, words))
     has_leading_zero = any(word.startswith("0") and len(word) > 1 for word in words)
     return has_leading_zero and may_be_codes(words)
 

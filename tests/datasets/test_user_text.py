@@ -33,6 +33,7 @@ PAST = {str(2**53): N // 2, str(2**53 + 1): N // 2}
 #: Columns of numbers or codes, and whether they are codes.
 CODES = {
     "zip codes": (["01234", "10115", "00501"], True),
+    "zip codes with blanks": (["01234 ", " 10115", "00501"], True),
     "months": (["01", "02", "12"], True),
     "007 among other numbers": (["7", "007", "12"], False),
     "fractions": (["0.5", "0.25", "0.1"], False),
