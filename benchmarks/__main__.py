@@ -17,10 +17,12 @@ from elmbench.files import RESULTS_DIR
 
 def all_rows() -> dict[str, Run]:
     """Return every row in the order of the report."""
-    from benchmarks import fits, packages, searches, suite
+    from benchmarks import fits, own_data, packages, searches, suite
 
     return {
-        key: run for module in (searches, suite, fits, packages) for key, run in module.ROWS.items()
+        key: run
+        for module in (searches, suite, own_data, fits, packages)
+        for key, run in module.ROWS.items()
     }
 
 

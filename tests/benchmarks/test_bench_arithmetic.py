@@ -5,16 +5,23 @@ both sides.
 import json
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from benchmarks import measure, searches
+from benchmarks import measure, own_data, searches
 from benchmarks.measure import Rounds, in_turn, make_record
 from benchmarks.problems import Problem, digits, kernel_ridge, mackey_glass, search_of
 from benchmarks.searches import Sides, compare, least_operations
+from elmbench.datasets.description import describe
+from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.user_data import UserData
+from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.specs.grids import SearchGrid
+from elmbench.specs.protocol import Scale
 
 pytestmark = pytest.mark.exhaustive
 
@@ -152,3 +159,19 @@ def test_a_comparison_looks_at_the_candidates_that_both_have(
     assert facts(theirs) == ("3 of 12 candidates at random", True, pytest.approx(1e-10, rel=1e-4))
     assert had == [3] * 6
     assert facts(lambda problem, some: -ours(problem, some))[1] is False
+
+
+def test_rows_of_own_data_are_encoded_by_hand_as_on_a_fold(tmp_path: Path) -> None:
+    """Both sides of the row make the same inputs."""
+    path = tmp_path / "rows.csv"
+    own_data._write_rows(path, 300)
+    data = load_from_spec(describe(UserData(str(path))))
+    frame = pd.read_csv(path).drop(columns="target")
+    train = np.arange(240)
+    scale = Scale.model_validate({"kind": "standard", "fit-on": "train"})
+    ours = prepared_inputs(data.X, train, scale, data.encoded_columns)
+    theirs = own_data._encode_by_hand(frame, train)
+    n_numbers = theirs.shape[1] - 12
+    assert ours.shape == theirs.shape
+    np.testing.assert_allclose(ours[:, :n_numbers], theirs[:, :n_numbers], atol=1e-12)
+    np.testing.assert_array_equal(ours[:, n_numbers:] > 0, theirs[:, n_numbers:] > 0)
