@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elmbench.runs.prepare import PreparedRun
     from elmbench.specs.catalogue import Watch
     from elmbench.specs.experiment_file import ExperimentFile
+    from elmbench.tasks.base import Work
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5
@@ -89,53 +90,63 @@ class RunProgress:
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
-        key = event.work.key
         if event.kind == "no-workers":
-            if not (self._is_without_workers or self.quiet):
-                self._is_without_workers = True
-                # Printed through the bar's console, which owns standard error while the bar is
-                # live.
-                print(
-                    "the scheduler has no worker: the run waits for one",
-                    file=sys.stderr,
-                    flush=True,
-                )
+            self._say_that_no_worker_is_there()
             return
         now = time.monotonic()
         if not event.work.immediate:
-            self._waiting.pop(key, None)
-            if event.kind == "start":
-                self._running[key] = now
-            else:
-                self._running.pop(key, None)
-            self._bar.advance(self._task, event.kind == "end")
-        if event.result is not None and key in self.cells:
+            self._move(event, now)
+        if event.result is not None and event.work.key in self.cells:
             self.endings[event.result["status"]] += 1
         is_last = not (self._waiting or self._running or self._bar.disable)
-        if self.quiet or (now < self._next_text and not is_last):
+        if not self.quiet and (now >= self._next_text or is_last):
+            self._show(event.work, now)
+
+    def _say_that_no_worker_is_there(self) -> None:
+        """Say once that the scheduler has no worker."""
+        if self._is_without_workers or self.quiet:
             return
-        running = {key: now - start_time for key, start_time in self._running.items()}
-        seconds, is_complete = self.estimates.remaining(
-            self._waiting, running, self.executor.workers
+        self._is_without_workers = True
+        # Printed through the bar's console, which owns standard error while the bar is live.
+        print(
+            "the scheduler has no worker: the run waits for one",
+            file=sys.stderr,
+            flush=True,
         )
-        about = "about" if is_complete else "at least"
-        left = (
-            f"{about} {duration(seconds)} left"
-            if is_complete or seconds >= 1
-            else "time left unknown"
-        )
-        text = (
-            f"{self.endings.total()}/{len(self.cells)} cells, {duration(now - self._start_time)}, "
-            f"{left}; "
-        )
-        text += self._table.get(key, "")
+
+    def _move(self, event: Event, now: float) -> None:
+        """Count work as running from its start, and as done from its end."""
+        key = event.work.key
+        self._waiting.pop(key, None)
+        if event.kind == "start":
+            self._running[key] = now
+        else:
+            self._running.pop(key, None)
+        self._bar.advance(self._task, event.kind == "end")
+
+    def _show(self, work: Work, now: float) -> None:
+        """Show the number of cells, the time and the work that has just started or ended."""
+        n_ended = f"{self.endings.total()}/{len(self.cells)} cells"
+        spent = duration(now - self._start_time)
+        table = self._table.get(work.key, "")
+        text = f"{n_ended}, {spent}, {self._time_left(now)}; {table}"
         if self._bar.disable:
             print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
             self._next_text = now + _LINE_EVERY
         else:
-            self._bar.update(self._task, description=escape(f"{text}: {event.work.label}"))
+            self._bar.update(self._task, description=escape(f"{text}: {work.label}"))
             # In runs of very many cells, texts take a tenth of the time at most.
             self._next_text = now + 10 * (time.monotonic() - now)
+
+    def _time_left(self, now: float) -> str:
+        """Return the estimated time left in words."""
+        running = {key: now - start_time for key, start_time in self._running.items()}
+        seconds, is_complete = self.estimates.remaining(
+            self._waiting, running, self.executor.workers
+        )
+        if is_complete:
+            return f"about {duration(seconds)} left"
+        return f"at least {duration(seconds)} left" if seconds >= 1 else "time left unknown"
 
 
 @contextmanager

@@ -174,22 +174,11 @@ def table_command(
         folders = [str(folder) for folder in updated]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
-    if figures != "png":
-        raise ElmbenchError(
-            "--figure-format is given without --update",
-            expected="a command that writes figures",
-            next_step="add --update, or give --diagram a name that ends in .svg or .pdf",
-        )
     if experiment is None:
         raise ElmbenchError(
             "no table is named", expected="an id or alias", next_step="elmbench list experiments"
         )
-    if diagram is not None and diagram.suffix.lower() not in (".png", ".pdf", ".svg"):
-        problem = f"{diagram}: unknown kind of picture"
-        next_step = "change the ending of its name"
-        raise ElmbenchError(
-            problem, expected="a name that ends in .png, .pdf or .svg", next_step=next_step
-        )
+    _check_picture(figures, diagram)
     resolved = find_resolved(experiment, profile, state.results_dir)
     dirs = state.results_dirs
     key = (resolved.profile, resolved.file.id)
@@ -226,6 +215,22 @@ def table_command(
             state.remark(f"{amount(results.n_other_readings, 'other reading')}: --readings")
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
+
+
+def _check_picture(figures: str, diagram: Path | None) -> None:
+    """Raise ElmbenchError if a format of figures has no figure, or a diagram no known format."""
+    if figures != "png":
+        raise ElmbenchError(
+            "--figure-format is given without --update",
+            expected="a command that writes figures",
+            next_step="add --update, or give --diagram a name that ends in .svg or .pdf",
+        )
+    if diagram is not None and diagram.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ElmbenchError(
+            f"{diagram}: unknown kind of picture",
+            expected="a name that ends in .png, .pdf or .svg",
+            next_step="change the ending of its name",
+        )
 
 
 @app.command("check", rich_help_panel=RESULTS)

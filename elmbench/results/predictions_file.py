@@ -1,16 +1,18 @@
 """`predictions.csv`: the predictions of each model of a comparison for its test rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import read_content
-from elmbench.evaluation.folds import OuterFold, fold_rows, load_rows
-from elmbench.evaluation.stored_predictions import unusable_predictions
+from elmbench.evaluation.folds import DatasetRef, OuterFold, fold_rows, load_rows
+from elmbench.evaluation.splits import Indices
+from elmbench.evaluation.stored_predictions import StoredPredictions, unusable_predictions
 from elmbench.execution.store import Store
 from elmbench.files import replace_file
 from elmbench.results.cells import stored_predictions_of, write_frame
@@ -45,49 +47,75 @@ def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved)
     `probability_<class>`, if the model has them. Cells without predictions, and those whose data
     are missing or have changed, have no lines.
     """
-    parts: list[pd.DataFrame] = []
-    for cell in planned:
-        record = store.get(cell.key) if cell.key else None
-        if record is None or (stored := stored_predictions_of(record["result"])) is None:
+    parts = [_lines_of(cell, store, resolved) for cell in planned]
+    frames = [part for part in parts if part is not None]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | None:
+    """Return the lines of a cell; None without its predictions or its data."""
+    record = store.get(cell.key) if cell.key else None
+    stored = stored_predictions_of(record["result"]) if record is not None else None
+    if record is None or stored is None:
+        return None
+    spec = resolved.dataset(cell.dataset)
+    outer_fold = read_content(OuterFold, record["unit"], spec=spec)
+    data = _unchanged_rows(outer_fold.dataset)
+    if data is None:
+        return None
+    test = _test_rows(outer_fold, stored, n_rows=len(data.y))
+    columns: dict[str, Any] = {
+        "dataset": cell.dataset,
+        "row": test if data.rows is None else data.rows[test],
+        "run": cell.run,
+        "fold": cell.fold,
+        "model": cell.model,
+    }
+    if data.classes is None:
+        return pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
+    return pd.DataFrame(columns | _columns_of_classes(stored, data.classes))
+
+
+def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
+    """Return the rows of a fit; None if they are missing or have changed since."""
+    try:
+        data = load_rows(dataset, None)
+    except ElmbenchError:
+        return None
+    return data if data.checksum == dataset.checksum else None
+
+
+def _test_rows(outer_fold: OuterFold, stored: StoredPredictions, n_rows: int) -> Indices:
+    """Return the numbers of the test rows; raise ElmbenchError if they do not fit the data or the
+    predictions.
+    """
+    test = stored.rows
+    if test is None:
+        _, test = fold_rows(outer_fold, None)
+    elif test.max(initial=-1) >= n_rows:
+        raise unusable_predictions(f"a row has the number {test.max()} of {n_rows}")
+    if len(test) != len(stored.true):
+        raise unusable_predictions(f"{len(stored.true)} of them for {len(test)} test rows")
+    return test
+
+
+def _columns_of_classes(stored: StoredPredictions, classes: Sequence[Any]) -> dict[str, Any]:
+    """Return the columns of the predictions of a classifier. The store rounds decision values and
+    probabilities to single precision.
+    """
+    labels = np.array(classes, dtype=object)
+    columns: dict[str, Any] = {
+        "true": labels[stored.true],
+        "predicted": labels[stored.predicted],
+    }
+    outputs = {"decision": stored.columns("scores"), "probability": stored.probabilities}
+    for name, values in outputs.items():
+        if values is None:
             continue
-        spec = resolved.dataset(cell.dataset)
-        outer_fold = read_content(OuterFold, record["unit"], spec=spec)
-        try:
-            data = load_rows(outer_fold.dataset, None)
-        except ElmbenchError:
+        values = values.astype(np.float32)
+        if values.ndim == 1:
+            columns[name] = values
             continue
-        if data.checksum != outer_fold.dataset.checksum:
-            continue
-        test = stored.rows
-        if test is None:
-            _, test = fold_rows(outer_fold, None)
-        elif test.max(initial=-1) >= len(data.y):
-            raise unusable_predictions(f"a row has the number {test.max()} of {len(data.y)}")
-        if len(test) != len(stored.true):
-            raise unusable_predictions(f"{len(stored.true)} of them for {len(test)} test rows")
-        columns: dict[str, Any] = {
-            "dataset": cell.dataset,
-            "row": test if data.rows is None else data.rows[test],
-        }
-        columns |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
-        if data.classes is None:
-            parts.append(
-                pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
-            )
-            continue
-        labels = np.array(data.classes, dtype=object)
-        columns |= {"true": labels[stored.true], "predicted": labels[stored.predicted]}
-        for name, values in (
-            ("decision", stored.columns("scores")),
-            ("probability", stored.probabilities),
-        ):
-            # The store rounds to single precision.
-            if values is not None and values.ndim == 1:
-                columns[name] = values.astype(np.float32)
-            elif values is not None:
-                columns |= {
-                    f"{name}_{label}": values[:, i].astype(np.float32)
-                    for i, label in enumerate(data.classes)
-                }
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        for label, column in zip(classes, values.T, strict=True):
+            columns[f"{name}_{label}"] = column
+    return columns

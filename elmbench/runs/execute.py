@@ -317,7 +317,7 @@ def run(
         Folder of data files; by default `ELMBENCH_DATA_DIR`. An `elmbench.toml` in the working
         folder or a folder above has the defaults of this and the next three, as for the commands.
     plugins : sequence of path
-        Files that declare models, kinds of table or kinds of work.
+        Files that declare models, kinds of table, sources or metrics.
     spec_dirs : sequence of path
         Folders of your own data sets and tables.
     results_dir : path, optional
