@@ -102,7 +102,7 @@ def check_outputs(outputs: Sequence[tuple[str, Path]], inputs: Iterable[Path | s
 
     `outputs`: each with the option that names it. `inputs`: paths, and names of other data.
     """
-    paths = [Path(name).expanduser() for name in inputs if str(name)]
+    paths = [expand_home(name) for name in inputs if str(name)]
     for number, (name, output) in enumerate(outputs):
         others = [(path, "the input") for path in paths]
         others += [(path, f"the file of {other}") for other, path in outputs[:number]]
@@ -284,7 +284,14 @@ def cache_folder() -> Path:
     import platformdirs
 
     folder = os.environ.get("ELMBENCH_CACHE_DIR")
-    return Path(folder or platformdirs.user_cache_dir("elmbench", appauthor=False)).expanduser()
+    return expand_home(folder or platformdirs.user_cache_dir("elmbench", appauthor=False))
+
+
+def expand_home(path: str | Path) -> Path:
+    """Return a path with the home folder in place of `~`; as in a shell, `~name` of an unknown user
+    stays.
+    """
+    return Path(os.path.expanduser(path))
 
 
 def counting_order(name: str) -> list[tuple[str, int, str]]:

@@ -22,6 +22,7 @@ from elmbench.files import (
     WriteError,
     check_outputs,
     counting_order,
+    expand_home,
     lock_file,
     partial_path,
     read_json,
@@ -267,6 +268,11 @@ def test_a_lock_that_another_process_holds_is_announced_and_given_up(
         pass
     with lock_file(path):  # it is free again
         pass
+
+
+def test_the_home_of_an_unknown_user_is_a_name() -> None:
+    assert expand_home("~/rows") == Path.home() / "rows"
+    assert expand_home("~nobody-here/rows") == Path("~nobody-here/rows")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")

@@ -22,7 +22,7 @@ import elmbench
 from elmbench.cli.help import App, CommandGroup, output_option, path_option, set_placeholders
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
-from elmbench.files import find_project_file
+from elmbench.files import expand_home, find_project_file
 from elmbench.terminal import EscapedStream
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def options(
         "report",
     ):  # their temporary folders are deleted first
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    path = None if results_dir is None else Path(results_dir).expanduser()
+    path = None if results_dir is None else expand_home(results_dir)
     if path is not None and (not results_dir or (os.path.lexists(path) and not path.is_dir())):
         problem = f"--results-dir is {results_dir!r}, which is not a folder"
         raise ElmbenchError(

@@ -18,7 +18,7 @@ from elmbench.datasets.sources.base import (
     fetch_job,
 )
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import replace_file
+from elmbench.files import expand_home, replace_file
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 
@@ -107,7 +107,7 @@ def import_file(
     directory holds another file for it.
     """
     spec = load_dataset_specs().find(name)
-    folder = Path(data_dir).expanduser()
+    folder = expand_home(data_dir)
     files = {"all": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
     targets = {}
     for part, path in files.items():

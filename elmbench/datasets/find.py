@@ -15,6 +15,7 @@ from elmbench.datasets.sources.base import (
     State,
 )
 from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.files import expand_home
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiment_file import ExperimentFile
 
@@ -24,7 +25,7 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
     `ELMBENCH_DATA_DIR`, or None.
     """
     name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
-    folder = Path(name).expanduser() if name else None
+    folder = expand_home(name) if name else None
     if folder is not None and not folder.is_dir():
         problem = f"the data directory {folder} is not a folder"
         raise ElmbenchError(

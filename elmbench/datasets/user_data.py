@@ -17,7 +17,7 @@ from elmbench.datasets.sources.base import fetch_job
 from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, to_frame
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.files import cache_folder, replace_file
+from elmbench.files import cache_folder, expand_home, replace_file
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
 from elmbench.specs.protocol import Task
@@ -76,8 +76,12 @@ def local_file(location: str, target: str | int = "") -> LocalFile:
     if kind == "sklearn" and name:
         return _sklearn_file(name, location, target)
     # A link keeps its own name, as that of the file behind it may lack an ending.
-    path = Path(os.path.expanduser(location))
+    path = expand_home(location)
     path = Path(os.path.realpath(path.parent), path.name)
+    if path.parent == Path("/dev") or path.is_relative_to("/proc"):
+        # A link such as /dev/stdin leads somewhere else in a worker process.
+        real_path = Path(os.path.realpath(path))
+        path = real_path if real_path.is_file() else path
     if location in OF_SKLEARN and not path.exists():
         raise ElmbenchError(
             f"{path} does not exist",

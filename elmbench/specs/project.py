@@ -4,23 +4,35 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import RESULTS_DIR, check_regular, find_project_file
+from elmbench.files import RESULTS_DIR, check_regular, expand_home, find_project_file
 from elmbench.specs.files import SpecPart, parse_spec
+
+
+def _check_path(path: str) -> str:
+    if "\0" in path:
+        raise ValueError("a path cannot hold a null character")
+    return path
+
+
+_Path = Annotated[str, AfterValidator(_check_path)]
 
 
 class ProjectFile(SpecPart):
     """The content of `elmbench.toml`; its paths are relative to its folder."""
 
     #: Python files that declare models, metrics, kinds of table, tasks or sources.
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[_Path, ...] = ()
     #: Folders of data sets and tables.
-    specs: tuple[str, ...] = ()
+    specs: tuple[_Path, ...] = ()
     #: The folder of data files.
-    data: str | None = None
+    data: _Path | None = None
     #: The folder of results.
-    results: str = RESULTS_DIR
+    results: _Path = RESULTS_DIR
 
 
 @dataclass(frozen=True)
@@ -47,7 +59,7 @@ def read_project(file: Path, working_folder: Path) -> Project:
     content = parse_spec(ProjectFile, _read_toml(file), file)
 
     def path_of(name: str) -> Path:
-        path = file.parent / Path(name).expanduser()
+        path = file.parent / expand_home(name)
         inside = path.is_relative_to(working_folder)
         return path.relative_to(working_folder) if inside else path
 
@@ -68,7 +80,7 @@ def _read_toml(file: Path) -> dict[str, object]:
     try:
         check_regular(file)
         return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         reason = getattr(error, "strerror", "") or error
         raise ElmbenchError(
             f"cannot read {file}: {reason}",

@@ -112,6 +112,9 @@ def test_options_and_variables_win(
         ("plugin = []", "unknown key 'plugin'; allowed here: data, plugins, results, specs"),
         ('plugins = "models.py"', "'plugins' is 'models.py': expected a list"),
         ("specs = [", "elmbench.toml: Invalid value"),
+        ("specs = " + "[" * 100_000, "elmbench.toml: maximum recursion depth"),
+        (r'results = "\u0000"', "a path cannot hold a null character"),
+        ('plugins = ["~nobody-here/models.py"]\nspecs = ["gone"]', "gone does not exist"),
     ],
 )
 def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> None:

@@ -1,5 +1,6 @@
 """A user's file: every format, the detected settings, and what is refused."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from user_files import N, described, loaded, write
 from elmbench.datasets import faults, user_data
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.user_data import UserData
+from elmbench.datasets.user_data import UserData, local_file
 from elmbench.errors import ElmbenchError
 
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
@@ -214,6 +215,14 @@ def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) ->
     assert load_from_spec(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (N, 3)
     with pytest.raises(ElmbenchError, match="latest: unknown kind of file"):
         describe(UserData(str(tmp_path / "latest")))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system has no such links")
+def test_a_link_of_this_process_alone_is_followed(tmp_path: Path) -> None:
+    path = written(tmp_path, "csv")
+    with open(path, "rb") as stream:
+        name = f"/dev/fd/{stream.fileno()}"
+        assert local_file(name).path == Path(path).resolve()
 
 
 @pytest.mark.parametrize("name", ["My data.CSV.GZ", "My data.Csv", "My data.PARQUET"])
