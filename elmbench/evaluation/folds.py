@@ -318,19 +318,12 @@ def fold_of(
         learnt = train if scale.fit_on == "train" else slice(None)
         scaler = preprocessing.scaler_of(scale).fit(y[learnt, np.newaxis])
         y = scaler.transform(y[:, np.newaxis])[:, 0]
-    by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
-    columns: dict[str, Any] = {
-        name: values[train] for name, values in by_row.items() if values is not None
-    }
-    if data.is_raw:
-        columns["raw"] = preprocessing.take_rows(data.X, train)
-        columns["columns"] = data.columns
     fold = FoldData(
         prepare=prepare,
         y_train=y[train],
         y_test=y[test],
         labels=labels_of(data),
-        **columns,
+        **_training_columns(data, train),
     )
     if scale is None or scale.metrics == "scaled":
         return fold
@@ -347,6 +340,18 @@ def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold
     n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
     protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
     return [replace(outer_fold, protocol=protocol, fold=row) for row in range(n_rows)]
+
+
+def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
+    """Return the fields of `FoldData` with a value for each training row, if the data have them."""
+    by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
+    columns: dict[str, Any] = {
+        name: values[train] for name, values in by_row.items() if values is not None
+    }
+    if data.is_raw:
+        columns["raw"] = preprocessing.take_rows(data.X, train)
+        columns["columns"] = data.columns
+    return columns
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:

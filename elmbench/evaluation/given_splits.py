@@ -140,8 +140,8 @@ def given_parts(
         given = splits[run, fold]
         location = f"run {run}, fold {fold}"
         _check_rows(given, position_of, split.file, location)
-        test = np.array([position_of[row] for row in given.test], dtype=np.intp)
-        train = np.array([position_of[row] for row in given.train], dtype=np.intp)
+        train = _positions(given.train, position_of)
+        test = _positions(given.test, position_of)
         if not len(train):
             # All rows that are not tested are learnt.
             train = np.setdiff1d(np.arange(n_rows), test)
@@ -152,8 +152,13 @@ def given_parts(
                 expected="rows in both parts",
                 next_step="correct the file of splits",
             )
-        parts.append((np.sort(train), np.sort(test)))
+        parts.append((train, test))
     return parts
+
+
+def _positions(rows: Iterable[int], position_of: Mapping[int, int]) -> Indices:
+    """Return the positions of some rows of the data file, in ascending order."""
+    return np.sort(np.array([position_of[row] for row in rows], dtype=np.intp))
 
 
 def _check_rows(

@@ -83,13 +83,8 @@ class ModelOrder:
         for rival in rivals:
             advantage = self._advantage(best, rival)
             by_advantage.setdefault(advantage, []).append(rival)
-        if len(by_advantage) == 1:
-            (advantages,) = by_advantage
-        else:
-            advantages = "; ".join(
-                f"{advantage} than {', '.join(group)}" for advantage, group in by_advantage.items()
-            )
-        return f"tied with {', '.join(rivals)} on {self.metrics[0]}; {advantages}"
+        tie = f"tied with {', '.join(rivals)} on {self.metrics[0]}"
+        return f"{tie}; {_advantages_text(by_advantage)}"
 
     def _advantage(self, model: str, rival: str) -> str:
         """Return the first criterion by which a model is before another one, in words."""
@@ -97,6 +92,15 @@ class ModelOrder:
             if ours != theirs:
                 return _ADVANTAGES.get(name, f"better {name}")
         return "the earlier name"
+
+
+def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
+    """Return the advantages of a model, with the rivals of each if there are several."""
+    if len(by_advantage) == 1:
+        return next(iter(by_advantage))
+    return "; ".join(
+        f"{advantage} than {', '.join(rivals)}" for advantage, rivals in by_advantage.items()
+    )
 
 
 def _loss(criterion: str, mean: float) -> float:

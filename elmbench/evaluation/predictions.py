@@ -57,14 +57,19 @@ def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[n
     else:
         numbers = np.minimum(np.searchsorted(classes, predicted), len(classes) - 1)
         strange = classes[numbers] != predicted
-    if strange.any() and len(wrong := np.unique(predicted[strange & np.isfinite(predicted)])):
-        expected, predictions = (
-            few([str(value) for value in values], 5) for values in (labels, wrong)
-        )
-        raise ValueError(
-            f"expected predictions among the labels {expected}, got {predictions} instead"
-        )
+    if strange.any():
+        _check_not_finite(predicted[strange], labels)
     return numbers
+
+
+def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:
+    """Raise ValueError if some of the predictions that are not labels are finite."""
+    wrong = np.unique(strange[np.isfinite(strange)])
+    if not len(wrong):
+        return
+    expected = few([str(label) for label in labels], 5)
+    predictions = few([str(value) for value in wrong], 5)
+    raise ValueError(f"expected predictions among the labels {expected}, got {predictions} instead")
 
 
 def metric_value(

@@ -74,8 +74,7 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
     if columns is not None:
         read = FunctionTransformer(as_read, kw_args=columns._asdict())
         steps = [("values", read), *steps]
-    steps = [*steps, ("model", model)]
-    return Pipeline(steps)
+    return Pipeline([*steps, ("model", model)])
 
 
 def encoder(columns: Columns) -> ColumnTransformer:

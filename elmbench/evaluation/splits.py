@@ -128,23 +128,30 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             # of rare classes: `rare_class_remark` names them
             warnings.simplefilter("ignore", UserWarning)
             return folds_of(split, seed, data.X, data.y, groups=data.groups)
-    if split.kind == "official":
-        assert data.splits is not None
-        return [(data.splits["train"], data.splits["test"])]
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
     if split.kind == "given":
         return given_parts(split, run, len(data.y), data.rows)
+    return [_holdout(data, split, run)]
+
+
+def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
+    """Return the training and test rows of a split that is not into folds."""
+    if split.kind == "official":
+        assert data.splits is not None
+        return data.splits["train"], data.splits["test"]
     if split.kind == "stratified-holdout":
-        return [random_parts(split, integer_seed("split", data.name, run), data.X, data.y)]
+        seed = integer_seed("split", data.name, run)
+        return random_parts(split, seed, data.X, data.y)
     n = len(data.y)
+    rows = np.arange(n)
+    if split.kind != "in-order":
+        rows = generator("split", data.name, run).permutation(n)
     n_train, n_test = part_sizes(split, n)
-    is_in_order = split.kind == "in-order"
-    rows = np.arange(n) if is_in_order else generator("split", data.name, run).permutation(n)
     train = rows[:n_train]
     test = rows[n_train : n_train + n_test]
-    return [(np.sort(train), np.sort(test))]
+    return np.sort(train), np.sort(test)
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,8 @@ _ROWS = ("<i4",)
 _MOST_BYTES = 2**30
 #: The largest decision value.
 _LARGEST = np.finfo(np.float64).max
+#: Confusion counts of cells with the same number of classes, by the row of the cell.
+_CountsByRow = dict[int, Array]
 
 
 def stored_predictions(
@@ -41,9 +44,8 @@ def stored_predictions(
     `log_odds`, the logarithms of the odds of the second of two classes or of all probabilities, if
     the model has them. See `StoredPredictions`.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(predicted if labels else np.sum((y - predicted) ** 2)).all():
-            return None
+    if _is_diverged(y, predicted, labels):
+        return None
     if labels is None:
         return {"true": _pack(y, "<f8"), "predicted": _pack(predicted, "<f8")}
     kind = "|u1" if len(labels) <= 256 else "<u4"
@@ -53,15 +55,22 @@ def stored_predictions(
         "predicted": _pack(positions_of_labels(predicted, labels), kind),
     }
     if (scores := class_outputs(estimator, "decision_function", X, labels)) is not None:
-        if not np.isfinite(scores).all():
+        if not _are_finite(scores):
             return None
         content["scores"] = _pack(scores, "<f4")
     with contextlib.suppress(Exception), np.errstate(divide="ignore"):
         # Unusable probabilities are left out; the predictions stay.
         shares = class_outputs(estimator, "predict_proba", X, labels)
-        if shares is not None and np.isfinite(shares).all():
+        if shares is not None and _are_finite(shares):
             content["log_odds"] = _pack(_log_odds(shares), "<f4")
     return content
+
+
+def _is_diverged(y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> bool:
+    """Return True unless all predictions and squared errors are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = predicted if labels else np.sum((y - predicted) ** 2)
+        return not np.isfinite(numbers).all()
 
 
 def _log_odds(shares: Array) -> Array:
@@ -109,6 +118,10 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
     return values
 
 
+def _are_finite(values: NDArray[Any]) -> bool:
+    return bool(np.isfinite(values).all())
+
+
 def unusable_predictions(problem: str) -> ElmbenchError:
     """Return the error for predictions that this package has not stored."""
     return ElmbenchError(
@@ -131,10 +144,10 @@ class StoredPredictions:
     def check(self) -> None:
         """Raise ElmbenchError if a part cannot be used."""
         for values in (self.true, self.predicted):
-            if not self.n_classes and not np.isfinite(values).all():
+            if not self.n_classes and not _are_finite(values):
                 raise unusable_predictions("a value is not finite")
         scores = self.columns("scores")
-        if scores is not None and not np.isfinite(scores).all():
+        if scores is not None and not _are_finite(scores):
             raise unusable_predictions("a decision value is not finite")
         log_odds = self.columns("log_odds")
         if log_odds is not None and np.isnan(log_odds).any():
@@ -246,20 +259,20 @@ def metric_columns(
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     of_counts = [metric for metric in metrics if metric.takes == "counts"]
-    counts_by_classes: dict[int, dict[int, Array]] = {}
+    counts_by_classes: defaultdict[int, _CountsByRow] = defaultdict(dict)
     for row, cell in enumerate(stored):
         for metric in metrics:
-            columns[metric.name].append(_value_alone(cell, metric))
+            value = _value_alone(cell, metric)
+            columns[metric.name].append(value)
         if of_counts and cell is not None and cell.n_classes:
-            counts = counts_by_classes.setdefault(cell.n_classes, {})
-            counts[row] = cell.counts
+            counts_by_classes[cell.n_classes][row] = cell.counts
     for counts in counts_by_classes.values():
         _add_metrics_of_counts(columns, of_counts, counts)
     return columns
 
 
 def _add_metrics_of_counts(
-    columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: Mapping[int, Array]
+    columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: _CountsByRow
 ) -> None:
     """Set the metrics of cells with one number of classes, whose counts are given by row."""
     stacked = np.array(list(counts.values()))

@@ -240,23 +240,43 @@ def _tests(claim: Claim, results: _Results) -> _Tests:
     comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
     has_all = len(comparable) == len(datasets)
     if not comparable or (claim.dataset != MOST and not has_all):
-        reason = "the data lack rows of the paper, or are other rows"
-        return _Tests([], "not comparable", reason)
+        return _Tests(
+            findings=[],
+            verdict="not comparable",
+            reason="the data lack rows of the paper, or are other rows",
+        )
     pairs_of_datasets = [_pairs(claim, dataset, results) for dataset in comparable]
     rows = [pairs for pairs in pairs_of_datasets if pairs]
     if claim.dataset == MOST and rows:
-        findings = _test_on_most(claim, rows)
-        if len(rows) < FEWEST_DATASETS:
-            reason = f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed"
-            return _Tests(findings, "too few data sets", reason)
+        return _tests_on_most(claim, rows)
+    tests = _tests_on_each(claim, rows, results)
+    if tests.verdict == "undecided" and len(rows) < len(datasets):
+        return _Tests(tests.findings, verdict="incomplete", reason="cells are missing")
+    return tests
+
+
+def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
+    """Test a comparison over several data sets."""
+    findings = _test_on_most(claim, rows)
+    if len(rows) >= FEWEST_DATASETS:
         return _Tests(findings)
+    return _Tests(
+        findings,
+        verdict="too few data sets",
+        reason=f"{len(rows)} data sets can be compared, {FEWEST_DATASETS} are needed",
+    )
+
+
+def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> _Tests:
+    """Test a comparison on each data set."""
     pairs = [pair for row in rows for pair in row]
-    if any(pair.n_values < FEWEST_RUNS for pair in pairs):
-        return _Tests([], "too few runs", f"fewer than {FEWEST_RUNS} folds or runs")
-    findings = [_test_on_one(claim, pair, results) for pair in pairs]
-    if len(rows) < len(datasets):
-        return _Tests(findings, "incomplete", "cells are missing")
-    return _Tests(findings)
+    if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
+        return _Tests([_test_on_one(claim, pair, results) for pair in pairs])
+    return _Tests(
+        findings=[],
+        verdict="too few runs",
+        reason=f"fewer than {FEWEST_RUNS} folds or runs",
+    )
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
@@ -424,11 +444,13 @@ def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
     """
     outcomes = []
     for dataset in _claim_datasets(claim, resolved):
-        value = _value_in_print((dataset, claim.model, claim.metric.column), resolved)
+        key = (dataset, claim.model, claim.metric.column)
+        value = _value_in_print(key, resolved)
         rivals = _rivals_in_print(claim, dataset, resolved)
-        if value is not None and rivals:
-            is_true_of_all = all(is_true(claim, value, rival) for rival in rivals)
-            outcomes.append(is_true_of_all)
+        if value is None or not rivals:
+            continue
+        is_true_of_all = all(is_true(claim, value, rival) for rival in rivals)
+        outcomes.append(is_true_of_all)
     return outcomes
 
 

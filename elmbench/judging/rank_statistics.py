@@ -146,6 +146,14 @@ class Statistics:
             else ""
         )
 
+    @property
+    def subtitle(self) -> str:
+        """A line under the title of a picture of the ranks."""
+        return (
+            f"average rank of the {self.source} figures on {len(self.datasets)} data sets; "
+            f"critical distance {self.critical_distance:.2f}"
+        )
+
     #: The headings of `rows`.
     columns = (
         "model",
@@ -300,13 +308,7 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
         y = (i + 1) / 2
         axes.plot([first - 0.05, last + 0.05], [y, y], color="black", linewidth=3)
     _draw_models(axes, comparison.ranks, top)
-    subtitle = (
-        f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
-    )
-    axes.set_title(
-        f"{title}\n{subtitle}; critical distance {comparison.critical_distance:.2f}",
-        fontsize="medium",
-    )
+    axes.set_title(f"{title}\n{comparison.subtitle}", fontsize="medium")
     return figure_bytes(figure, form)
 
 

@@ -322,10 +322,11 @@ def _columns_of_optimism(cells: pd.DataFrame, resolved: Resolved) -> dict[str, N
     """Return the columns of cells that `optimism` needs, as arrays: selecting lines of a frame
     takes many times as long.
     """
-    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
     metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
+    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
     for metric in metrics.intersection(cells):
-        columns[metric] = cells[metric].to_numpy(dtype=float, na_value=np.nan)
+        values = cells[metric]
+        columns[metric] = values.to_numpy(dtype=float, na_value=np.nan)
     return columns
 
 

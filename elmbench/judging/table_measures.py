@@ -119,15 +119,13 @@ def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
 
 def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
     """Yield a row for each measure of a data set; one row for all measures of a single model."""
-    n_models = len({value.model for value in values})
-    if n_models == 1:
-        measures = [value.measure.column for value in values]
-        yield _row(values, measures)
+    models = dict.fromkeys(value.model for value in values)
+    if len(models) == 1:
+        yield _row(values, [value.measure.column for value in values])
         return
     by_measure = group_by(values, lambda value: value.measure.column)
     for group in by_measure.values():
-        models = [value.model for value in group]
-        yield _row(group, models)
+        yield _row(group, [value.model for value in group])
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
@@ -382,12 +380,13 @@ class Order:
 
 def compare_order(rows: Sequence[Row]) -> Order:
     """Return the order of each two models that the print separates."""
-    return _order_of((row, row.clear_pairs) for row in rows)
+    return _order_of([_compare_pair(row, i, j) for row in rows for i, j in row.clear_pairs])
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
     """Return the order of each proposed model and each different one that the print separates."""
-    return _order_of((row, row.clear_pairs_of_proposed) for row in rows)
+    pairs = [(row, *pair) for row in rows for pair in row.clear_pairs_of_proposed]
+    return _order_of([_compare_pair(row, i, j) for row, i, j in pairs])
 
 
 class _ComparedPair(NamedTuple):
@@ -401,29 +400,38 @@ class _ComparedPair(NamedTuple):
     simulated: Array
 
 
-def _order_of(pairs_of_rows: Iterable[tuple[Row, list[tuple[int, int]]]]) -> Order:
-    """Return the order of the given pairs of models of each row."""
-    compared = [_compare_pair(row, i, j) for row, pairs in pairs_of_rows for i, j in pairs]
+def _order_of(compared: Sequence[_ComparedPair]) -> Order:
+    """Return the order of pairs of models on data sets."""
     if not compared:
         return Order(pairs=(), share=_NO_INTERVAL)
     by_models = group_by(compared, lambda pair: pair.models)
     orders = [_pair_order(models, pairs) for models, pairs in by_models.items()]
+    return Order(tuple(orders), share=_share_of_same(compared))
+
+
+def _share_of_same(compared: Sequence[_ComparedPair]) -> Interval:
+    """Return the share of pairs whose means are in the printed order."""
     estimate = sum(pair.is_same for pair in compared) / len(compared)
     simulated = np.mean([pair.simulated for pair in compared], axis=0)
-    return Order(tuple(orders), _interval(estimate, simulated))
+    return _interval(estimate, simulated)
 
 
 def _compare_pair(row: Row, i: int, j: int) -> _ComparedPair:
+    # A difference with this sign is positive if it is in the printed order.
     sign = np.sign(row.published[i] - row.published[j])
     difference = (row.means[i] - row.means[j]) * sign
     error = (row.errors[:, i] - row.errors[:, j]) * sign
-    noisy = difference + error
     return _ComparedPair(
         models=(row.models[i], row.models[j]),
         is_same=bool(difference > 0),
         is_separated=bool(row.separated[i, j]),
-        simulated=np.where(np.isnan(noisy), np.nan, noisy > 0),
+        simulated=_are_positive(difference + error),
     )
+
+
+def _are_positive(numbers: Array) -> Array:
+    """Return 1 for each positive number, else 0; NaN stays."""
+    return np.where(np.isnan(numbers), np.nan, numbers > 0)
 
 
 def _pair_order(models: tuple[str, str], pairs: Sequence[_ComparedPair]) -> PairOrder:

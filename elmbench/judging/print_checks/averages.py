@@ -87,20 +87,25 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     empty if it does not.
     """
     datasets = list(table.by_dataset) if value.dataset == ALL else [value.dataset]
-    ranks = []
-    for dataset in datasets:
-        metric = table.ranked_by.get(table.name_of(dataset), "")
-        numbers = _numbers_of(table, dataset, metric)
-        if value.model not in numbers or len(numbers) < 2:
-            return ""
-        less = less_is_better(metric)
-        ranks.append(possible_ranks(numbers, value.model, less=less))
-    best = Fraction(sum(best for best, _ in ranks), len(ranks))
-    worst = Fraction(sum(worst for _, worst in ranks), len(ranks))
-    possible = [NumberRange(best, worst)]
+    ranks = [_ranks_on(dataset, table, value.model) for dataset in datasets]
+    known = [rank for rank in ranks if rank is not None]
+    if not known or len(known) < len(ranks):
+        return ""
+    best, worst = zip(*known, strict=True)
+    n = len(known)
+    possible = [NumberRange(Fraction(sum(best), n), Fraction(sum(worst), n))]
     if may_be_in(number, possible):
         return ""
     return f"the printed values give a rank of {range_text(possible)}; {number} is printed"
+
+
+def _ranks_on(dataset: str, table: PrintedTable, model: str) -> tuple[int, int] | None:
+    """Return the best and the worst rank of a model on a data set; None if it cannot be ranked."""
+    metric = table.ranked_by.get(table.name_of(dataset), "")
+    numbers = _numbers_of(table, dataset, metric)
+    if model not in numbers or len(numbers) < 2:
+        return None
+    return possible_ranks(numbers, model, less=less_is_better(metric))
 
 
 def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:

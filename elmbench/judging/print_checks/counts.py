@@ -280,14 +280,24 @@ def _check_f1(
             continue
         if any(_f1_is_possible(numbers, rounding) for rounding in ROUNDINGS):
             continue
-        bounds = [_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS]
-        low = max(min(low for low, _ in bounds), 0.0)
-        high = max(high for _, high in bounds)
-        says = (
-            f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
-            f"allow {low:.4f} to {high:.4f}; {numbers['f1']} is printed"
+        yield table.finding(
+            "counts",
+            _f1_text(numbers),
+            dataset=dataset,
+            model=model,
+            metric="f1",
         )
-        yield table.finding("counts", says, dataset=dataset, model=model, metric="f1")
+
+
+def _f1_text(numbers: Numbers) -> str:
+    """Return how a mean of F1 contradicts those of precision and recall."""
+    bounds = [_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS]
+    lows, highs = zip(*bounds, strict=True)
+    low = max(min(lows), 0.0)
+    return (
+        f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
+        f"allow {low:.4f} to {max(highs):.4f}; {numbers['f1']} is printed"
+    )
 
 
 def _f1_is_possible(numbers: Numbers, rounding: Rounding) -> bool:
@@ -382,12 +392,13 @@ def _bounds_of_share(numbers: Numbers, n_values: int, rounding: Rounding) -> tup
     least_factor = max(1 - float(recall.high), 1 - float(precision.high))
     high = _ratio(most_errors, least_factor)
     # No part has a smaller precision, because the others have at most 1.
-    least_precision = 1 - n_values * (1 - float(precision.low))
+    most_wrong = 1 - float(precision.low)
+    least_precision = 1 - n_values * most_wrong
     if least_precision <= 0:
         return 0.0, high
-    wrong_positives = (1 - float(precision.low)) / least_precision
-    largest_factor = 1 - float(recall.low) + wrong_positives
-    return _ratio(fewest_errors, largest_factor), high
+    largest_factor = 1 - float(recall.low) + most_wrong / least_precision
+    low = _ratio(fewest_errors, largest_factor)
+    return low, high
 
 
 def _ratio(errors: float, factor: float) -> float:

@@ -105,9 +105,7 @@ def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
     rows = [_Times.of(cell, numbers) for cell, numbers in table.by_cell.items()]
     for one, other in itertools.combinations(rows, 2):
         if one.repeats(other) and one.are_long:
-            printed = " and ".join(f"{time} s" for time in one.times.values())
-            says = f"the times {printed} are those of {one.model} on {one.dataset}"
-            yield table.finding("repeated", says, dataset=other.dataset, model=other.model)
+            yield table.finding("repeated", one.text, dataset=other.dataset, model=other.model)
 
 
 class _Times(NamedTuple):
@@ -122,6 +120,12 @@ class _Times(NamedTuple):
         """Return the times among the printed numbers of a cell."""
         times = {name: numbers[name] for name in _TIME_METRICS if name in numbers}
         return cls(*cell, times)
+
+    @property
+    def text(self) -> str:
+        """The times in words, for a row that repeats them."""
+        printed = " and ".join(f"{time} s" for time in self.times.values())
+        return f"the times {printed} are those of {self.model} on {self.dataset}"
 
     @property
     def are_long(self) -> bool:
