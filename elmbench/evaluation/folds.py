@@ -239,7 +239,8 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     whole = dataset.spec.shape.instances if dataset.spec and dataset.rows is not None else n_rows
     if split.kind not in SIZED or n_rows >= whole:
         return split
-    test = max(1, part_sizes(split, whole)[1] * n_rows // whole)
+    _, test_of_whole = part_sizes(split, whole)
+    test = max(1, test_of_whole * n_rows // whole)
     return Split(split.kind, 1, n_rows - test, test)
 
 
@@ -315,8 +316,9 @@ def fold_of(
     y = data.y
     scale = None if data.classes is not None else targets
     if scale is not None:
-        learnt = train if scale.fit_on == "train" else slice(None)
-        scaler = preprocessing.scaler_of(scale).fit(y[learnt, np.newaxis])
+        fitted = train if scale.fit_on == "train" else slice(None)
+        # Scalers take columns.
+        scaler = preprocessing.scaler_of(scale).fit(y[fitted, np.newaxis])
         y = scaler.transform(y[:, np.newaxis])[:, 0]
     fold = FoldData(
         prepare=prepare,

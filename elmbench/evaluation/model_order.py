@@ -75,16 +75,22 @@ class ModelOrder:
 
     def advantages_of_best(self) -> str:
         """Return why the best model is before those tied with it; empty if no model is."""
-        best = self.models[0] if self.means else ""
-        rivals = next((group[1:] for group in self.ties if group[0] == best), [])
+        rivals = self._tied_with_best
         if not rivals:
             return ""
+        best = self.models[0]
         by_advantage: dict[str, list[str]] = {}
         for rival in rivals:
             advantage = self._advantage(best, rival)
             by_advantage.setdefault(advantage, []).append(rival)
         tie = f"tied with {', '.join(rivals)} on {self.metrics[0]}"
         return f"{tie}; {_advantages_text(by_advantage)}"
+
+    @property
+    def _tied_with_best(self) -> list[str]:
+        """The models that are tied with the best one, without it."""
+        best = self.models[0] if self.means else ""
+        return next((group[1:] for group in self.ties if group[0] == best), [])
 
     def _advantage(self, model: str, rival: str) -> str:
         """Return the first criterion by which a model is before another one, in words."""

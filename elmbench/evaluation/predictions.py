@@ -114,6 +114,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
     classes = np.asarray(getattr(estimator, "classes_", labels))
     are_probabilities = method == "predict_proba"
     is_binary = len(labels) == 2
+    # The only column of decision values is for the second of two classes.
     if not are_probabilities and outputs.shape[1] == 1:
         if is_binary:
             return outputs[:, 0]
@@ -131,7 +132,8 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 
 def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
     """Return the outputs of a method, of shape (n, k); raise ValueError unless each row has one."""
-    outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    compute = getattr(estimator, method)
+    outputs = np.asarray(compute(X), dtype=np.float64)
     if outputs.shape[:1] != X.shape[:1]:
         raise ValueError(
             f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead"

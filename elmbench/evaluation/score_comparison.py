@@ -137,6 +137,7 @@ def smallest_differences(
     for model in models:
         differences = scores[best] - scores[model]
         deviation = float(differences.std(ddof=1))
+        # Folds share training rows, which adds to the variance of a mean.
         error = deviation * math.sqrt(1 / n + test_share)
         if error > ROUND_OFF:
             errors.append(error)

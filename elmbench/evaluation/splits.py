@@ -75,6 +75,7 @@ def ordered_folds(
     enough. Raises ElmbenchError if there are too few times for the folds.
     """
     n = len(times)
+    # The first row of each different time, apart from the first time.
     changes = np.flatnonzero(np.diff(times)) + 1
     if len(changes) < folds:
         raise ElmbenchError(
@@ -144,14 +145,19 @@ def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
     if split.kind == "stratified-holdout":
         seed = integer_seed("split", data.name, run)
         return random_parts(split, seed, data.X, data.y)
-    n = len(data.y)
-    rows = np.arange(n)
-    if split.kind != "in-order":
-        rows = generator("split", data.name, run).permutation(n)
-    n_train, n_test = part_sizes(split, n)
+    rows = _rows_in_order_of_split(data, split, run)
+    n_train, n_test = part_sizes(split, len(rows))
     train = rows[:n_train]
     test = rows[n_train : n_train + n_test]
     return np.sort(train), np.sort(test)
+
+
+def _rows_in_order_of_split(data: Dataset, split: Split, run: int) -> Indices:
+    """Return all rows, in the order of the file if the first ones are learnt, else shuffled."""
+    n = len(data.y)
+    if split.kind == "in-order":
+        return np.arange(n)
+    return generator("split", data.name, run).permutation(n)
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:

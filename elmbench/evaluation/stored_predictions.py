@@ -105,6 +105,7 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
         n_bytes = n_values * np.dtype(kind).itemsize
     unpacker = zlib.decompressobj()
     try:
+        # One byte more shows that there are too many, without unpacking them.
         content = unpacker.decompress(base64.b64decode(data), n_bytes + 1)
         values = np.frombuffer(content[:n_bytes], dtype=kind)
     except (ValueError, zlib.error) as error:
@@ -178,6 +179,7 @@ class StoredPredictions:
         """
         if "rows" not in self.content:
             return None
+        # The numbers are stored as steps, which compress better.
         steps = _unpack(self.content["rows"], _ROWS, len(self.true))
         rows = np.cumsum(steps, dtype=np.intp)
         if rows.min(initial=0) < 0:
@@ -230,6 +232,7 @@ class StoredPredictions:
         """
         if name not in self.content:
             return None
+        # Of two classes, only the outputs of the second one are stored.
         is_binary = self.n_classes == 2
         n_columns = 1 if is_binary else self.n_classes or 1
         n_values = len(self.true) * n_columns

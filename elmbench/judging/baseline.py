@@ -139,6 +139,7 @@ def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Ite
     if old["status"] != "ok" or new["status"] != "ok":
         return
     yield from _compare_numbers(old, new, {"n_units": _EQUAL})
+    # The condition multiplies round-off.
     condition = _real(old, "condition")
     of_condition = 10 * condition * np.finfo(float).eps
     relative = float(np.nanmax((RELATIVE, of_condition)))

@@ -414,6 +414,7 @@ def region_of(claim: Claim) -> Region:
         return Region(log_low, math.log(high))
     if claim.relation == "close":
         return Region(-claim.within, claim.within)
+    # An error that is no better is no less.
     is_error = less_is_better(claim.metric.metric)
     not_less = "no-better" if is_error else "no-worse"
     if claim.relation in ("above", not_less):

@@ -92,6 +92,7 @@ def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
             continue
         distances = np.abs(first.published - second.published)
         margin = max(np.max(first.margins), np.max(second.margins))
+        # Readers would not object to an exchange of data sets with close values.
         if np.median(distances) <= margin:
             continue
         distorted = list(rows)
@@ -126,8 +127,7 @@ def _with_noise(row: Row, model: str) -> Row:
     if model not in row.models:
         return row
     i = row.models.index(model)
-    two_margins = 2 * float(row.margins[i])
-    spread = max(float(np.ptp(row.published)), two_margins)
+    spread = max(float(np.ptp(row.published)), 2 * float(row.margins[i]))
     rng = generator("noise", row.dataset, model)
     sign = rng.choice((-1.0, 1.0))
     share = rng.uniform(0.5, 1)

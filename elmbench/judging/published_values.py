@@ -59,23 +59,30 @@ def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[Tim
     """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
     if not lines["metric"].isin(TIMES).any():
         return
-    ended_ok = lines["ended"] == "ok"
-    has_published = lines["published"] > 0
-    lines = lines[ended_ok & has_published].dropna(subset=["mean"])
-    is_compared = lines["dataset"].map(resolved.compares).astype(bool)
-    is_ours = [
-        resolved.stand_in(column, dataset) is not None
-        for column, dataset in zip(lines["model"], lines["dataset"], strict=True)
-    ]
-    lines = lines[is_compared & ~np.array(is_ours, dtype=bool)]
+    lines = _comparable_times(lines, resolved)
     for metric in TIMES:
         times = lines[lines["metric"] == metric]
         if times["dataset"].duplicated().any():
             yield _agreement_of_times(metric, times)
 
 
+def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return the lines with our time and a published one, of models and data sets that are
+    compared.
+    """
+    has_both = (lines["ended"] == "ok") & (lines["published"] > 0) & lines["mean"].notna()
+    lines = lines[has_both]
+    is_compared = lines["dataset"].map(resolved.compares).astype(bool)
+    is_ours = [
+        resolved.stand_in(column, dataset) is not None
+        for column, dataset in zip(lines["model"], lines["dataset"], strict=True)
+    ]
+    return lines[is_compared & ~np.array(is_ours, dtype=bool)]
+
+
 def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
     """Return the agreement of the lines of one kind of time."""
+    # The ratios of two machines' times have no factor between the machines.
     rows = times.groupby("dataset", sort=False)
     first = rows[["mean", "published"]].transform("first")
     our_ratios = np.log(times["mean"] / first["mean"])

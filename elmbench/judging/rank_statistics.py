@@ -296,6 +296,7 @@ def draw_critical_differences(comparison: Statistics, title: str, form: str = "p
     bars = list(comparison.cliques())
     n_models = len(comparison.ranks)
     half = math.ceil(n_models / 2)
+    # In inches: the title and the axis, the bars, and the rows of names.
     height = 1.2 + 0.11 * len(bars) + 0.22 * half
     figure, axes = new_figure(8, height)
     figure.set_layout_engine("none")

@@ -245,6 +245,7 @@ def _pick(
         share = test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
+    # The print may stand for any number between these two.
     least = printed.value - printed.rounding
     greatest = printed.value + printed.rounding
     answers = {_index_of_nearest(draws, end, share) for end in (least, greatest)}

@@ -48,35 +48,37 @@ def strict_tests(rows: Sequence[Row], means_of: Sequence[int | None]) -> tuple[S
     """Return the strict test of a metric for each number of runs that a published value may be a
     mean over (see `strict_test`); reruns are simulated once for all of them.
     """
-    chosen = []
-    for row in rows:
-        row_with_runs = row.select(row.n_runs >= FEWEST_RUNS)
-        if row_with_runs.models:
-            chosen.append(row_with_runs)
+    selected = [row.select(row.n_runs >= FEWEST_RUNS) for row in rows]
+    chosen = [row for row in selected if row.models]
     if not chosen:
         return ()
-    outside = [0] * len(means_of)
-    simulated = np.zeros((len(means_of), SIMULATIONS), dtype=np.int64)
-    for row in chosen:
-        reruns = _simulate(row)
-        deviations = np.sqrt((row.residuals**2).sum(axis=0))
-        distances = np.abs(row.published - row.means)
-        for i, mean_of in enumerate(means_of):
-            draws = row.mean_of if mean_of is None else mean_of
-            outside[i] += int(_outside(distances, deviations, row, draws).sum())
-            simulated[i] += _outside(reruns.distances(draws), reruns.deviations, row, draws).sum(
-                axis=1
-            )
-    n_values = sum(len(row.models) for row in chosen)
-    return tuple(
-        StrictTest(
-            mean_of=chosen[0].mean_of if mean_of is None else mean_of,
-            outside=n_outside,
-            n=n_values,
-            p=(1 + int(np.sum(counts >= n_outside))) / (1 + SIMULATIONS),
-        )
-        for mean_of, n_outside, counts in zip(means_of, outside, simulated, strict=True)
+    reruns = [_simulate(row) for row in chosen]
+    return tuple(_test(chosen, reruns, mean_of) for mean_of in means_of)
+
+
+def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int | None) -> StrictTest:
+    """Return the strict test for one number of runs (see `strict_test`)."""
+    outside = 0
+    simulated = np.zeros(SIMULATIONS, dtype=np.int64)
+    for row, reruns_of_row in zip(rows, reruns, strict=True):
+        draws = row.mean_of if mean_of is None else mean_of
+        outside += _number_outside(row, draws)
+        simulated += reruns_of_row.numbers_outside(row, draws)
+    n_as_many = int(np.sum(simulated >= outside))
+    return StrictTest(
+        mean_of=rows[0].mean_of if mean_of is None else mean_of,
+        outside=outside,
+        n=sum(len(row.models) for row in rows),
+        p=(1 + n_as_many) / (1 + SIMULATIONS),
     )
+
+
+def _number_outside(row: Row, draws: int) -> int:
+    """Return the number of published values outside of their intervals."""
+    variances = (row.residuals**2).sum(axis=0)
+    distances = np.abs(row.published - row.means)
+    is_outside = _outside(distances, np.sqrt(variances), row, draws)
+    return int(is_outside.sum())
 
 
 def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
@@ -113,12 +115,14 @@ class _Reruns:
     single_prints: Array
     rounding: Array
 
-    def distances(self, draws: int) -> Array:
-        """Return the distances of published values, each a mean over `draws` runs, from the
-        means.
+    def numbers_outside(self, row: Row, draws: int) -> NDArray[np.int64]:
+        """Return the number of published values outside in each rerun; each is a mean over `draws`
+        runs.
         """
         exact_prints = self.single_prints / np.sqrt(draws)
-        return np.abs(exact_prints + self.rounding - self.means)
+        distances = np.abs(exact_prints + self.rounding - self.means)
+        is_outside = _outside(distances, self.deviations, row, draws)
+        return np.asarray(is_outside.sum(axis=1))
 
 
 def _simulate(row: Row) -> _Reruns:

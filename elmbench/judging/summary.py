@@ -140,10 +140,21 @@ def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> st
 def _group_lines(
     group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of a group, one for each measure that has a value or a published value; at
-    least the first one, and all if some cells did not end ok.
+    """Yield the lines of a group, one for each of `_shown_measures`."""
+    for measure in _shown_measures(group, ending, measured, claimed):
+        key = (group, measure)
+        if key not in measured.summary_lines:
+            measured.summary_lines[key] = _line(group, measure, ending, measured)
+        yield measured.summary_lines[key]
 
-    `claimed`: if given, the measures without a published value that have a line.
+
+def _shown_measures(
+    group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
+) -> Iterator[Measure]:
+    """Yield each measure of a group that has a value or a published value; at least the first one,
+    and all if some cells did not end ok.
+
+    `claimed`: if given, the measures without a published value that are not left out.
     """
     published = measured.resolved.published
     dataset, model, *_ = group
@@ -154,10 +165,7 @@ def _group_lines(
             continue
         has_value = not np.isnan(measured.values(group, measure)).all()
         if i == 0 or has_value or has_published or ending != COMPLETE:
-            key = (group, measure)
-            if key not in measured.summary_lines:
-                measured.summary_lines[key] = _line(group, measure, ending, measured)
-            yield measured.summary_lines[key]
+            yield measure
 
 
 def _line(group: Key, measure: Measure, ending: str, measured: MeasuredCells) -> SummaryLine:

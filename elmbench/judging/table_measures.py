@@ -206,6 +206,7 @@ def _errors(dataset: str, residuals: Array, n_runs: NDArray[np.int64]) -> Array:
     rng = generator("errors of means", dataset)
     weights = rng.standard_normal((SIMULATIONS, len(residuals)))
     normal = weights @ residuals
+    # Student's t is a normal variable over the root of a chi-squared one by its degrees.
     degrees = np.maximum(n_runs - 1, 1)
     # One uniform number a simulation: the chi-squared variables of its models go together.
     uniform = rng.random((SIMULATIONS, 1))
@@ -405,8 +406,8 @@ def _order_of(compared: Sequence[_ComparedPair]) -> Order:
     if not compared:
         return Order(pairs=(), share=_NO_INTERVAL)
     by_models = group_by(compared, lambda pair: pair.models)
-    orders = [_pair_order(models, pairs) for models, pairs in by_models.items()]
-    return Order(tuple(orders), share=_share_of_same(compared))
+    orders = tuple(_pair_order(pairs) for pairs in by_models.values())
+    return Order(orders, share=_share_of_same(compared))
 
 
 def _share_of_same(compared: Sequence[_ComparedPair]) -> Interval:
@@ -417,16 +418,23 @@ def _share_of_same(compared: Sequence[_ComparedPair]) -> Interval:
 
 
 def _compare_pair(row: Row, i: int, j: int) -> _ComparedPair:
-    # A difference with this sign is positive if it is in the printed order.
-    sign = np.sign(row.published[i] - row.published[j])
-    difference = (row.means[i] - row.means[j]) * sign
-    error = (row.errors[:, i] - row.errors[:, j]) * sign
+    difference, simulated = _difference_in_order(row, i, j)
     return _ComparedPair(
         models=(row.models[i], row.models[j]),
-        is_same=bool(difference > 0),
+        is_same=difference > 0,
         is_separated=bool(row.separated[i, j]),
-        simulated=_are_positive(difference + error),
+        simulated=_are_positive(simulated),
     )
+
+
+def _difference_in_order(row: Row, i: int, j: int) -> tuple[float, Array]:
+    """Return the difference of two means, positive if they are in the printed order, and its
+    simulated values.
+    """
+    larger, smaller = (i, j) if row.published[i] > row.published[j] else (j, i)
+    difference = float(row.means[larger] - row.means[smaller])
+    error = row.errors[:, larger] - row.errors[:, smaller]
+    return difference, difference + error
 
 
 def _are_positive(numbers: Array) -> Array:
@@ -434,12 +442,12 @@ def _are_positive(numbers: Array) -> Array:
     return np.where(np.isnan(numbers), np.nan, numbers > 0)
 
 
-def _pair_order(models: tuple[str, str], pairs: Sequence[_ComparedPair]) -> PairOrder:
+def _pair_order(pairs: Sequence[_ComparedPair]) -> PairOrder:
     """Return the order of two models on all data sets."""
     separated = [pair for pair in pairs if pair.is_separated]
     same = sum(pair.is_same for pair in separated)
     return PairOrder(
-        models=models,
+        models=pairs[0].models,
         same=same,
         opposite=len(separated) - same,
         unseparated=len(pairs) - len(separated),

@@ -208,6 +208,7 @@ def _least_half_width(
     if counts_rows(measure.metric):
         # A run mean is over folds, each of which counts its own rows.
         return runs / len(cells["run"])
+    # A run tests its rows once each.
     test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
     counts_test_rows = measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
     if counts_test_rows and test_rows > 0:

@@ -91,12 +91,17 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     known = [rank for rank in ranks if rank is not None]
     if not known or len(known) < len(ranks):
         return ""
-    best, worst = zip(*known, strict=True)
-    n = len(known)
-    possible = [NumberRange(Fraction(sum(best), n), Fraction(sum(worst), n))]
+    possible = [_mean_rank(known)]
     if may_be_in(number, possible):
         return ""
     return f"the printed values give a rank of {range_text(possible)}; {number} is printed"
+
+
+def _mean_rank(ranks: Sequence[tuple[int, int]]) -> NumberRange:
+    """Return the possible means of the best and the worst ranks."""
+    best, worst = zip(*ranks, strict=True)
+    n = len(ranks)
+    return NumberRange(Fraction(sum(best), n), Fraction(sum(worst), n))
 
 
 def _ranks_on(dataset: str, table: PrintedTable, model: str) -> tuple[int, int] | None:
@@ -215,6 +220,7 @@ def _range_of_t(differences: "_Sample", samples: Sequence["_Sample"]) -> tuple[f
     samples.
     """
     n = len(differences.numbers)
+    # t is the distance of the means over its error.
     distance = abs(math.fsum(differences.numbers)) / n
     off = math.fsum(differences.off) / n
     largest_error = _error_of_mean(samples, +1)

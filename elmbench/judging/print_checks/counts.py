@@ -70,6 +70,7 @@ OF_COUNTS: dict[str, Metric] = {
 def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
     """Yield the contradictions of confusion counts and of the metrics of two classes."""
     for dataset, models in table.by_dataset.items():
+        # Counts are of rows: their sums are not known if the rows are not.
         if table.name_of(dataset) not in table.unknown_rows:
             yield from _check_classes(table, dataset, models)
             yield from _check_totals(table, dataset, models)
@@ -185,8 +186,7 @@ def _check_metrics(
                 possible = [one for one in ranges if one is not None]
                 if not possible or _meets_any(printed[metric], possible):
                     continue
-                low = min(one[0] for one in possible)
-                high = max(one[1] for one in possible)
+                low, high = _widest(possible)
                 says = (
                     f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
                     f"prints {printed[metric]}"
@@ -202,6 +202,12 @@ def _meets_any(number: Decimal, ranges: Iterable[tuple[float, float]]) -> bool:
         for low, high in ranges
         for interval in intervals
     )
+
+
+def _widest(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest lower bound and the largest upper one."""
+    lows, highs = zip(*bounds, strict=True)
+    return min(lows), max(highs)
 
 
 def _same_cell(
@@ -291,12 +297,10 @@ def _check_f1(
 
 def _f1_text(numbers: Numbers) -> str:
     """Return how a mean of F1 contradicts those of precision and recall."""
-    bounds = [_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS]
-    lows, highs = zip(*bounds, strict=True)
-    low = max(min(lows), 0.0)
+    low, high = _widest(_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS)
     return (
         f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
-        f"allow {low:.4f} to {max(highs):.4f}; {numbers['f1']} is printed"
+        f"allow {max(low, 0.0):.4f} to {high:.4f}; {numbers['f1']} is printed"
     )
 
 
@@ -358,12 +362,9 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
     share of a random part differs from that of all rows.
     """
     n_values = max(parts.runs) * parts.folds
-    bounds = [_bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS]
-    lows, highs = zip(*bounds, strict=True)
+    low, high = _widest(_bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS)
     rows = min(parts.tested) / parts.folds
-    least = _least_of_all_rows(min(lows), rows)
-    largest = _largest_of_all_rows(max(highs), rows)
-    return least, largest
+    return _least_of_all_rows(low, rows), _largest_of_all_rows(high, rows)
 
 
 def _least_of_all_rows(share: float, rows: float) -> float:

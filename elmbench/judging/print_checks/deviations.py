@@ -94,6 +94,7 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     have_equal_sizes = all(rows % parts.folds == 0 for rows in parts.tested)
     if not parts.known_folds or not have_equal_sizes:
         return []
+    # A value is the share of one fold, or of a whole run.
     divisor = parts.folds if table.std == "of-folds" else 1
     return sorted(rows // divisor for rows in parts.tested)
 
@@ -105,11 +106,15 @@ def largest_deviation(mean: NumberRange, least: Fraction, greatest: Fraction, n:
     """
     middle = (least + greatest) / 2
     # The mean with the largest deviation is the possible one that is nearest to the middle.
-    nearest = min(max(middle, mean.low), mean.high)
-    nearest = min(max(nearest, least), greatest)
+    nearest = _clipped(middle, mean.low, mean.high)
+    nearest = _clipped(nearest, least, greatest)
     population_variance = (nearest - least) * (greatest - nearest)
     variance = population_variance * Fraction(n, n - 1)
     return math.sqrt(variance)
+
+
+def _clipped(number: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    return min(max(number, low), high)
 
 
 def squares_exist(mean: NumberRange, deviation: NumberRange, rows: int, n: int) -> bool:

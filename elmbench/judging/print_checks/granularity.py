@@ -85,6 +85,7 @@ class Shares:
         n_small = self.folds - self.n_large
         most_in_large = self.n_large * large_fold * self.runs
         most_in_small = n_small * self.small_fold * self.runs
+        # The mean times the number of folds is the sum of the shares of all folds.
         n_folds = self.folds * self.runs
         low = interval.low * n_folds
         high = interval.high * n_folds

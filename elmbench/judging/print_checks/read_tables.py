@@ -174,6 +174,7 @@ def _column_of(spec: Experiment, column: str, dataset: str) -> object:
     elsewhere = {"overrides", "only", "not_run", "like", "search"}
     content = adapted.model_dump(mode="json", exclude=elsewhere)
     grid = spec.grid_of(adapted).values
+    # A column has the hyperparameters of the one that it is like.
     parent = None
     if adapted.like is not None:
         parent = _column_of(spec, adapted.like, dataset)

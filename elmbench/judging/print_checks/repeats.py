@@ -1,6 +1,7 @@
 """Values that are printed twice and differ, and rows and columns that are printed twice."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, Self
@@ -92,11 +93,11 @@ def _is_long(column: Mapping[Cell, Decimal]) -> bool:
 
 def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decimal]]:
     """Return the numbers of quality of each model, by data set and metric."""
-    columns: dict[str, dict[Cell, Decimal]] = {}
+    columns: dict[str, dict[Cell, Decimal]] = defaultdict(dict)
     for (dataset, model), cell in table.by_cell.items():
-        numbers = {name: number for name, number in cell.items() if name not in UNJUDGED}
-        for metric, number in numbers.items():
-            columns.setdefault(model, {})[dataset, metric] = number
+        for metric, number in cell.items():
+            if metric not in UNJUDGED:
+                columns[model][dataset, metric] = number
     return columns
 
 
