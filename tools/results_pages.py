@@ -295,7 +295,7 @@ def kernels() -> str:
     """Return the figures of profile `ci` that differ between the kernels of OpenBLAS, by table."""
     frame = pd.read_csv(_RESULTS / "kernels" / "kernels.csv")
     names = list(dict.fromkeys(frame["kernel"]))
-    rows = [["table", "figures", *(f"differ, {name}" for name in names), "largest difference"]]
+    rows = [["table", "values", *(f"differ, {name}" for name in names), "largest difference"]]
     for table, lines in [*frame.groupby("table", sort=False), ("all", frame)]:
         cells, differ = (lines.groupby("kernel")[column].sum() for column in ("cells", "differ"))
         if cells.max():

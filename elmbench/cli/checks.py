@@ -134,9 +134,8 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     each paper.
     """
     tables = [table for paper in papers for table in paper.tables]
-    # Nothing random is rare, and a line has little room.
-    has_exact = any(table.counts[0]["exact"] for table in tables)
-    shown = [verdict for verdict in VERDICTS if has_exact or verdict != "exact"]
+    # A line has little room.
+    shown = [verdict for verdict in VERDICTS if any(table.counts[0][verdict] for table in tables)]
     counts = [
         [table.file.id, *(table.counts[0][name] for name in shown)]
         for table in tables
@@ -149,13 +148,13 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
         if len(counts) > 1:
             parts.append(
                 Text(
-                    "A figure that several tables print counts once in the sentences below.",
+                    "A value that several tables print counts once in the sentences below.",
                     style="dim",
                 )
             )
     parts += _times(tables)
-    figures, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
-    counted_once = counts_text(figures, facts, pd.concat([table.missing_runs for table in tables]))
+    values, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
+    counted_once = counts_text(values, facts, pd.concat([table.missing_runs for table in tables]))
     return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))
 
 

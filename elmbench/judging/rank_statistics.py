@@ -150,7 +150,7 @@ class Statistics:
     def subtitle(self) -> str:
         """A line under the title of a picture of the ranks."""
         return (
-            f"average rank of the {self.source} figures on {len(self.datasets)} data sets; "
+            f"average rank of the {self.source} values on {len(self.datasets)} data sets; "
             f"critical distance {self.critical_distance:.2f}"
         )
 

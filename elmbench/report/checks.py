@@ -124,7 +124,7 @@ def require_compared_values(
         first = tables[0].results[0].resolved
         raise NothingToCompareError(
             f"no published value of {ids} is compared",
-            expected="figures that get a verdict (not hyperparameters, sizes or times), and cells "
+            expected="values that get a verdict (not hyperparameters, sizes or times), and cells "
             "that ended ok",
             next_step=f"elmbench table {first.file.id} --profile {first.profile}",
         )
@@ -235,7 +235,7 @@ def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[s
         "facts": facts,
         "verdict": "" if main is None else main.state,
         "measures": [verdict.record() for verdict in table.table_verdicts],
-        "figures": records(table.published_values),
+        "values": records(table.published_values),
         "claims": [
             claim.record() | {"profile": claim.resolved.profile}
             for claim in claims

@@ -102,7 +102,7 @@ class TableResults:
 
     @cached_property
     def compared_values(self) -> list[ComparedValue]:
-        """The figures that are compared with our runs."""
+        """The published values that are compared with our runs."""
         counted = {
             *self.published_values[[*PUBLISHED_KEY, "profile"]].itertuples(index=False, name=None)
         }
@@ -347,7 +347,7 @@ class PaperResults:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of figures with each verdict, each figure counted once, and of those `not
+        """The number of published values with each verdict, each counted once, and of those `not
         run`.
         """
         not_run = sum(table.verdicts["not run"] for table in self.tables)

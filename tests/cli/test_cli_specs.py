@@ -118,7 +118,7 @@ def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callab
     assert "oracle, nested by gmean" in elmbench("show", "eem/table6").out
     assert "holdout, 20 runs" in elmbench("show", "rkelm/table3").out
     content = elmbench("show", "table4", "--json").json
-    assert content["figures"][0] == {
+    assert content["values"][0] == {
         "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003,
         "text": "0.88",
         "note": "", "over_seconds": None, "cited": False,

@@ -269,7 +269,7 @@ def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
     (paper,) = check_published(["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS))[:1]
     # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
     (record,) = published_record([paper])
-    assert {(one["dataset"], one["profile"]) for one in record["figures"]} == {
+    assert {(one["dataset"], one["profile"]) for one in record["values"]} == {
         ("wdbc", "paper"),
         ("sylva", "fast"),
     }

@@ -96,7 +96,7 @@ def _texts_of_paper(
     """Return the pages of a paper and of its tables, and their data as CSV."""
     texts = dict(_paper_pages(paper, papers, watch))
     for results in paper.results:
-        texts[address(results, "figures.csv")] = csv(results.published_values)
+        texts[address(results, "published-values.csv")] = csv(results.published_values)
         if (picture := results.picture) is not None:
             # Four significant digits suffice for the data of a picture.
             data = pd.read_csv(picture.with_suffix(".csv"))

@@ -178,7 +178,7 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
 
 
 def test_every_printed_figure_is_linked_with_its_interval(site: Path, results: Path) -> None:
-    name = "data/kos-elm-table4-paper-figures.csv"
+    name = "data/kos-elm-table4-paper-published-values.csv"
     assert name in Page(site / "kos-elm-table4.html").values("href")
     columns = ["dataset", "model", "metric", "mean", "published", "low", "high", "verdict"]
     figures = pd.read_csv(site / name)[columns].dropna(subset="verdict")
