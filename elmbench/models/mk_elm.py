@@ -160,6 +160,7 @@ class _MKELM:
         n_values = self.n_units_ * n_kernels
         for rows in row_blocks(n_rows, n_values):
             values = kernel_values(kernels, X[rows], self._rows)
+            # The weighted sum of the kernels.
             K = np.tensordot(weights, values, 1)
             outputs[rows] = K @ self.beta_
         return outputs

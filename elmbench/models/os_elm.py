@@ -46,8 +46,9 @@ class _OSELM(HiddenNodesMixin):
         first_block = slice(self.initial_batch)
         later_rows = slice(self.initial_batch, None)
         for rows in (first_block, later_rows):
+            targets = T[rows]
             block_scale = None if scale is None else scale[rows]
-            self._update(X[rows], T[rows], block_scale)
+            self._update(X[rows], targets, block_scale)
 
     def _start(self, X: Rows, T: Array) -> None:
         """Draw the hidden nodes, and set the state of a model without rows."""

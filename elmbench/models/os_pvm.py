@@ -101,7 +101,8 @@ class OSPVMClassifier(ProjectionClassifier):
         edges = [0, *later_chunks, n_rows]
         for start, stop in itertools.pairwise(edges):
             rows = slice(start, stop)
-            self._learn(X[rows], T[rows])
+            targets = T[rows]
+            self._learn(X[rows], targets)
         self._solve_nodes()
 
     def _start(self, X: Rows, T: Array) -> None:

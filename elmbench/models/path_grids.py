@@ -91,9 +91,15 @@ def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, An
         params["random_state"] = int(seed)
     members = [member for _, member in grid.members]
     names = {name for member in members for name in member}
-    defaults = {name: params[name] for name in names}
+    # A candidate that does not set one of these has its default.
+    defaults = {}
+    fixed = {}
+    for name, value in params.items():
+        if name in names:
+            defaults[name] = value
+        else:
+            fixed[name] = value
     candidates = [defaults | member for member in members]
-    fixed = {name: value for name, value in params.items() if name not in names}
     return candidates, fixed
 
 

@@ -217,16 +217,18 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
             inputs = project_rows(rows, mean, weights, biases)
             test_inputs = project_rows(grid.X[test], mean, weights, biases)
             for activation in activations:
+                # The numbers of the models that have the same nodes.
                 by_size: dict[int, list[int]] = {}
                 for number, model in enumerate(grid.models):
-                    size = sizes[number]
-                    if model.activation == activation:
-                        by_size.setdefault(size, []).append(number)
+                    if model.activation != activation:
+                        continue
+                    members = by_size.setdefault(sizes[number], [])
+                    members.append(number)
                 activate = ACTIVATIONS[activation]
                 test_outputs = activate(test_inputs.copy())
                 solutions = least_squares(inputs, activation, T, sorted(by_size))
                 for size, beta, _ in solutions:
                     leading = test_outputs[:, :size]
                     outputs = leading @ beta
-                    members = [by_size[size]]
-                    yield from grid.results(members, fold, outputs, decode)
+                    groups = [by_size[size]]
+                    yield from grid.results(groups, fold, outputs, decode)

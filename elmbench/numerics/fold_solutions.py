@@ -68,20 +68,22 @@ class FoldView(NamedTuple):
         """Write K between the training rows to `out`; K is symmetric, and both are in Fortran
         order.
         """
-        is_gap = np.diff(self.positions) != 1
+        # A run of adjacent rows ends at a gap between positions.
+        positions = self.positions
+        is_gap = np.diff(positions) != 1
         starts = np.flatnonzero(is_gap) + 1
-        edges = [0, *starts, len(self.positions)]
+        edges = [0, *starts, len(positions)]
         n_runs = len(edges) - 1
         if n_runs > MOST_RUNS:
-            for column, position in enumerate(self.positions):
+            for column, position in enumerate(positions):
                 entries = K[:, position]
                 target = out[:, column]
-                np.take(entries, self.positions, out=target, mode="clip")
+                np.take(entries, positions, out=target, mode="clip")
             return
         # Each run of adjacent rows: its slice of `out` and its slice of K.
         runs = []
         for start, stop in itertools.pairwise(edges):
-            first = self.positions[start]
+            first = positions[start]
             length = stop - start
             rows = slice(start, stop)
             K_rows = slice(first, first + length)
@@ -274,7 +276,8 @@ class _SolverPlan(NamedTuple):
     def continues(self, space: KrylovSpace) -> bool:
         """Return True if the remaining steps of a space take less time than the other method."""
         n = len(space.b)
-        total = space.steps + steps_left(space.logs)
+        n_left = steps_left(space.logs)
+        total = space.steps + n_left
         total_seconds = krylov_seconds(n, total)
         past_seconds = krylov_seconds(n, space.steps)
         remaining = total_seconds - past_seconds

@@ -86,8 +86,9 @@ class KrylovSpace:
         n_ridges = len(ridges)
         self._pivots = np.full(n_ridges, np.inf)
         self._last = np.full(n_ridges, self._size)
+        # The least eigenvalue, and the number of steps when it was computed.
         self.least = 0.0
-        self._estimated = 0  # number of steps when `least` was computed
+        self._estimated = 0
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
         """Take steps until the systems of all ridges, or of those from a number on, are solved;

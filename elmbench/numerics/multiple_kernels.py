@@ -71,6 +71,7 @@ def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) ->
     """
     selected = slice(None) if columns is None else slice(*columns)
     X_part = X[:, selected]
+    # Values of a precomputed kernel.
     if not name:
         n_columns = len(Y)
         return X_part[:, :n_columns]

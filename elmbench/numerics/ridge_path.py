@@ -200,8 +200,9 @@ def _diagonals_of(A: Array) -> Array:
     n_diagonals = WIDTH + 1
     band = np.zeros((n_diagonals, n), order="F")
     for i in range(min(n_diagonals, n)):
+        diagonal = np.diagonal(A, -i)
         length = n - i
-        band[i, :length] = np.diagonal(A, -i)
+        band[i, :length] = diagonal
     return band
 
 

@@ -212,7 +212,8 @@ def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
     for train_rows, columns in descending:
         names = ", ".join(columns)
         rows = f"{train_rows:,} random training rows of each fold"
-        yield Note("ending", f"{names} learnt {rows}, since the time was limited")
+        text = f"{names} learnt {rows}, since the time was limited"
+        yield Note("ending", text)
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:

@@ -225,9 +225,10 @@ class Results:
         """The sections of the default readings; all sections if these have no values of ours."""
         all_sections = self.table.sections
         sections = tuple(section for section in all_sections if not section.readings)
-        entries = [entry for section in sections for entry in section.entries]
-        has_values = any(entry.mean is not None for entry in entries)
-        return sections if has_values else all_sections
+        for section in sections:
+            if any(entry.mean is not None for entry in section.entries):
+                return sections
+        return all_sections
 
     @property
     def default_table(self) -> ResultTable:

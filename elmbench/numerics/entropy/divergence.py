@@ -106,6 +106,7 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
     scaled_y = (y - origin) / width
     n_blocks = 1 + n_pairs // BLOCK
     n_parts = min(len(x), n_blocks)
+    # ln sum exp(-d^2 / 2), a part of the pairs at a time.
     log_sums = []
     for part in np.array_split(scaled_x, n_parts):
         differences = part[:, np.newaxis] - scaled_y

@@ -150,6 +150,7 @@ def projected_classes(
     means = []
     variances = []
     for B in operators:
+        # The operators of a set have a row for each of the first nodes.
         size = len(B)
         projections = [side[:, :size] @ B for side in sides]
         side_means = [Z.mean(axis=0) for Z in projections]

@@ -71,14 +71,16 @@ def many_weights(
         largest = max(size for size, _ in networks if size <= n_rows)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
-            sizes = [networks[i][0] for i in positions]
+            same_ridge = [networks[i] for i in positions]
+            sizes = [size for size, _ in same_ridge]
             weights = _leading_weights(gram, moments, sizes, ridge, solvers)
             yield positions, weights
     if by_size:
         # HH' of one size after the other, with all of their ridges.
         ridges = {}
         for size, positions in by_size.items():
-            ridges_of_size = [networks[i][1] for i in positions]
+            same_size = [networks[i] for i in positions]
+            ridges_of_size = [ridge for _, ridge in same_size]
             ridges[size] = np.array(ridges_of_size)
         H = scaled_rows(layer(X), scale)
         targets = scaled_rows(T, scale)
@@ -248,6 +250,7 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     is_selected = values > round_off * largest
     selected_values = values[is_selected]
     directions = rows[is_selected].T
+    # V / s, whose product with its transpose is exactly symmetric.
     scaled = directions / selected_values
     half = np.ascontiguousarray(scaled)
     return half @ half.T

@@ -374,9 +374,10 @@ class HyperplaneState:
         present = len(self.owners)
         doubled = max(16, 2 * present)
         capacity = min(most, doubled)
+        shape = (capacity,)
         self.columns = enlarge(self.columns, (n_rows, capacity))
-        self.owners = enlarge(self.owners, (capacity,))
-        self.names = enlarge(self.names, (capacity,))
+        self.owners = enlarge(self.owners, shape)
+        self.names = enlarge(self.names, shape)
 
     def _prune(self) -> None:
         """Drop small weights; the others keep their order and their names."""

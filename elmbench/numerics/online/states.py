@@ -134,7 +134,7 @@ class _OnlineState:
         if sp.issparse(self.stored):
             blocks = [self.stored, X]
             return sp.vstack(blocks, format="csr")
-        # Rows that come later may be sparse.
+        # Dense rows may be followed by sparse ones.
         dense = X.toarray() if sp.issparse(X) else X
         return np.vstack([self.stored, dense])
 
@@ -274,6 +274,7 @@ class InverseState(_OnlineState):
         largest = diagonal.max(initial=0.0)
         diagonal += self.ridge
         jitter = self.size * EPS * largest
+        # The least jitter with which the matrix is positive definite.
         factor, info = lapack.dpotrf(regularised, lower=1)
         while info != 0:
             if not 0 < jitter <= LARGEST_JITTER * largest:

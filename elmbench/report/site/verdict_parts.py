@@ -112,10 +112,11 @@ def intervals_of(results: Results, section: Section) -> dict[tuple[str, str, str
     is_of_selection = summary["select"] == section.select
     is_of_section = is_of_reading & is_of_selection
     columns = ["dataset", "model", "metric", "low", "high"]
-    lines = summary.loc[is_of_section, columns].dropna(subset=["low", "high"])
+    lines = summary.loc[is_of_section, columns]
+    with_interval = lines.dropna(subset=["low", "high"])
     return {
         (dataset, model, metric): f"{low:.4g} to {high:.4g}"
-        for dataset, model, metric, low, high in lines.itertuples(index=False)
+        for dataset, model, metric, low, high in with_interval.itertuples(index=False)
     }
 
 
