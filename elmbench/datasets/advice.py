@@ -33,6 +33,8 @@ _FEW_ROWS = 10
 _HEAD = 1000
 #: The name of a column of codes or identifiers.
 CODE_NAME = re.compile(r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$")
+#: The name of a column of identifiers, such as patient_id or userId.
+ID_NAME = re.compile(r"(?i:(^|[\W_])id$)|(?<=[a-z])I[Dd]$")
 #: The most columns that a warning names.
 _SHOWN = 5
 
@@ -326,9 +328,19 @@ def _about_target(
             yield f"{name!r} looks like a group, as {reason}: {groups}"
     else:
         gives_away = not is_nominal and _determines(values, target, numbers)
+        if codes is not None and not grouped and _names_groups(name, codes):
+            reason = f"it is named like an identifier, and its {codes.max() + 1} values repeat"
+            groups = wording(f"--groups {quote(name)}", "give it as groups")
+            yield f"{name!r} looks like a group, as {reason}: {groups} keeps each in one fold"
     if gives_away:
         drop = wording(f"--drop {quote(name)}", "leave it out")
         yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"
+
+
+def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
+    """Return True if a column is named like an identifier, and has many values that repeat."""
+    n_values = codes.max() + 1
+    return bool(ID_NAME.search(name) and _MANY_CLASSES < n_values <= len(codes) / 2)
 
 
 def _each_has_one_target(

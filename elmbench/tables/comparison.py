@@ -49,6 +49,10 @@ _BRIEF = {"balanced_accuracy": "bal.\nacc.", "f1_macro": "macro\nF1", "roc_auc":
 _SAME_SHARE = 0.02
 #: Balanced accuracy says more than accuracy if a class has more than this share of the rows.
 _LARGE_CLASS = 0.7
+#: Metrics of squared errors, which few outliers of the target may decide. They do if the root mean
+#: square of its deviations is this many times their mean; the ratio of Gaussian ones is 1.25.
+_SQUARED = ("nrmse", "rmse", "r2")
+_OUTLIERS = 3.0
 #: Follows the name of a model that is no better than the dummy.
 MARK = " *"
 #: Splits with the same test parts in every run.
@@ -223,7 +227,7 @@ class ComparisonTable(TableKind):
             scores = self._scores(group, metric)
             rivals = rivals_of(scores, self.experiment)
             order = self._order_in_cells(group, rivals)
-            yield from self._question_of_metric(dataset, scores, metric)
+            yield from self._question_of_metric(dataset, scores, metric, group)
             yield from self._note_on_undefined(dataset, group, metric)
             yield from _note_on_ties(dataset, metric, order)
             yield from self._note_on_weak_models(dataset, scores)
@@ -231,8 +235,13 @@ class ComparisonTable(TableKind):
             yield from self._note_on_power(dataset, group, rivals, order)
         yield from missing_metrics(cells, self.experiment)
 
-    def _question_of_metric(self, dataset: str, scores: DataFrame, metric: str) -> Iterator[Note]:
-        """Yield a note if the best model's mean is near to the dummy's."""
+    def _question_of_metric(
+        self, dataset: str, scores: DataFrame, metric: str, cells: DataFrame
+    ) -> Iterator[Note]:
+        """Yield a note if the best model's mean is near to the dummy's.
+
+        `cells`: those of the data set.
+        """
         means = scores.mean().abs()
         rivals = rivals_of(scores, self.experiment)
         dummy = next((name for name in self._dummies if name in means), None)
@@ -252,6 +261,9 @@ class ComparisonTable(TableKind):
                 "--metric balanced_accuracy ranks by the mean recall of the classes",
                 "metric='balanced_accuracy' ranks by the mean recall of the classes",
             )
+        elif metric in _SQUARED and self._has_outliers(cells):
+            mae = wording("--metric mae weights all errors equally", "metric='mae' weights them")
+            option_text = f"a few targets far from the others decide it; {mae}"
         else:
             target = wording("--target COLUMN names another target", "give another y")
             option_text = f"the features say little about the target; {target}"
@@ -264,6 +276,14 @@ class ComparisonTable(TableKind):
         sizes = self.experiment.dataset(dataset).shape.classes
         counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
         return max(counts) > _LARGE_CLASS * sum(counts)
+
+    def _has_outliers(self, cells: DataFrame) -> bool:
+        """Return True if a few rows make most of the squared errors of the dummy."""
+        if not {"mae", "rmse"} <= {*cells}:
+            return False
+        errors = cells.loc[cells["model"].isin(self._dummies), ["mae", "rmse"]].astype(float)
+        means = errors.mean()
+        return bool(means["rmse"] > _OUTLIERS * means["mae"])
 
     def _note_on_undefined(self, dataset: str, cells: DataFrame, metric: str) -> Iterator[Note]:
         """Yield the models whose metric is undefined for some test parts."""

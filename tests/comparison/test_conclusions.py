@@ -177,6 +177,47 @@ def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
     assert question not in " ".join(clear.text.split())
 
 
+def test_outliers_of_the_target_are_named_if_they_decide_the_metric() -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=[*"abc"])
+    target = 3 * frame["a"] + rng.normal(size=N)
+    grids = {"ridge": {"C": [1.0]}}
+    far = target.where(np.arange(N) % 60 > 0, target * 1000)
+    texts = {
+        kind: " ".join(compared(frame.assign(y=y), "y", ["ridge"], grids=grids).text.split())
+        for kind, y in {
+            "outliers": far,
+            "noise": pd.Series(rng.normal(size=N)),
+            "clear": target,
+        }.items()
+    }
+    question = "a few targets far from the others decide it; metric='mae' weights them"
+    assert question in texts["outliers"]
+    assert "the features say little about the target" in texts["noise"]
+    assert "hardly tells the models apart" not in texts["clear"]
+    assert question not in texts["noise"] + texts["clear"]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_values", "is_group"),
+    [
+        ("patient_id", 40, True),
+        ("userId", 40, True),
+        ("id", 40, True),
+        ("acid", 40, False),
+        ("patient_id", 12, False),
+        ("patient_id", 200, False),
+    ],
+)
+def test_a_column_of_identifiers_that_repeat_looks_like_a_group(
+    name: str, n_values: int, is_group: bool
+) -> None:
+    words = [f"P{value}" for value in np.random.default_rng(3).permutation(N) % n_values]
+    notes = described(gaps().assign(**{name: words}), "y")
+    groups = "looks like a group, as it is named like an identifier, and its 40 values repeat"
+    assert (groups in notes) == is_group
+
+
 def test_the_conclusion_names_the_best_and_the_smallest_difference() -> None:
     frame = gaps()
     grids = {"ridge": {"C": [1.0]}, "knn": {"n_neighbors": [5]}}
