@@ -159,13 +159,18 @@ def _shown_measures(
     published = measured.resolved.published
     dataset, model, *_ = group
     for i, measure in enumerate(measured.table.measures(dataset, model)):
-        has_published = (dataset, model, measure.column) in published
-        is_left_out = claimed is not None and measure.column not in claimed
-        if i > 0 and not has_published and is_left_out:
+        is_required = i == 0 or (dataset, model, measure.column) in published
+        is_named = claimed is None or measure.column in claimed
+        if not is_required and not is_named:
             continue
-        has_value = not np.isnan(measured.values(group, measure)).all()
-        if i == 0 or has_value or has_published or ending != COMPLETE:
+        if is_required or ending != COMPLETE or _has_value(group, measure, measured):
             yield measure
+
+
+def _has_value(group: Key, measure: Measure, measured: MeasuredCells) -> bool:
+    """Return True if some cell of a group has a measure."""
+    is_missing = np.isnan(measured.values(group, measure))
+    return not is_missing.all()
 
 
 def _line(group: Key, measure: Measure, ending: str, measured: MeasuredCells) -> SummaryLine:

@@ -88,10 +88,10 @@ def _kept_cells(
     positions = {number: i for i, number in enumerate(used, start=1)}
     new_numbers = numbers.map(positions).astype("Int64")
     counts = new_numbers.value_counts()
-    described = []
-    for number in used:
-        n_cells = int(counts[positions[number]])
-        described.append({"cells": n_cells, **records[number]})
+    described = [
+        {"cells": int(counts[position]), **records[number]}
+        for number, position in positions.items()
+    ]
     return KeptCells(cells.assign(**{RECORD: new_numbers}), tuple(described))
 
 

@@ -317,14 +317,19 @@ class DatasetPlanner:
         """
         last: str | None = None
         for name in self.search_columns(column):
-            keys = []
-            for run, fold in product(range(self.runs), range(self.folds)):
-                fields = self.grid_fields(name, run, fold, last)
-                evaluation = GridEvaluation(**fields, metric=self.metric)
-                keys.append(self.plan.add(evaluation))
-            choice = Choice(self.grid(name), last, tuple(keys))
+            evaluations = self._add_evaluations(name, last)
+            choice = Choice(self.grid(name), last, evaluations)
             last = self.plan.add(choice)
         return last
+
+    def _add_evaluations(self, column: str, parent: str | None) -> tuple[str, ...]:
+        """Add the evaluations of a column's candidates on the outer folds; return their keys."""
+        keys = []
+        for run, fold in product(range(self.runs), range(self.folds)):
+            fields = self.grid_fields(column, run, fold, parent)
+            evaluation = GridEvaluation(**fields, metric=self.metric)
+            keys.append(self.plan.add(evaluation))
+        return tuple(keys)
 
     def search_columns(self, column: str) -> list[str]:
         """Return the columns that search hyperparameters of their own, of a column and its

@@ -156,11 +156,12 @@ class TrainingWork(GridWork):
 
     def rows_of(self, data: FoldData) -> Indices | slice:
         """Return the training rows to use."""
-        if self.tune_rows is None or self.tune_rows >= len(data.y_train):
+        n_used = self.tune_rows
+        if n_used is None or n_used >= len(data.y_train):
             return slice(None)
         is_classification = data.labels is not None
         key = ("tune", *self.outer_fold.seed_key)
-        return stratified_rows(data.y_train, self.tune_rows, is_classification, *key)
+        return stratified_rows(data.y_train, n_used, is_classification, *key)
 
 
 @dataclass(frozen=True)
