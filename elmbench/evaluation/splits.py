@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.specs.protocol import LEAVE_ONE_OUT, SIZED, Split
+from elmbench.registry.plugins import plugin_splits
+from elmbench.specs.protocol import BOOTSTRAP, LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
@@ -44,6 +45,10 @@ def folds_of(
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+    if split.version:
+        return plugin_parts(split, seed, X, y, groups)
+    if split.kind == BOOTSTRAP:
+        return bootstraps(split.folds, seed, len(y))
     if split.kind in SIZED:
         return [random_parts(split, seed, X, y)]
     if split.kind == "ordered-kfold":
@@ -52,6 +57,33 @@ def folds_of(
     kinds = {"stratified-kfold": StratifiedKFold, "kfold": KFold, **whole_groups}
     splitter = kinds[split.kind](split.folds, shuffle=True, random_state=seed)
     return list(splitter.split(X, y, groups))
+
+
+def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indices]]:
+    """Return random rows, drawn with replacement, and the rows that were not drawn."""
+    random = np.random.default_rng(seed)
+    rows = np.arange(n_rows)
+    draws = (np.sort(random.integers(n_rows, size=n_rows)) for _ in range(folds))
+    return [(train, np.setdiff1d(rows, train)) for train in draws]
+
+
+def plugin_parts(
+    split: Split, seed: int, X: Any, y: NDArray[Any], groups: NDArray[Any] | None
+) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of the splits of a plug-in, which are checked."""
+    splitter = plugin_splits()[split.kind].seeded(seed)
+    parts = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y, groups)]
+    if len(parts) != split.folds:
+        raise ValueError(
+            f"expected {amount(split.folds, 'split')} of {split.kind}, got {len(parts)} instead"
+        )
+    for rows in (rows for pair in parts for rows in pair):
+        are_numbers = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
+        if not are_numbers or rows.min() < 0 or rows.max() >= len(y):
+            raise ValueError(
+                f"expected row numbers from 0 to {len(y) - 1} in both parts of {split.kind}"
+            )
+    return parts
 
 
 def random_parts(split: Split, seed: int, X: Any, y: NDArray[Any]) -> tuple[Indices, Indices]:
@@ -129,6 +161,11 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             # of rare classes: `rare_class_remark` names them
             warnings.simplefilter("ignore", UserWarning)
             return folds_of(split, seed, data.X, data.y, groups=data.groups)
+    if split.version:
+        seed = integer_seed("split", data.name, run)
+        return plugin_parts(split, seed, data.X, data.y, data.groups)
+    if split.kind == BOOTSTRAP:
+        return bootstraps(split.folds, integer_seed("split", data.name, run), len(data.y))
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
@@ -179,6 +216,8 @@ def n_training_rows(split: Split, n_rows: int) -> int:
         return part_sizes(split, n_rows)[0]
     if split.kind == LEAVE_ONE_OUT:
         return n_rows - 1
+    if split.kind == BOOTSTRAP:
+        return n_rows
     return n_rows * (split.folds - 1) // split.folds if split.folds > 1 else n_rows
 
 

@@ -23,6 +23,7 @@ from elmbench.files import check_regular, expand_home, write_atomically
 from elmbench.metrics import REGISTRY, Metric, set_plugin_metrics
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.code import code_digest, code_files, digest
+from elmbench.registry.plugin_splits import PluginSplit, as_plugin_split
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {
@@ -30,6 +31,7 @@ _KINDS = {
     "LAYOUTS": "kind of table",
     "SOURCES": "kind of source",
     "METRICS": "metric",
+    "SPLITS": "kind of split",
 }
 
 #: The name of a module, with those of the packages that hold it.
@@ -48,14 +50,19 @@ def _all_declared() -> Declared:
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `SOURCES` or
-    `METRICS`, by name.
+    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `SOURCES`,
+    `METRICS` or `SPLITS`, by name.
     """
     return {
         name: value
         for (value_kind, name), (value, _) in _all_declared().items()
         if value_kind == kind
     }
+
+
+def plugin_splits() -> dict[str, PluginSplit]:
+    """Return the kinds of split of the loaded plug-in files, by name."""
+    return plugin_objects("SPLITS")
 
 
 def has_plugin_objects() -> bool:
@@ -233,8 +240,8 @@ def load_plugin(file: str | Path) -> Path:
     """Register the objects in the dictionaries of a Python file, and return its absolute path.
 
     `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
-    table, `SOURCES` classes of kinds of source, `METRICS` objects of `elmbench.metrics.Metric`. A
-    name that another plug-in has taken is an error.
+    table, `SOURCES` classes of kinds of source, `METRICS` objects of `elmbench.metrics.Metric`,
+    `SPLITS` splitters of scikit-learn's form. A name that another plug-in has taken is an error.
     """
     path, objects = _read_plugin(file)
     _declared.update(objects)
@@ -288,9 +295,9 @@ def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]
     if any(dictionaries.values()) and are_dictionaries:
         return dictionaries
     raise ElmbenchError(
-        f"the plug-in {path} declares no models, layouts, sources or metrics",
-        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, SOURCES or '
-        "METRICS",
+        f"the plug-in {path} declares no models, layouts, sources, metrics or splits",
+        expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, SOURCES, '
+        "METRICS or SPLITS",
         next_step="add it to the file",
     )
 
@@ -314,6 +321,8 @@ def _declared_object(kind: str, name: str, loaded: Any, path: Path, version: str
     """Return the entry of a declared model, or a declared class."""
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)
+    if kind == "SPLITS":
+        return as_plugin_split(name, loaded, path.name, version)
     if kind == "METRICS":
         return _as_metric(name, loaded, path, version)
     if not isinstance(loaded, type):

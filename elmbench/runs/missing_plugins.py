@@ -8,11 +8,11 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.metrics import all_metrics
 from elmbench.registry import registry
-from elmbench.registry.plugins import plugin_objects
+from elmbench.registry.plugins import plugin_objects, plugin_splits
 from elmbench.specs.datasets.sources import BUILT_IN
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import raw_names
-from elmbench.specs.protocol import MEASURES, is_measure
+from elmbench.specs.protocol import MEASURES, OUTER_KINDS, REPEATED_SCHEMES, is_measure
 from elmbench.tables import KINDS
 
 _NEXT = (
@@ -55,6 +55,12 @@ def _errors_of(file: ExperimentFile, unknown_sources: Mapping[str, str]) -> Iter
     for metric in raw_names(protocol, "metrics") if isinstance(protocol, dict) else ():
         if not is_measure(metric):
             yield _error("metric", metric, list(dict.fromkeys((*all_metrics(), *MEASURES))), file)
+    kinds = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
+    splits = protocol if isinstance(protocol, dict) else {}
+    for part in (splits.get("outer"), splits.get("inner")):
+        kind = part.get("kind") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind not in kinds:
+            yield _error("kind of split", kind, kinds, file)
     layouts = [*KINDS, *plugin_objects("LAYOUTS")]
     layout = file.content.get("layout")
     if isinstance(layout, str) and layout not in layouts:

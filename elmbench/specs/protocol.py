@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -16,6 +16,7 @@ from elmbench.metrics import (
     metric_names,
     registered_metric,
 )
+from elmbench.registry.plugins import plugin_splits
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
@@ -78,8 +79,21 @@ REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
     "5x2": ("kfold", 2, 5),
     "stratified-5x2": ("stratified-kfold", 2, 5),
 }
+#: The splits that learn as many rows as there are, drawn with replacement, and test the others.
+BOOTSTRAP = "bootstrap"
 #: The split that tests each row with a model of all others, in one task.
 LEAVE_ONE_OUT = "leave-one-out"
+INNER_KINDS = (*get_args(FoldKind), "holdout", "stratified-holdout", BOOTSTRAP)
+#: The kinds of outer split besides the names of repeated schemes.
+OUTER_KINDS = (
+    *get_args(FoldKind),
+    "predefined-kfold",
+    *SIZED,
+    "official",
+    "given",
+    LEAVE_ONE_OUT,
+    BOOTSTRAP,
+)
 Rows = Annotated[int, Field(ge=1, strict=True)]
 #: A number of rows, or a share of them.
 Size = Rows | Annotated[float, Field(gt=0, lt=1)]
@@ -144,11 +158,15 @@ class Split:
     #: The file of given splits, and the SHA-256 of its content.
     file: str = ""
     checksum: str = ""
+    #: The version of the code of a plug-in's split; empty for others.
+    version: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return the content of the split in the key of a stored result."""
-        if self.kind.endswith("kfold"):
+        if self.kind.endswith("kfold") or self.kind == BOOTSTRAP:
             return {"kind": self.kind, "folds": self.folds}
+        if self.version:
+            return {"kind": self.kind, "folds": self.folds, "version": self.version}
         if self.kind in ("official", LEAVE_ONE_OUT):
             return {"kind": self.kind}
         if self.kind == "given":
@@ -182,6 +200,31 @@ class PartSizes(Spec):
         return self
 
 
+def _kind_check(*kinds: str) -> AfterValidator:
+    """Return the check of a kind of split, one of these or of a plug-in."""
+
+    def check(kind: str) -> str:
+        allowed = [*kinds, *plugin_splits()]
+        if kind not in allowed:
+            raise ValueError(f"expected one of {', '.join(allowed)}")
+        return kind
+
+    return AfterValidator(check)
+
+
+def _with_folds_of_plugin(content: Any) -> Any:
+    """Return the content of a split of a plug-in with its number of folds."""
+    name = content.get("kind") if isinstance(content, dict) else None
+    plugin = plugin_splits().get(name) if isinstance(name, str) else None
+    if plugin is None:
+        return content
+    if content.get("folds", plugin.folds) != plugin.folds:
+        raise ValueError(
+            f"{name} has {amount(plugin.folds, 'fold')}; expected folds: {plugin.folds}, or none"
+        )
+    return content | {"folds": plugin.folds}
+
+
 class Splitter(Spec):
     """The splits of a training part on which hyperparameters are chosen.
 
@@ -189,17 +232,24 @@ class Splitter(Spec):
     any. `group-kfold` keeps the rows of a group in one fold; `stratified-group-kfold` also
     preserves the proportions of classes as far as possible. `ordered-kfold` takes the rows in their
     order, and tests each fold with a model that has learnt all rows before it; rows of one time
-    stay together. `holdout` and `stratified-holdout` choose on one random part of the size `test`.
+    stay together. `bootstrap` draws as many rows as there are, with replacement, and tests the rows
+    that were not drawn, `folds` times. `holdout` and `stratified-holdout` choose on one random part
+    of the size `test`.
     """
 
-    #: The kind of split.
-    kind: Literal[FoldKind, "holdout", "stratified-holdout"]
+    #: The kind of split; a plug-in declares others in `SPLITS`.
+    kind: Annotated[str, _kind_check(*INNER_KINDS)]
     #: The number of folds, for the kinds of folds.
     folds: Count = 1
     #: Rows that candidates learn, for a holdout.
     train: Size | None = None
     #: Rows that candidates are compared on, for a holdout.
     test: Size | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_folds_of_plugin(cls, content: Any) -> Any:
+        return _with_folds_of_plugin(content)
 
     @model_validator(mode="after")
     def _fits_the_kind(self) -> Self:
@@ -215,12 +265,16 @@ class Splitter(Spec):
 
     def split(self, task: str) -> Split:
         """Return the folds of data for a task."""
+        if plugin := plugin_splits().get(self.kind):
+            return Split(self.kind, self.folds, version=plugin.version)
         return Split(_for_task(self.kind, task), self.folds, self.train, self.test)
 
 
 def _check_folds(kind: str, folds: int) -> None:
-    """Raise ValueError unless a kind of split has so many folds; given splits have any number."""
-    if kind != "given" and (folds > 1) != kind.endswith("kfold"):
+    """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
+    splits of plug-ins have any number.
+    """
+    if kind not in ("given", BOOTSTRAP, *plugin_splits()) and (folds > 1) != kind.endswith("kfold"):
         expected = "no folds" if folds > 1 else "folds of 2 or more"
         raise ValueError(f"{kind} has {amount(folds, 'fold')}; expected {expected}")
 
@@ -244,20 +298,13 @@ class Outer(Spec):
     for training and the next ones for the test. `given` takes the splits of a file with the columns
     run, fold, row and part. `repeated-kfold` and `5x2`, also with `stratified-`, are other names of
     folds in several runs. `leave-one-out` tests each row with a model of all others, and computes
-    each metric from all predictions at once; columns then have fixed hyperparameters.
+    each metric from all predictions at once; columns then have fixed hyperparameters. `bootstrap`
+    draws as many rows as there are, with replacement, and tests the rows that were not drawn,
+    `folds` times in each run.
     """
 
-    #: The kind of split.
-    kind: Literal[
-        FoldKind,
-        "predefined-kfold",
-        "holdout",
-        "stratified-holdout",
-        "official",
-        "in-order",
-        "given",
-        "leave-one-out",
-    ]
+    #: The kind of split; a plug-in declares others in `SPLITS`.
+    kind: Annotated[str, _kind_check(*OUTER_KINDS)]
     #: The number of folds, for the kinds of folds and for given splits.
     folds: Count = 1
     #: How often the splits are drawn again.
@@ -279,7 +326,7 @@ class Outer(Spec):
         """Replace the name of a repeated scheme by its folds and runs."""
         name = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(name, str) or name not in REPEATED_SCHEMES:
-            return content
+            return _with_folds_of_plugin(content)
         kind, folds, runs = REPEATED_SCHEMES[name]
         for key, number in (("folds", folds), ("runs", runs)):
             if number is None and key not in content:
@@ -324,10 +371,12 @@ class Outer(Spec):
 
     def split(self, dataset: str, task: str) -> Split:
         """Return the split of the rows of a data set."""
-        if self.kind.endswith("kfold"):
+        if self.kind.endswith("kfold") or self.kind == BOOTSTRAP:
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind in ("official", LEAVE_ONE_OUT):
             return Split(self.kind)
+        if plugin := plugin_splits().get(self.kind):
+            return Split(self.kind, self.folds, version=plugin.version)
         if self.kind == "given":
             file = self.file_of(dataset)
             if not file:

@@ -14,13 +14,14 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from elmbench.registry.plugins import plugin_objects, plugin_splits
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, source_class
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart
 from elmbench.specs.papers import Paper
 from elmbench.specs.project import ProjectFile
-from elmbench.specs.protocol import REPEATED_SCHEMES
+from elmbench.specs.protocol import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
 
 Schema = dict[str, Any]
 
@@ -80,7 +81,9 @@ def all_definitions() -> dict[str, Schema]:
     definitions["SourceSpec"] = {
         "anyOf": [{"$ref": f"#/$defs/{source.__name__}"} for source in sources]
     }
-    definitions["Outer"]["properties"]["kind"]["enum"] += REPEATED_SCHEMES
+    kinds = {"Outer": (*OUTER_KINDS, *REPEATED_SCHEMES), "Splitter": INNER_KINDS}
+    for name, words in kinds.items():
+        definitions[name]["properties"]["kind"]["enum"] = [*words, *plugin_splits()]
     _add_key(definitions["Experiment"], "based-on", BASED_ON)
     _add_key(definitions["DatasetSpec"], "like", LIKE)
     # The key of an entry is the name of the data set.
@@ -91,8 +94,6 @@ def all_definitions() -> dict[str, Schema]:
 
 def _source_kinds() -> list[str]:
     """Return the kinds of source of the suite and of the loaded plug-in files."""
-    from elmbench.registry.plugins import plugin_objects
-
     return [*BUILT_IN, *plugin_objects("SOURCES")]
 
 

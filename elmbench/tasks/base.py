@@ -18,6 +18,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import BUILT_IN, find_model, parameter_names
 from elmbench.specs.limits import byte_text
 from elmbench.specs.parameters import merge_parameters
+from elmbench.specs.protocol import Split
 
 Result = dict[str, Any]
 
@@ -120,9 +121,9 @@ class Work(ABC):
 
     @property
     def outside_code(self) -> str:
-        """The code from outside that the work runs: its kind, its model, its metric and the kinds
-        of source of its data, if they are from a plug-in file, a package or an address; empty if
-        none is.
+        """The code from outside that the work runs: its kind, its model, its metric, its splits and
+        the kinds of source of its data, if they are from a plug-in file, a package or an address;
+        empty if none is.
 
         A worker that has run such code does no other work.
         """
@@ -134,10 +135,19 @@ class Work(ABC):
         metric = registered_metric(getattr(self, "metric", ""))
         if metric is not None and metric.version:
             parts.append(f"metric {metric.name}")
+        parts.extend(f"split {split.kind}" for split in self.splits if split.version)
         spec = self.data.spec if self.data is not None else None
         if spec is not None:
             parts.extend(f"source {kind}" for kind in spec.outside_kinds)
         return ", ".join(parts)
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The kinds of split that the work uses."""
+        outer_fold = getattr(self, "outer_fold", None)
+        inner = getattr(self, "inner", None)
+        splits = (outer_fold.protocol.outer if outer_fold is not None else None, inner)
+        return tuple(split for split in splits if isinstance(split, Split))
 
     @property
     def _is_built_in(self) -> bool:

@@ -216,10 +216,10 @@ def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Pat
         ("x = 1", "declares no models"),
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
-        ("LAYOUTS = {}\nMETRICS = []", "declares no models, layouts, sources or metrics"),
+        ("LAYOUTS = {}\nMETRICS = []", "declares no models, layouts, sources, metrics or splits"),
         (
             "class A: pass\nMODELS = ['a']\nLAYOUTS = {'w': A}",
-            "declares no models, layouts, sources or metrics",
+            "declares no models, layouts, sources, metrics or splits",
         ),
         ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),

@@ -12,7 +12,7 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import LEAVE_ONE_OUT, OF_LEARNT_ROWS, SIZED
+from elmbench.specs.protocol import BOOTSTRAP, LEAVE_ONE_OUT, OF_LEARNT_ROWS, SIZED
 from elmbench.specs.published import ALL, PublishedValue
 
 #: Kinds of folds whose sizes follow from the number of rows.
@@ -102,7 +102,7 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     split = outer.split(dataset.name, dataset.task)
     if split.folds > 1:
         # Given and ordered folds need not test every row once.
-        tests_all = split.kind not in ("ordered-kfold", "given")
+        tests_all = split.kind not in ("ordered-kfold", "given", BOOTSTRAP) and not split.version
         tested = all_rows if tests_all else set()
         return Parts(
             tested=frozenset(tested),
