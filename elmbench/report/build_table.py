@@ -171,10 +171,16 @@ class _Sections:
     def _explanation(self, select: str) -> str:
         """Return how hyperparameters are chosen, or what the table shows if they are not."""
         criterion = self._experiment.spec.protocol.criterion
-        rule = criterion if select == "nested" and criterion in _HOW else select
-        text = self._kind.heading() or f"{select}: {_HOW[rule]}"
+        is_by_criterion = select == "nested" and criterion in _HOW
+        rule = criterion if is_by_criterion else select
+        text = self._kind.heading()
+        if not text:
+            text = f"{select}: {_HOW[rule]}"
         replacing = _columns_with_our_parameters(self._experiment)
-        return f"{text}; our parameters: {', '.join(replacing)}" if replacing else text
+        if replacing:
+            columns = ", ".join(replacing)
+            text += f"; our parameters: {columns}"
+        return text
 
     def _entries(self, reading: str, select: str, summary: pd.DataFrame) -> Iterator[Entry]:
         """Yield the entries of a section: our value beside the published one, a line of the summary

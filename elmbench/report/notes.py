@@ -189,15 +189,20 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
 def stand_in_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the columns that replace a model or parameters of the paper by our own."""
     columns: dict[tuple[str, str], list[str]] = {}
-    for dataset in (name for name in resolved.spec.datasets if name in datasets):
+    shown = [name for name in resolved.spec.datasets if name in datasets]
+    for dataset in shown:
         for column in resolved.spec.models:
             stand_in = resolved.stand_in(column, dataset)
-            for kind in ("model", "parameters") if stand_in else ():
+            if not stand_in:
+                continue
+            for kind in ("model", "parameters"):
                 replaced = str(getattr(stand_in, kind))
                 if replaced:
-                    columns.setdefault((kind, replaced), []).append(f"{dataset} {column}")
+                    names = columns.setdefault((kind, replaced), [])
+                    names.append(f"{dataset} {column}")
     for (kind, replaced), names in columns.items():
-        text = f"{', '.join(names)} not comparable: our {kind} in place of {replaced}"
+        listing = ", ".join(names)
+        text = f"{listing} not comparable: our {kind} in place of {replaced}"
         yield Note("published", text)
 
 
@@ -222,16 +227,18 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """
     bad = cells[cells["status"] != "ok"]
     is_unavailable = bad["status"] == "unavailable"
-    yield from _unavailable_notes(bad[is_unavailable])
+    unavailable = bad[is_unavailable]
+    yield from _unavailable_notes(unavailable)
     totals = cells.groupby(GROUP).size()
-    groups = bad[~is_unavailable].groupby([*GROUP, "status"], sort=False)
-    for entry, group in groups:
+    others = bad[~is_unavailable]
+    for entry, group in others.groupby([*GROUP, "status"], sort=False):
         dataset, model, select, reading, status = map(str, entry)
         label = f"{dataset} {model}, {select}"
         if reading:
             label += f", {reading}"
         total = int(totals[dataset, model, select, reading])
         count = f"{len(group)} of {total} cells"
+        # The first line of the reason, without details.
         first_reason = str(group["reason"].iloc[0])
         reason, _, _ = first_reason.partition("\n")
         text = f"{label}: {count} {status}: {reason}"

@@ -63,9 +63,12 @@ def latex(
     blocks: list[str] = []
     for i, section in enumerate(table.sections):
         grids = _grids_of(section, resolved, first=i == 0)
-        blocks += [_grid_block(table, section, grid) for grid in grids]
+        for grid in grids:
+            block = _grid_block(table, section, grid)
+            blocks.append(block)
         if not grids:
-            blocks.append(_lines_block(table, section))
+            block = _lines_block(table, section)
+            blocks.append(block)
     return "\n".join(blocks)
 
 
@@ -121,8 +124,9 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
 def _grid_rows(grid: "TableGrid") -> Iterator[str]:
     """Yield a row of our values and, if there are any, one of the published values."""
     for name, entries in grid.rows:
-        yield _row([tex(name), *map(_our_text, entries)])
+        ours = [_our_text(entry) for entry in entries]
         published = [_published_text(entry) for entry in entries]
+        yield _row([tex(name), *ours])
         if any(published):
             yield _row([r"\quad published", *published])
 
