@@ -112,11 +112,13 @@ class TableResults:
     @cached_property
     def table_verdicts(self) -> list[TableVerdict]:
         """The verdict on each metric."""
-        if len(self.results) == 1:
-            (only,) = self.results
+        if self.results:
+            first = self.results[0]
+            profiles = {value.profile for value in self.compared_values}
+            is_of_first = profiles <= {first.resolved.profile}
             # The compared values of the table are some of its results'.
-            if len(only.compared_values) == len(self.compared_values):
-                return only.verdicts
+            if is_of_first and len(first.compared_values) == len(self.compared_values):
+                return first.verdicts
         return judge_table(self.compared_values, self.results[0].resolved) if self.results else []
 
     def judge(self) -> None:
