@@ -294,6 +294,14 @@ def expand_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))
 
 
+def real_path(path: str | Path) -> Path:
+    """Return the absolute path without links, the home folder in place of `~`; a link that leads to
+    itself stays.
+    """
+    # Path.resolve raises an error for such a link in some versions of Python.
+    return Path(os.path.realpath(expand_home(path)))
+
+
 def counting_order(name: str) -> list[tuple[str, int, str]]:
     """Return a sort key that puts table10 after table9."""
     parts = re.findall(r"(\D*)0*(\d*)", name)

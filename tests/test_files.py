@@ -26,11 +26,13 @@ from elmbench.files import (
     lock_file,
     partial_path,
     read_json,
+    real_path,
     replace_file,
     sweep,
     write_atomically,
 )
 from elmbench.registry.plugins import load_plugin
+from elmbench.report.site.folder import SiteFolder
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -268,6 +270,18 @@ def test_a_lock_that_another_process_holds_is_announced_and_given_up(
         pass
     with lock_file(path):  # it is free again
         pass
+
+
+def test_a_link_to_itself_is_an_error_in_our_words(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.py"
+    loop.symlink_to(loop)
+    assert real_path(loop) == loop.absolute()
+    with pytest.raises(ElmbenchError, match=r"loop\.py"):
+        load_plugin(loop)
+    (tmp_path / "dangling").symlink_to(tmp_path / "missing")
+    for link in (loop, tmp_path / "dangling"):
+        with pytest.raises(ElmbenchError, match=f"{link.name} is not a folder"):
+            SiteFolder(link).check()
 
 
 def test_the_home_of_an_unknown_user_is_a_name() -> None:

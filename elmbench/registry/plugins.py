@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from elmbench.errors import ElmbenchError, describe_error, unknown_name
-from elmbench.files import check_regular, expand_home, write_atomically
+from elmbench.files import check_regular, real_path, write_atomically
 from elmbench.metrics import REGISTRY, Metric, set_plugin_metrics
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.code import code_digest, code_files, digest
@@ -250,7 +250,7 @@ def load_plugin(file: str | Path) -> Path:
 
 def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     """Run a plug-in file; return its absolute path and its objects. See `load_plugin`."""
-    path = expand_home(file).resolve()
+    path = real_path(file)
     module, code = _run_plugin(path)
     # The estimators of a program have a version that does not depend on the folder of their file.
     version = getattr(module, "ELMBENCH_VERSION", f"plug-in {code}")

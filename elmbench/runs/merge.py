@@ -13,6 +13,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
+from elmbench.files import real_path
 from elmbench.report.result_files import write_results
 from elmbench.results.cells import needed_records
 from elmbench.specs.catalogue import load_catalogue
@@ -35,7 +36,7 @@ def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
     written, if a folder holds no results, or their specs, data or versions differ.
     """
     target = Store(into)
-    sources = {folder: Store(folder) for folder in folders if folder.resolve() != into.resolve()}
+    sources = {folder: Store(folder) for folder in folders if real_path(folder) != real_path(into)}
     for folder, store in sources.items():
         if not store.tables():
             problem = f"{folder} holds no results of a run"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError, messages_for_python
-from elmbench.files import RESULTS_DIR, expand_home
+from elmbench.files import RESULTS_DIR, real_path
 from elmbench.report.results import Results, results_of_table
 from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.catalogue import load_catalogue
@@ -134,7 +134,7 @@ def read_results(
     """
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
-    top = expand_home(folder).resolve()
+    top = real_path(folder)
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
     folders = [
         top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)

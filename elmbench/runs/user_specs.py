@@ -9,7 +9,7 @@ from elmbench.datasets.description import describe
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.files import expand_home
+from elmbench.files import real_path
 from elmbench.registry.plugins import load_plugin
 from elmbench.runs.missing_plugins import missing_plugin, unknown_sources
 from elmbench.specs.catalogue import (
@@ -41,7 +41,7 @@ def add_table(path: Path) -> ExperimentFile:
     """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return
     the table.
     """
-    path = expand_home(path).resolve()
+    path = real_path(path)
     datasets, _ = _add_datasets(path.parent / _DATASETS)
     file = read_own_table(path, datasets)
     check_table(file)
@@ -56,7 +56,7 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     It has a `datasets.yaml`, files of tables beside it, or tables of papers in
     `experiments/<paper>/`. `alone`: hide the tables of the suite.
     """
-    folder = expand_home(folder).resolve()
+    folder = real_path(folder)
     datasets = folder / _DATASETS
     tables = sorted(
         path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS

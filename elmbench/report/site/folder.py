@@ -14,6 +14,7 @@ from elmbench.files import (
     WriteError,
     encode_text,
     read_json,
+    real_path,
     replace_file,
     sweep,
     write_atomically,
@@ -51,7 +52,7 @@ class SiteFolder:
         paths = [self.path / name for name in self._names()]
         for folder in {self.path, *(path.parent for path in paths if self._is_inside(path))}:
             sweep(folder)
-        if self.path.exists() and not self.path.is_dir():
+        if os.path.lexists(self.path) and not self.path.is_dir():
             raise ElmbenchError(
                 f"{self.path} is not a folder",
                 expected="a folder, which need not exist",
@@ -124,14 +125,14 @@ class SiteFolder:
             if not self._is_inside(self.path / name):
                 folder = (self.path / name).parent
                 raise ElmbenchError(
-                    f"{folder} is a link to {folder.resolve()}, outside of the site",
+                    f"{folder} is a link to {real_path(folder)}, outside of the site",
                     expected="a folder of the site",
                     next_step="remove the link, or elmbench report --out ANOTHER-FOLDER",
                 )
 
     def _is_inside(self, path: Path) -> bool:
         """Return True unless a link leads from the folder of a path out of the site."""
-        return path.parent.resolve().is_relative_to(self.path.resolve())
+        return real_path(path.parent).is_relative_to(real_path(self.path))
 
     def _write_manifest(self, names: Iterable[str], digest: str = "") -> None:
         """Write the manifest; without a digest, the site is not current."""
