@@ -24,7 +24,7 @@ class Mine(LogisticRegression):
 MODELS = {"mine": Mine}
 '''
 VERBS = [
-    "run", "compare", "predict", "list", "show", "validate", "new-paper", "env",
+    "run", "compare", "predict", "list", "show", "validate", "new-paper", "schema", "env",
     "status", "merge", "table", "check", "report", "baseline", "data",
 ]  # fmt: skip
 COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
@@ -115,7 +115,7 @@ def test_help_lists_every_command_below_a_heading(elmbench: Callable) -> None:
     groups = {
         "Rerun papers:": ["run", "new-paper", "status", "merge"],
         "Your own data:": ["compare", "predict"],
-        "Look around:": ["list", "show", "validate", "env", "data"],
+        "Look around:": ["list", "show", "validate", "schema", "env", "data"],
         "Results:": ["table", "check", "report", "baseline"],
     }
     listed = [name for commands in groups.values() for name in commands]

@@ -14,7 +14,7 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import fetch, load
+from elmbench.datasets import fetch, find, load
 from elmbench.datasets.sources import base as download
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
@@ -89,7 +89,7 @@ def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], Dat
 
     def use(content: dict[str, Any]) -> DatasetSpecs:
         specs = parse_dataset_specs(content, "test.yaml")
-        for module in (load, fetch):
+        for module in (load, fetch, find):
             monkeypatch.setattr(module, "load_dataset_specs", lambda: specs)
         return specs
 

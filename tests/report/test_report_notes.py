@@ -84,10 +84,10 @@ def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
     put(
         store,
         "second",
-        {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"},
+        {"kind": "search", "grid": {"C": [1, 2]}, "inner": INNER | {"folds": 2}, "given": "search"},
         2,
     )
-    assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
+    assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 4)
 
 
 def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:

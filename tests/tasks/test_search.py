@@ -192,7 +192,7 @@ def test_the_models_of_a_fold_share_the_inputs_of_inner_folds(
         return prepared_inputs(X, rows, *options)
 
     monkeypatch.setattr(preprocessing, "prepared_inputs", count)
-    how = {"scale": {"range": [0, 1], "fit_on": "train"}, "grid": {"C": [1.0, 2.0]}}
+    how = {"scale": {"range": [0, 1], "fit-on": "train"}, "grid": {"C": [1.0, 2.0]}}
     do(make_unit("search", model="recorder", **how), {})
     alone = [fit["X"] for fit in recorder]
     n_first = len(calls)

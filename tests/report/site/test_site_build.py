@@ -203,7 +203,7 @@ def test_a_site_is_built_again_only_after_a_change(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     made = {"index.html": "one"}
-    monkeypatch.setattr(pages, "site_files", lambda papers, recall: dict(made))
+    monkeypatch.setattr(pages, "site_files", lambda papers, recall, watch: dict(made))
     results = tmp_path / "fast" / "miller" / "table1" / "cells.csv"
     results.parent.mkdir(parents=True)
     results.write_text("dataset\n")
