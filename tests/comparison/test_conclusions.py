@@ -179,7 +179,7 @@ def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
 
 def test_outliers_of_the_target_are_named_if_they_decide_the_metric() -> None:
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=[*"abc"])
+    frame = pd.DataFrame(rng.normal(size=(N, 4)), columns=[*"abcd"])
     target = 3 * frame["a"] + rng.normal(size=N)
     grids = {"ridge": {"C": [1.0]}}
     far = target.where(np.arange(N) % 60 > 0, target * 1000)

@@ -186,8 +186,9 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
             plain = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train)
             assert np.abs(plain.decision_function(data.X_test) - lines["decision"]).max() > 1e-3
         elif isinstance(work, Search):
-            solvers = run.store.result(work.key)["solvers"]
-            assert solvers["clone and fit"] == work.grid.n_candidates * 3
+            solvers = run.store.result(work.key).get("solvers", {})
+            n_fits = work.grid.n_candidates * 3 if work.grid.n_candidates > 1 else 0
+            assert solvers.get("clone and fit", 0) == n_fits
     best = fit_final(run, results, "logistic-regression")
     X, y = best[:-1].transform(frame[["age", "colour"]]), frame["buys"]
     by_hand = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=frame["heavy"])
