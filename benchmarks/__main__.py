@@ -29,13 +29,21 @@ def all_rows() -> dict[str, Run]:
 def main() -> None:
     """Measure the given rows, by default all, and write the report."""
     rows = all_rows()
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of {', '.join(rows)}")
-    parser.add_argument(
-        "--trial", action="store_true", help="small sizes, to see that it runs; no measurement"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=main.__doc__
     )
     parser.add_argument(
-        "--out", type=Path, help="folder of bench.json and bench.md; of a trial, none by default"
+        "rows", nargs="*", metavar="ROW", help=f"any of {', '.join(rows)}"
+    )
+    parser.add_argument(
+        "--trial",
+        action="store_true",
+        help="small sizes, to see that it runs; no measurement",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder of bench.json and bench.md; of a trial, none by default",
     )
     options = parser.parse_args()
     unknown = [key for key in options.rows if key not in rows]
@@ -46,7 +54,9 @@ def main() -> None:
     started = time.monotonic()
     with threadpool_limits(limits=1):
         threads = {
-            entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"
+            entry["num_threads"]
+            for entry in threadpool_info()
+            if entry["user_api"] == "blas"
         }
         if threads != {1}:
             sys.exit(
@@ -55,7 +65,10 @@ def main() -> None:
         environment = environment_line()
         print(environment, flush=True)
         for number, key in enumerate(keys, 1):
-            print(f"[{number}/{len(keys)}, {time.monotonic() - started:.0f} s] {key}", flush=True)
+            print(
+                f"[{number}/{len(keys)}, {time.monotonic() - started:.0f} s] {key}",
+                flush=True,
+            )
             records = _records(key, rows[key], options.trial)
             for result in records:
                 print(line(result), result["skipped"] or "", flush=True)
@@ -67,10 +80,15 @@ def main() -> None:
 def _records(key: str, run: Run, trial: bool) -> list[Record]:
     """Return the records of a row, or one with the reason why it failed; trials have no target."""
     try:
-        return [result | ({"target": None, "met": None} if trial else {}) for result in run(trial)]
+        return [
+            result | ({"target": None, "met": None} if trial else {})
+            for result in run(trial)
+        ]
     except Exception as error:  # noqa: BLE001 - the other rows are measured
         traceback.print_exc()
-        return [make_record(key, "", skipped=f"failed: {type(error).__name__}: {error}")]
+        return [
+            make_record(key, "", skipped=f"failed: {type(error).__name__}: {error}")
+        ]
 
 
 if __name__ == "__main__":

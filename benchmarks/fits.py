@@ -55,7 +55,11 @@ def _kernel_fit(trial: bool) -> Iterator[Record]:
         """Return the residual of the equations (K + I/C) beta = y for some rows."""
         model = KELMRegressor(C=C, gamma=GAMMA).fit(X, y)
         return float(
-            np.max(np.abs(model.predict(X[sample]) + model.beta_[sample, 0] / C - y[sample]))
+            np.max(
+                np.abs(
+                    model.predict(X[sample]) + model.beta_[sample, 0] / C - y[sample]
+                )
+            )
         )
 
     A, B = (np.random.default_rng(i).random((size, size)) for i in (0, 1))
@@ -84,11 +88,17 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
     X, y = waveform("benchmark", 0, rows=n + m)
     X = prepared_inputs(X, slice(None), Scale(range=(-1.0, 1.0)))
     ours = partial(
-        RKELMClassifier, n_landmarks=_CENTRES, C=_WAVE_C, gamma=_WAVE_GAMMA, random_state=0
+        RKELMClassifier,
+        n_landmarks=_CENTRES,
+        C=_WAVE_C,
+        gamma=_WAVE_GAMMA,
+        random_state=0,
     )
     nystroem = Nystroem(gamma=_WAVE_GAMMA, n_components=_CENTRES, random_state=0)
     others = {
-        "Nystroem + RidgeClassifier": make_pipeline(nystroem, RidgeClassifier(alpha=1 / _WAVE_C)),
+        "Nystroem + RidgeClassifier": make_pipeline(
+            nystroem, RidgeClassifier(alpha=1 / _WAVE_C)
+        ),
         "SVC": SVC(C=_WAVE_C, gamma=_WAVE_GAMMA),
         "LinearSVC": LinearSVC(C=_WAVE_C),
     }
@@ -100,8 +110,9 @@ def _reduced_beside(trial: bool) -> Iterator[Record]:
         theirs = partial(_error, model, X, y, n)
         theirs()
         rounds = in_turn(lambda: _error(ours(), X, y, n), theirs)
-        note = f"error {rounds.our_result:.4f} against {rounds.their_result:.4f}" + linear * (
-            name == "LinearSVC"
+        note = (
+            f"error {rounds.our_result:.4f} against {rounds.their_result:.4f}"
+            + linear * (name == "LinearSVC")
         )
         title = f"RKELM, {n:,} waveforms, L = {_CENTRES}, fit and {m:,} predictions"
         yield make_record(title, f"scikit-learn's {name}", rounds, note=note)
@@ -144,7 +155,9 @@ def touched_bytes(model: Any, touched: Touched, X: Array, y: Array) -> tuple[int
     return total, len(previous)
 
 
-def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) -> Iterator[Record]:
+def _online(
+    name: str, model: Callable[[], Any], touched: Touched, trial: bool
+) -> Iterator[Record]:
     """Measure an online fit against copies of a matrix of its final size that touch as many
     bytes.
     """
@@ -152,7 +165,10 @@ def _online(name: str, model: Callable[[], Any], touched: Touched, trial: bool) 
     X, y = series(rows)
     total, size = touched_bytes(model(), touched, X, y)
     times = max(1, total // (16 * size**2))
-    source, target = np.random.default_rng(0).random((size, size)), np.empty((size, size))
+    source, target = (
+        np.random.default_rng(0).random((size, size)),
+        np.empty((size, size)),
+    )
 
     def copies() -> None:
         for _ in range(times):
@@ -183,7 +199,11 @@ def _kernel_weights(trial: bool) -> Iterator[Record]:
     n = 200 if trial else 2000
     X, y = make_classification(n, 30, n_informative=10, n_classes=3, random_state=0)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    for kind, q, radius in (("sparse", 1.0, False), ("l_2", 2.0, False), ("radius", 1.0, True)):
+    for kind, q, radius in (
+        ("sparse", 1.0, False),
+        ("l_2", 2.0, False),
+        ("radius", 1.0, True),
+    ):
         model = MKELMClassifier(C=16.0, kernels=KERNELS, q=q, radius=radius)
         seconds, _ = time_call(partial(model.fit, X, y))
         name = f"MK-ELM, {kind}, {len(KERNELS)} kernels, {n:,} rows"
@@ -191,7 +211,12 @@ def _kernel_weights(trial: bool) -> Iterator[Record]:
         operations = model.n_iter_ * (2 * len(KERNELS) * n**2 + n**3 / 3)
         rounds = Rounds([seconds], [BOUND])
         yield make_record(
-            name, f"a bound of {BOUND:g} s", rounds, operations=operations, target=1.0, note=note
+            name,
+            f"a bound of {BOUND:g} s",
+            rounds,
+            operations=operations,
+            target=1.0,
+            note=note,
         )
 
 
@@ -227,7 +252,9 @@ def _streams(trial: bool) -> Iterator[Record]:
         stream.update(X[:-_CHUNK])
         streams = [copy.deepcopy(stream) for _ in range(1 + MOST_ROUNDS)]
 
-        def update(streams: list[StreamedDecomposition] = streams, X: Array = X) -> Array:
+        def update(
+            streams: list[StreamedDecomposition] = streams, X: Array = X
+        ) -> Array:
             stream = streams.pop()
             stream.update(X[-_CHUNK:])
             values, rotation = stream.decomposition()
@@ -236,7 +263,8 @@ def _streams(trial: bool) -> Iterator[Record]:
 
         update()
         rounds = in_turn(
-            update, partial(lambda X, values_of: values_of(X - X.mean(axis=0)), X, values_of)
+            update,
+            partial(lambda X, values_of: values_of(X - X.mean(axis=0)), X, values_of),
         )
         size = min(len(rounds.our_result), len(rounds.their_result))
         difference = (

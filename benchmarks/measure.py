@@ -66,7 +66,9 @@ def rounds_for(first: float) -> int:
     return 2 if first > LONG_ROUND else MOST_ROUNDS
 
 
-def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Rounds:
+def in_turn(
+    ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0
+) -> Rounds:
     """Measure two sides in turn, `theirs` first, for several rounds.
 
     The times of `theirs` are multiplied by `scale`, if it does only a part of the work.
@@ -108,7 +110,8 @@ def make_record(
             ("ratio", "spread", "share", "cpu_seconds", "against_cpu_seconds")
         )
     ratios = [
-        theirs / max(ours, 1e-6) for ours, theirs in zip(rounds.ours, rounds.theirs, strict=True)
+        theirs / max(ours, 1e-6)
+        for ours, theirs in zip(rounds.ours, rounds.theirs, strict=True)
     ]
     ratio, target, difference = (
         statistics.median(ratios),
@@ -117,7 +120,9 @@ def make_record(
     )
     if target is not None:
         result["met"] = (
-            ratio >= target and facts["same_choice"] is not False and (difference or 0.0) <= EQUAL
+            ratio >= target
+            and facts["same_choice"] is not False
+            and (difference or 0.0) <= EQUAL
         )
     if difference is not None and not math.isfinite(difference):
         result["largest_difference"] = 1e308  # JSON has no infinity
@@ -125,5 +130,13 @@ def make_record(
         "cpu_seconds": statistics.median(rounds.ours),
         "against_cpu_seconds": statistics.median(rounds.theirs),
     }
-    share = None if operations is None else operations / dgemm_rate() / seconds["cpu_seconds"]
-    return result | seconds | {"ratio": ratio, "spread": [min(ratios), max(ratios)], "share": share}
+    share = (
+        None
+        if operations is None
+        else operations / dgemm_rate() / seconds["cpu_seconds"]
+    )
+    return (
+        result
+        | seconds
+        | {"ratio": ratio, "spread": [min(ratios), max(ratios)], "share": share}
+    )

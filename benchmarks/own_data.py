@@ -39,7 +39,13 @@ def _write_rows(path: Path, n_rows: int) -> None:
     frame["job"] = random.choice(list("abcdefgh"), n_rows)
     frame["region"] = random.choice(["north", "south", "east", "west"], n_rows)
     frame["age"] = random.integers(18, 90, n_rows)
-    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.02 * frame["age"] - 1 + random.normal(size=n_rows)
+    score = (
+        X[:, 0]
+        + X[:, 1] * X[:, 2]
+        + 0.02 * frame["age"]
+        - 1
+        + random.normal(size=n_rows)
+    )
     frame["target"] = np.where(score > 0, "yes", "no")
     frame.to_csv(path, index=False)
 
@@ -54,8 +60,12 @@ def _describe(trial: bool) -> Iterator[Record]:
         path = Path(folder, "rows.csv")
         _write_rows(path, n_rows)
         describe(UserData(str(path)))  # imports
-        rounds = in_turn(partial(describe, UserData(str(path))), partial(pd.read_csv, path))
-    yield make_record(f"{n_rows:,} x 21 rows, described", "read_csv", rounds, target=THIRD)
+        rounds = in_turn(
+            partial(describe, UserData(str(path))), partial(pd.read_csv, path)
+        )
+    yield make_record(
+        f"{n_rows:,} x 21 rows, described", "read_csv", rounds, target=THIRD
+    )
 
 
 def _encode(trial: bool) -> Iterator[Record]:
@@ -71,7 +81,9 @@ def _encode(trial: bool) -> Iterator[Record]:
     rounds = in_turn(prepare, partial(_encode_by_hand, frame, train))
     name = f"{n_rows:,} x 21 rows, encoded and scaled on a fold"
     note = "elmbench imputes and limits the number of categories, too"
-    yield make_record(name, "OneHotEncoder and StandardScaler", rounds, target=THIRD, note=note)
+    yield make_record(
+        name, "OneHotEncoder and StandardScaler", rounds, target=THIRD, note=note
+    )
 
 
 def _encode_by_hand(frame: pd.DataFrame, train: Any) -> Any:
@@ -91,12 +103,23 @@ def _small(trial: bool) -> Iterator[Record]:
     for _ in range(1 if trial else 3):
         with tempfile.TemporaryDirectory() as folder:
             options = ["-q", "--results-dir", folder]
-            command = [sys.executable, "-m", "elmbench", *options, "compare", "sklearn:wine"]
-            run = partial(subprocess.run, [*command, *models], check=True, capture_output=True)
+            command = [
+                sys.executable,
+                "-m",
+                "elmbench",
+                *options,
+                "compare",
+                "sklearn:wine",
+            ]
+            run = partial(
+                subprocess.run, [*command, *models], check=True, capture_output=True
+            )
             taken, _ = time_call(run)
         seconds.append(taken)
     rounds = Rounds(seconds, [SMALL] * len(seconds))
-    yield make_record("178 rows, the default models", f"{SMALL:g} s", rounds, target=1.0)
+    yield make_record(
+        "178 rows, the default models", f"{SMALL:g} s", rounds, target=1.0
+    )
 
 
 ROWS: dict[str, Run] = {"describe": _describe, "encode": _encode, "small-data": _small}

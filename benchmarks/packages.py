@@ -52,19 +52,27 @@ def _hpelm(hpelm: Any, X: Array, y: Array) -> Any:
     nodes._draw_nodes(X.shape[1])
     model = hpelm.ELM(X.shape[1], 1, norm=1.0 / C, precision="double")
     # Its sigmoid falls.
-    model.add_neurons(L, "sigm", np.ascontiguousarray(-nodes.weights_.T), -nodes.biases_)
+    model.add_neurons(
+        L, "sigm", np.ascontiguousarray(-nodes.weights_.T), -nodes.biases_
+    )
     model.train(X, y[:, np.newaxis], "r")
     return model.predict(X[:500])[:, 0]
 
 
 def _skelm(skelm: Any, X: Array, y: Array) -> None:
-    skelm.ELMRegressor(n_neurons=L, ufunc="sigm", alpha=1.0 / C, random_state=0).fit(X, y)
+    skelm.ELMRegressor(n_neurons=L, ufunc="sigm", alpha=1.0 / C, random_state=0).fit(
+        X, y
+    )
 
 
 def _pyoselm_blocks(pyoselm: Any, X: Array, y: Array) -> None:
-    model = pyoselm.OSELMRegressor(n_hidden=L, activation_func="sigmoid", random_state=0)
+    model = pyoselm.OSELMRegressor(
+        n_hidden=L, activation_func="sigmoid", random_state=0
+    )
     for start in range(0, len(X), BLOCK):
-        model.partial_fit(X[start : start + BLOCK], y[start : start + BLOCK, np.newaxis])
+        model.partial_fit(
+            X[start : start + BLOCK], y[start : start + BLOCK, np.newaxis]
+        )
 
 
 def _krls(model: str, options: dict[str, Any], krls: Any, X: Array, y: Array) -> Any:
@@ -98,7 +106,9 @@ def _fit(
     try:
         library = load(module)
     except ImportError as error:
-        yield make_record(name, package, skipped=f"{package} is not here: {error}".splitlines()[0])
+        yield make_record(
+            name, package, skipped=f"{package} is not here: {error}".splitlines()[0]
+        )
         return
     X, y = series(500 if trial else rows)
     ours()
@@ -108,7 +118,9 @@ def _fit(
         rounds = in_turn(ours, lambda: theirs(library, X, y))
     against = f"{package} {importlib.metadata.version(package)}"
     difference = (
-        float(np.max(np.abs(rounds.our_result - rounds.their_result))) if compared else None
+        float(np.max(np.abs(rounds.our_result - rounds.their_result)))
+        if compared
+        else None
     )
     facts = {"largest_difference": difference, "target": target, "note": note}
     yield make_record(name, against, rounds, operations=operations, **facts)
@@ -116,7 +128,12 @@ def _fit(
 
 _ELM = partial(ELMRegressor, n_hidden=L, C=C, random_state=0)
 _OS_ELM = partial(
-    OSELMRegressor, n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0
+    OSELMRegressor,
+    n_hidden=L,
+    start="ridge",
+    initial_batch=BLOCK,
+    batch_size=BLOCK,
+    random_state=0,
 )
 _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"

@@ -59,7 +59,8 @@ def digits(rows: int) -> Problem:
     """Return the first rows of scikit-learn's digits: 64 pixels, even against odd."""
     X, number = load_digits(return_X_y=True)
     return classes(
-        prepared_inputs(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1)
+        prepared_inputs(X[:rows], slice(None), Scale()),
+        np.where(number[:rows] % 2 == 0, 1, -1),
     )
 
 
@@ -82,7 +83,9 @@ def classes(
 def mackey_glass(rows: int) -> Problem:
     """Return random rows of the Mackey-Glass series."""
     X, y = series(rows)
-    return Problem(X, y, list(KFold(3, shuffle=True, random_state=0).split(X)), "nrmse", None)
+    return Problem(
+        X, y, list(KFold(3, shuffle=True, random_state=0).split(X)), "nrmse", None
+    )
 
 
 def series(rows: int) -> tuple[Array, Array]:
@@ -142,9 +145,16 @@ def split_scores(
 ) -> Array:
     """Return the scores of a class of searches, of shape (n_candidates, n_folds)."""
     # Grids of one candidate each keep the order of the candidates.
-    grids = [{name: [value] for name, value in candidate.items()} for candidate in parameters]
+    grids = [
+        {name: [value] for name, value in candidate.items()} for candidate in parameters
+    ]
     fitted = search(
-        estimator, grids, scoring=scoring, cv=problem.folds, refit=False, error_score="raise"
+        estimator,
+        grids,
+        scoring=scoring,
+        cv=problem.folds,
+        refit=False,
+        error_score="raise",
     )
     fitted.fit(problem.X, problem.y)
     return np.column_stack(
@@ -184,7 +194,10 @@ def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:
         KernelAtCentres(), RidgeClassifier(fit_intercept=False, solver="cholesky")
     )
     parameters = [
-        {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]}
+        {
+            "kernelatcentres__n_landmarks": c["n_landmarks"],
+            "ridgeclassifier__alpha": 1.0 / c["C"],
+        }
         for c in candidates
     ]
     return grid_search(pipeline, problem, parameters)

@@ -14,7 +14,9 @@ EARLIER = 4
 REASONS = dict(
     re.findall(
         r"^\| `([a-z-]+)` \| (.+)\. \|$",
-        (Path(__file__).resolve().parents[1] / "docs" / "benchmark.md").read_text("utf-8"),
+        (Path(__file__).resolve().parents[1] / "docs" / "benchmark.md").read_text(
+            "utf-8"
+        ),
         re.MULTILINE,
     )
 )
@@ -26,13 +28,17 @@ def environment_line() -> str:
     packages = facts["packages"]
     names = ("numpy", "scipy", "scikit-learn", "numba")
     blas = sorted(
-        {f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in facts["blas"]}
+        {
+            f"{e['internal_api']} {e['version']} ({e['architecture']})"
+            for e in facts["blas"]
+        }
     )
     parts = (
         f"elmbench {packages.get('elmbench')}, commit {facts['commit'] or 'unknown'}",
         f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gib']} GiB",
         facts["system"],
-        f"Python {facts['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
+        f"Python {facts['python']}, "
+        + ", ".join(f"{name} {packages.get(name)}" for name in names),
         ", ".join(blas) + ", one thread",
     )
     return "; ".join(parts)
@@ -45,11 +51,21 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     stored = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    entries = [entry for entry in stored if entry["row"] != row and entry["row"] in order]
-    earlier = {(entry["name"], entry["against"]): entry for entry in stored if entry["row"] == row}
+    entries = [
+        entry for entry in stored if entry["row"] != row and entry["row"] in order
+    ]
+    earlier = {
+        (entry["name"], entry["against"]): entry
+        for entry in stored
+        if entry["row"] == row
+    }
     for result in records:
-        before = _ratios_before(environment, earlier.get((result["name"], result["against"])))
-        entries.append({"row": row, "environment": environment, **result, "before": before})
+        before = _ratios_before(
+            environment, earlier.get((result["name"], result["against"]))
+        )
+        entries.append(
+            {"row": row, "environment": environment, **result, "before": before}
+        )
     entries.sort(key=lambda entry: order.index(entry["row"]))
     path.write_text(json.dumps(entries, indent=1, allow_nan=False) + "\n", "utf-8")
     (folder / "bench.md").write_text(markdown(entries), "utf-8")
@@ -60,10 +76,15 @@ def _ratios_before(environment: str, earlier: Record | None) -> list[Record]:
     if earlier is None:
         return []
     commit, new = (
-        re.search(r"commit (\w{1,7})", text) for text in (earlier["environment"], environment)
+        re.search(r"commit (\w{1,7})", text)
+        for text in (earlier["environment"], environment)
     )
     ratios: list[Record] = earlier.get("before", [])
-    if earlier["ratio"] is not None and commit is not None and (new is None or commit[1] != new[1]):
+    if (
+        earlier["ratio"] is not None
+        and commit is not None
+        and (new is None or commit[1] != new[1])
+    ):
         ratios = [{"commit": commit[1], "ratio": earlier["ratio"]}, *ratios]
     return ratios[:EARLIER]
 
@@ -118,22 +139,30 @@ def line(record: Record) -> str:
     """Return a record as a line of a Markdown table."""
     target = "" if record["target"] is None else f"{record['target']:g}"
     if record["skipped"]:
-        return (
-            f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | | | |"
+        cells = (
+            f"{record['name']} | {record['against']} | - | | {target} | not measured"
         )
+        return f"| {cells} | | | | | |"
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["subset"] else "")
     seconds = (record["cpu_seconds"], record["against_cpu_seconds"])
     ours, theirs = ("" if value is None else f"{value:.3g}" for value in seconds)
-    choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
+    choice = {None: "", True: "same choice", False: "**another choice**"}[
+        record["same_choice"]
+    ]
     difference = record["largest_difference"]
     share = "" if record["share"] is None else f"{record['share']:.2g}"
     before = ", ".join(
-        f"{entry['ratio']:.3g} ({entry['commit']})" for entry in record.get("before", [])
+        f"{entry['ratio']:.3g} ({entry['commit']})"
+        for entry in record.get("before", [])
     )
     scores = (
-        "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
+        ""
+        if difference is None
+        else "equal"
+        if difference == 0
+        else f"within {difference:.1g}"
     )
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | "

@@ -36,7 +36,10 @@ POWERS = [2.0**e for e in range(-8, 14)]
 KERNEL_GRID: Grid = {"gamma": POWERS, "C": POWERS}
 NODES_GRID: Grid = {"n_hidden": list(range(100, 1001, 50)), "C": POWERS}
 #: 11 x 12 values, the grid of the EEM paper for SVM and LS-SVM.
-WIDE_GRID: Grid = {"gamma": [10.0**e for e in range(-10, 1)], "C": [10.0**e for e in range(-1, 11)]}
+WIDE_GRID: Grid = {
+    "gamma": [10.0**e for e in range(-10, 1)],
+    "C": [10.0**e for e in range(-1, 11)],
+}
 #: Six numbers of centres, and the 36 ridges of the RKELM paper.
 CENTRES_GRID: Grid = {
     "n_landmarks": [50, 100, 200, 400, 800, 1200],
@@ -53,7 +56,9 @@ class Sides:
     theirs: Side
 
 
-def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any) -> Record:
+def compare(
+    problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any
+) -> Record:
     """Measure a search by two sides, the second one on a subset of the candidates if all take over
     `LONG_SIDE` seconds.
 
@@ -73,14 +78,19 @@ def compare(problem: Problem, grid: Grid, sides: Sides, name: str, **facts: Any)
     )
     numbers = sorted(order[:size])
     sample = [points[i] for i in numbers]
-    ours, theirs = partial(sides.ours, problem, points), partial(sides.theirs, problem, sample)
+    ours, theirs = (
+        partial(sides.ours, problem, points),
+        partial(sides.theirs, problem, sample),
+    )
     rounds = in_turn(ours, theirs, scale=len(points) / size)
     our_scores, their_scores = rounds.our_result[numbers], rounds.their_result
     return make_record(
         name,
         sides.against,
         rounds,
-        subset=f"{size} of {len(points)} candidates at random" if size < len(points) else "",
+        subset=f"{size} of {len(points)} candidates at random"
+        if size < len(points)
+        else "",
         same_choice=best(our_scores) == best(their_scores),
         largest_difference=float(np.max(np.abs(our_scores - their_scores))),
         **facts,
@@ -95,12 +105,23 @@ def least_operations(problem: Problem, grid: Grid) -> float:
     factor for each size or gamma, and the solutions and predictions for each C.
     """
     n, d = problem.X.shape
-    kernel, ridges = "gamma" in grid, len(grid["C"]) * max(1, len(problem.labels or ()) - 1)
+    kernel, ridges = (
+        "gamma" in grid,
+        len(grid["C"]) * max(1, len(problem.labels or ()) - 1),
+    )
     total = 0.0
     for train, test in problem.folds:
-        sizes = [len(train)] * len(grid["gamma"]) if kernel else next(iter(grid.values()))
-        total += len(sizes) * n**2 * d / len(problem.folds) if kernel else 2 * n * max(sizes) * d
-        total += 0.0 if kernel else len(train) * max(sizes) * min(max(sizes), len(train))
+        sizes = (
+            [len(train)] * len(grid["gamma"]) if kernel else next(iter(grid.values()))
+        )
+        total += (
+            len(sizes) * n**2 * d / len(problem.folds)
+            if kernel
+            else 2 * n * max(sizes) * d
+        )
+        total += (
+            0.0 if kernel else len(train) * max(sizes) * min(max(sizes), len(train))
+        )
         for size in sizes:
             order = min(size, len(train))
             total += order**3 / 3 + 2 * ridges * (order**2 + len(test) * size)
@@ -118,14 +139,22 @@ def _search(
         return
     if trial:
         grid = {
-            parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()
+            parameter: values[:: 5 if len(values) > 6 else 3]
+            for parameter, values in grid.items()
         }
     yield compare(
-        problem, grid, sides, name, operations=least_operations(problem, grid), target=target
+        problem,
+        grid,
+        sides,
+        name,
+        operations=least_operations(problem, grid),
+        target=target,
     )
 
 
-def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -> Iterator[Record]:
+def _path_search(
+    name: str, data: str, grid: Grid, target: float, trial: bool
+) -> Iterator[Record]:
     """Measure `PathSearchCV` with four scorers."""
 
     def side(search: type[GridSearchCV], scoring: str) -> Side:
@@ -134,16 +163,22 @@ def _path_search(name: str, data: str, grid: Grid, target: float, trial: bool) -
         )
 
     for scoring in ("accuracy", "matthews_corrcoef", "f1", "roc_auc"):
-        ours, theirs = (side(search, scoring) for search in (PathSearchCV, GridSearchCV))
+        ours, theirs = (
+            side(search, scoring) for search in (PathSearchCV, GridSearchCV)
+        )
         sides = Sides(ours, "GridSearchCV of the same estimator", theirs)
         yield from _search(f"{name}, {scoring}", sides, data, grid, target, trial)
 
 
 _K_ELM = Sides(search_of("k-elm"), "GridSearchCV(KernelRidge)", kernel_ridge)
 _ELM = Sides(
-    search_of("elm", random_state=0), "clone and fit", search_of("elm", paths=False, random_state=0)
+    search_of("elm", random_state=0),
+    "clone and fit",
+    search_of("elm", paths=False, random_state=0),
 )
-_LS_SVM = Sides(search_of("ls-svm"), "one fit a candidate", search_of("ls-svm", paths=False))
+_LS_SVM = Sides(
+    search_of("ls-svm"), "one fit a candidate", search_of("ls-svm", paths=False)
+)
 _RKELM = Sides(
     search_of("rk-elm", gamma=0.5, random_state=0),
     "GridSearchCV(Pipeline(kernel at the same centres, Ridge))",

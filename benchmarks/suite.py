@@ -45,7 +45,9 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
     at hand.
     """
     resolved = resolve(find_experiment(table), "paper")
-    resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
+    resolved = replace(
+        resolved, settings=resolved.settings.model_copy(update={"rows": rows})
+    )
     works = make_plan(resolved, RunRequest(runs=1), data_dir).works
     return {
         key: work
@@ -65,7 +67,9 @@ def thin_grid(work: GridWork) -> tuple[GridWork, float]:
         return replace(work, paths=False), 1.0
     last = list(grid)[-1]
     values = grid[last]
-    numbers = sorted(random.Random(0).sample(range(len(values)), min(SUBSET, len(values))))
+    numbers = sorted(
+        random.Random(0).sample(range(len(values)), min(SUBSET, len(values)))
+    )
     thin = grid | {last: [values[i] for i in numbers]}
     return replace(work, paths=False, grid=SearchGrid(thin)), len(numbers) / len(values)
 
@@ -93,20 +97,28 @@ def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
             single, share = thin_grid(work)
             theirs, expected = time_call(partial(_do_work, single, results, data_dir))
             candidates = work.grid.candidates()
-            positions = [candidates.index(candidate) for candidate in single.grid.candidates()]
+            positions = [
+                candidates.index(candidate) for candidate in single.grid.candidates()
+            ]
             scores, single_scores = (
                 np.array(results[key]["scores"])[positions],
                 np.array(expected["scores"]),
             )
             line["difference"] = float(np.max(np.abs(scores - single_scores)))
-            line["same_choice"] = int(np.argmax(scores)) == int(np.argmax(single_scores))
+            line["same_choice"] = int(np.argmax(scores)) == int(
+                np.argmax(single_scores)
+            )
             line["theirs"], line["ratio"] = theirs / share, theirs / share / ours
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _do_work(work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None) -> Outcome:
-    outcome = attempt(work, {name: results[name] for name in work.needs}, Context(data_dir))
+def _do_work(
+    work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None
+) -> Outcome:
+    outcome = attempt(
+        work, {name: results[name] for name in work.needs}, Context(data_dir)
+    )
     if outcome["status"] not in ("ok", "diverged"):
         raise RuntimeError(f"{work.label}: {outcome['reason']}")
     return outcome
@@ -116,14 +128,21 @@ def _tables(trial: bool) -> Iterator[Record]:
     data_dir = os.environ.get("ELMBENCH_DATA_DIR")
     rows = 400 if trial else 2000
     works, small = (
-        {key: work for table in TABLES for key, work in first_fold(table, limit, data_dir).items()}
+        {
+            key: work
+            for table in TABLES
+            for key, work in first_fold(table, limit, data_dir).items()
+        }
         for limit in (rows, WARM_UP)
     )
     names = {name for table in TABLES for name in find_experiment(table).spec.datasets}
     missing = sorted(names - {work.outer_fold.dataset.name for work in works.values()})
     measure(small, data_dir)  # loads and compiles
     seconds, first = time_call(lambda: measure(works, data_dir))
-    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(seconds) - 1))]
+    rounds = [
+        first,
+        *(measure(works, data_dir) for _ in range(rounds_for(seconds) - 1)),
+    ]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
     title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
     note = (
@@ -189,7 +208,9 @@ def _overhead(trial: bool) -> Iterator[Record]:
         seconds.append((whole - start - in_fits) / cells)
     against = f"{A_CELL:g} ms a cell beyond its fit and prediction"
     rounds = Rounds(seconds, [A_CELL / 1e3] * len(seconds))
-    yield make_record(f"{cells} cells of next to no work, one worker", against, rounds, target=1.0)
+    yield make_record(
+        f"{cells} cells of next to no work, one worker", against, rounds, target=1.0
+    )
 
 
 def _read_stored(trial: bool) -> Iterator[Record]:
@@ -210,7 +231,13 @@ def _read_stored(trial: bool) -> Iterator[Record]:
             taken, (results,) = time_call(lambda: execute(_prepare(folder, runs)))
             seconds.append(taken)
     title = f"{len(results.cells):,} stored cells, planned again and written as a table"
-    yield make_record(title, f"{STORED:g} s", Rounds(seconds, [STORED] * len(seconds)), target=1.0)
+    yield make_record(
+        title, f"{STORED:g} s", Rounds(seconds, [STORED] * len(seconds)), target=1.0
+    )
 
 
-ROWS: dict[str, Run] = {"tables": _tables, "overhead": _overhead, "stored-cells": _read_stored}
+ROWS: dict[str, Run] = {
+    "tables": _tables,
+    "overhead": _overhead,
+    "stored-cells": _read_stored,
+}

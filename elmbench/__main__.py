@@ -24,7 +24,9 @@ def main() -> None:
 
     def end() -> None:
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, broken or None
+            with contextlib.suppress(
+                OSError, ValueError, AttributeError
+            ):  # closed, broken or None
                 stream.flush()
         os._exit(code)
 
@@ -45,7 +47,11 @@ def main() -> None:
         run()
         code = 0
     except SystemExit as ending:
-        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        code = (
+            ending.code
+            if isinstance(ending.code, int)
+            else int(ending.code is not None)
+        )
         raise
 
 

@@ -38,7 +38,11 @@ class ElmbenchError(Exception):
 
     def __str__(self) -> str:
         expected = f"\nExpected: {self.expected}" if self.expected else ""
-        return self.found + expected + (f"\nNext: {self.next_step}" if self.next_step else "")
+        return (
+            self.found
+            + expected
+            + (f"\nNext: {self.next_step}" if self.next_step else "")
+        )
 
     def add_source(self, source: object) -> Self:
         """Put the file that the problem is in before it, and return the error."""
@@ -47,7 +51,9 @@ class ElmbenchError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default drops the keyword arguments when the exception crosses a process boundary.
-        return partial(type(self), expected=self.expected, next_step=self.next_step), (self.found,)
+        return partial(type(self), expected=self.expected, next_step=self.next_step), (
+            self.found,
+        )
 
 
 class DataUnavailableError(ElmbenchError):
@@ -125,7 +131,11 @@ def first_line(error: BaseException) -> str:
         ValueError,
     ):  # liac-arff takes words of a file, such as 50%, into what it formats
         line = getattr(error, "line", 0)
-        return f"{type(error).__name__} in line {line}" if line > 0 else type(error).__name__
+        return (
+            f"{type(error).__name__} in line {line}"
+            if line > 0
+            else type(error).__name__
+        )
     return lines[0] if lines else type(error).__name__
 
 
@@ -139,7 +149,9 @@ def message_of(error: BaseException) -> str:
     return str(TracebackException(type(error), error, None, compact=True))
 
 
-def unknown_name(kind: str, name: str, names: list[str], next_step: str) -> ElmbenchError:
+def unknown_name(
+    kind: str, name: str, names: list[str], next_step: str
+) -> ElmbenchError:
     """Build the error for a name that does not exist: the likeliest typo, and all names unless they
     are many.
     """

@@ -26,7 +26,9 @@ RESULTS_DIR = "elmbench-results"
 #: The file of a project of one's own (see `elmbench.specs.project`).
 PROJECT_FILE = "elmbench.toml"
 #: The name of an unfinished file: that of the file, its writer (see `process_name`), random digits.
-_PARTIAL = re.compile(r"\..*\.(?P<machine>\w+)-(?P<process>\d+)\.[0-9a-f]{8}\.part", re.DOTALL)
+_PARTIAL = re.compile(
+    r"\..*\.(?P<machine>\w+)-(?P<process>\d+)\.[0-9a-f]{8}\.part", re.DOTALL
+)
 #: Seconds after which an unfinished file of another machine is considered abandoned.
 _ABANDONED = 86_400.0
 #: Seconds by which the time of a file may differ from the clock of its writer.
@@ -57,7 +59,9 @@ def replace_file(path: Path) -> Iterator[Path]:
         sweep(path.parent)
         try:
             yield partial
-            with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
+            with open(
+                partial, "rb+"
+            ) as stream:  # some systems flush only what is open for writing
                 os.fsync(stream.fileno())
             os.replace(partial, path)
         finally:
@@ -69,7 +73,9 @@ def replace_file(path: Path) -> Iterator[Path]:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, text by `encode_text`; a missing folder is created."""
     with replace_file(path) as partial:
-        partial.write_bytes(encode_text(content) if isinstance(content, str) else content)
+        partial.write_bytes(
+            encode_text(content) if isinstance(content, str) else content
+        )
 
 
 def encode_text(text: str) -> bytes:
@@ -97,7 +103,9 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
-def check_outputs(outputs: Sequence[tuple[str, Path]], inputs: Iterable[Path | str]) -> None:
+def check_outputs(
+    outputs: Sequence[tuple[str, Path]], inputs: Iterable[Path | str]
+) -> None:
     """Raise ElmbenchError if a file to be written is an input or a different output, by any link.
 
     `outputs`: each with the option that names it. `inputs`: paths, and names of other data.
@@ -163,10 +171,14 @@ def sweep(folder: Path) -> None:
 
     Those of another machine are deleted once they are a day old.
     """
-    with contextlib.suppress(OSError):  # missing, unreadable, or another process sweeps too
+    with contextlib.suppress(
+        OSError
+    ):  # missing, unreadable, or another process sweeps too
         for path in folder.iterdir():
             partial = _PARTIAL.fullmatch(path.name)
-            if partial is None or not _is_abandoned(path, partial["machine"], partial["process"]):
+            if partial is None or not _is_abandoned(
+                path, partial["machine"], partial["process"]
+            ):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -246,7 +258,9 @@ def _wait_for_lock(descriptor: int, path: Path) -> None:
         if waited > _LOCK_PATIENCE and not is_announced:
             is_announced = True
             text = f"waiting for another process, which holds the lock {path}"
-            warnings.warn(f"{text}, for at most {_LOCK_LIMIT:g} s", ElmbenchWarning, stacklevel=2)
+            warnings.warn(
+                f"{text}, for at most {_LOCK_LIMIT:g} s", ElmbenchWarning, stacklevel=2
+            )
         time.sleep(_LOCK_POLL)
 
 
@@ -260,7 +274,9 @@ def open_standard_streams() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            number = os.open(os.devnull, os.O_RDWR)  # the lowest free one, which is the missing one
+            number = os.open(
+                os.devnull, os.O_RDWR
+            )  # the lowest free one, which is the missing one
             os.set_inheritable(number, True)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -284,7 +300,9 @@ def cache_folder() -> Path:
     import platformdirs
 
     folder = os.environ.get("ELMBENCH_CACHE_DIR")
-    return expand_home(folder or platformdirs.user_cache_dir("elmbench", appauthor=False))
+    return expand_home(
+        folder or platformdirs.user_cache_dir("elmbench", appauthor=False)
+    )
 
 
 def expand_home(path: str | Path) -> Path:

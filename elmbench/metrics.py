@@ -91,7 +91,9 @@ class Metric:
         import numpy as np
 
         values = np.asarray(values, dtype=np.float64)
-        return np.where(np.isfinite(values), -values if self.less_is_better else values, -np.inf)
+        return np.where(
+            np.isfinite(values), -values if self.less_is_better else values, -np.inf
+        )
 
 
 def ranking_methods(n_classes: int) -> tuple[str, str]:
@@ -150,21 +152,51 @@ _ENTRIES = [
         column=True,
     ),
     _metric(
-        "recall", "counts", lambda: scores.positive_score(scores.recalls), "recall", column=True
+        "recall",
+        "counts",
+        lambda: scores.positive_score(scores.recalls),
+        "recall",
+        column=True,
     ),
-    _metric("f1", "counts", lambda: scores.positive_score(scores.f1_scores), "f1", column=True),
+    _metric(
+        "f1",
+        "counts",
+        lambda: scores.positive_score(scores.f1_scores),
+        "f1",
+        column=True,
+    ),
     _count("tn", row=0, column=0),
     _count("fp", row=0, column=1, less_is_better=True),
     _count("fn", row=1, column=0, less_is_better=True),
     _count("tp", row=1, column=1),
     _metric("error_rate", "counts", lambda: scores.error_rate, less_is_better=True),
-    _metric("balanced_accuracy", "counts", lambda: scores.balanced_accuracy, "balanced_accuracy"),
     _metric(
-        "precision_macro", "counts", lambda: scores.macro_mean(scores.precisions), "precision_macro"
+        "balanced_accuracy",
+        "counts",
+        lambda: scores.balanced_accuracy,
+        "balanced_accuracy",
     ),
-    _metric("recall_macro", "counts", lambda: scores.macro_mean(scores.recalls), "recall_macro"),
-    _metric("f1_macro", "counts", lambda: scores.macro_mean(scores.f1_scores), "f1_macro"),
-    _metric("roc_auc", "scores", lambda: scores.one_against_rest(scores.roc_areas), "roc_auc"),
+    _metric(
+        "precision_macro",
+        "counts",
+        lambda: scores.macro_mean(scores.precisions),
+        "precision_macro",
+    ),
+    _metric(
+        "recall_macro",
+        "counts",
+        lambda: scores.macro_mean(scores.recalls),
+        "recall_macro",
+    ),
+    _metric(
+        "f1_macro", "counts", lambda: scores.macro_mean(scores.f1_scores), "f1_macro"
+    ),
+    _metric(
+        "roc_auc",
+        "scores",
+        lambda: scores.one_against_rest(scores.roc_areas),
+        "roc_auc",
+    ),
     _metric(
         "average_precision",
         "scores",
@@ -256,7 +288,11 @@ def metric_names(task: str) -> list[str]:
 
 def columns(task: str) -> list[str]:
     """Return the names of the metrics that each `cells.csv` of a task has."""
-    return [metric.name for metric in REGISTRY.values() if metric.task == task and metric.column]
+    return [
+        metric.name
+        for metric in REGISTRY.values()
+        if metric.task == task and metric.column
+    ]
 
 
 def unit_of(name: str) -> Unit:

@@ -57,7 +57,11 @@ EXPERIMENT: dict[str, Any] = {
         "ELM": {"model": "elm", "search": ["n_hidden", "C"]},
         "K-ELM": {"model": "k-elm", "search": ["gamma", "C"]},
         "OS-ELM": {"model": "os-elm", "like": "ELM", "params": {"initial_batch": 50}},
-        "FB-KOS-ELM": {"model": "fb-kos-elm", "like": "K-ELM", "search": {"budget": [5, 10, 15]}},
+        "FB-KOS-ELM": {
+            "model": "fb-kos-elm",
+            "like": "K-ELM",
+            "search": {"budget": [5, 10, 15]},
+        },
     },
     "readings": ["order"],
     "profiles": {"ci": {"runs": 1, "thin-grids": 2}},
@@ -67,9 +71,12 @@ register_profiles()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "seeded: draws its numbers with the fixture `seed`")
     config.addinivalue_line(
-        "markers", "exhaustive: one of many alike, or slow; part of `make test-all` alone"
+        "markers", "seeded: draws its numbers with the fixture `seed`"
+    )
+    config.addinivalue_line(
+        "markers",
+        "exhaustive: one of many alike, or slow; part of `make test-all` alone",
     )
 
 
@@ -101,7 +108,9 @@ def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plan as if every data set were present."""
     from elmbench.datasets.load import Identity
 
-    monkeypatch.setattr("elmbench.tasks.planner.identify", lambda *request: Identity("not loaded"))
+    monkeypatch.setattr(
+        "elmbench.tasks.planner.identify", lambda *request: Identity("not loaded")
+    )
 
 
 @pytest.fixture
@@ -173,7 +182,9 @@ def write_tree(tmp_path: Path) -> Callable[..., Path]:
     `experiments/`.
     """
 
-    def write(*experiments: dict[str, Any], paper: dict[str, Any] | None = None) -> Path:
+    def write(
+        *experiments: dict[str, Any], paper: dict[str, Any] | None = None
+    ) -> Path:
         folder = tmp_path / "tree" / "experiments" / "toy"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "paper.yaml").write_text(
@@ -181,7 +192,9 @@ def write_tree(tmp_path: Path) -> Callable[..., Path]:
         )
         for content in experiments or (EXPERIMENT,):
             name = str(content["id"]).split("/")[1]
-            (folder / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+            (folder / f"{name}.yaml").write_text(
+                yaml.safe_dump(content, sort_keys=False)
+            )
         return tmp_path / "tree"
 
     return write

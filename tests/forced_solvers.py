@@ -18,15 +18,21 @@ def force(patch: pytest.MonkeyPatch, way: str) -> None:
         return
     patch.setattr(kernel_paths, "kernel_factor", lambda X, gamma, most: None)
     patch.setattr(
-        fold_solutions, "krylov_seconds", lambda n, steps: 0.0 if way == "krylov" else np.inf
+        fold_solutions,
+        "krylov_seconds",
+        lambda n, steps: 0.0 if way == "krylov" else np.inf,
     )
     patch.setattr(
-        fold_solutions, "inverse_seconds", lambda n, ridges: 0.0 if way == "inverse" else np.inf
+        fold_solutions,
+        "inverse_seconds",
+        lambda n, ridges: 0.0 if way == "inverse" else np.inf,
     )
     for module in (fold_solutions, ridge_path):
         patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
         patch.setattr(
-            module, "factor_seconds", lambda n, columns: 0.0 if way == "cholesky" else np.inf
+            module,
+            "factor_seconds",
+            lambda n, columns: 0.0 if way == "cholesky" else np.inf,
         )
     patch.setattr(
         ridge_path,

@@ -21,7 +21,13 @@ from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism, summarise
 from elmbench.report.build_table import build_table
 from elmbench.report.results import Results, results_of_table
-from elmbench.results.cells import CELL_NAMES, LIMITS, TIMES, columns_of_cells, write_frame
+from elmbench.results.cells import (
+    CELL_NAMES,
+    LIMITS,
+    TIMES,
+    columns_of_cells,
+    write_frame,
+)
 from elmbench.results.folders import results_folder
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
@@ -45,10 +51,18 @@ def committed(name: str) -> Results:
 
 
 @pytest.fixture
-def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict[str, Any]) -> Toy:
+def toy(
+    write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict[str, Any]
+) -> Toy:
     """Make an experiment: the toy one, two outer folds, with the given figures and changes."""
-    values = {"none": {"says": "a fresh model"}, "folds": {"says": "the same model", "leaks": True}}
-    paper["readings"]["carry-over"] = {"question": "Is the model kept?", "values": values}
+    values = {
+        "none": {"says": "a fresh model"},
+        "folds": {"says": "the same model", "leaks": True},
+    }
+    paper["readings"]["carry-over"] = {
+        "question": "Is the model kept?",
+        "values": values,
+    }
 
     def make(
         figures: str = "",
@@ -134,7 +148,9 @@ def _task_of(result: dict[str, Any]) -> str:
     return "regression" if is_regression else "classification"
 
 
-def cell_in_store(key: str, model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
+def cell_in_store(
+    key: str, model: str = "ELM", run: int = 0, fold: int = 0, **values: str
+) -> Cell:
     """The planned cell of a key, on wdbc by nested selection unless `values` say otherwise."""
     entry = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
     return Cell(model=model, run=run, fold=fold, key=key, family="family", **entry)
@@ -179,7 +195,9 @@ def predictions_of_fit(unit: dict[str, Any], mcc: float = 0.92) -> dict[str, Any
     return rows | predictions([0] * n_rows + [1] * n_rows, zeros + ones)
 
 
-def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:
+def cell(
+    model: str = "ELM", run: int = 0, fold: int = 0, **values: Any
+) -> dict[str, Any]:
     """One line of cells.csv: ok on wdbc by nested selection, unless `values` say otherwise."""
     line: dict[str, Any] = {
         "dataset": "wdbc",
@@ -222,7 +240,9 @@ def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
     return [cell(model, fold=i, mcc=value, **values) for i, value in enumerate(mcc)]
 
 
-def runs(model: str, *mcc: float, folds: int = 2, **values: Any) -> list[dict[str, Any]]:
+def runs(
+    model: str, *mcc: float, folds: int = 2, **values: Any
+) -> list[dict[str, Any]]:
     """A run of equal folds for each figure."""
     return [
         cell(model, run, fold, mcc=value, **values)
@@ -250,7 +270,9 @@ def summary_of(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     return summarise(MeasuredCells(frame(resolved, lines), resolved))
 
 
-def results_of(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) -> Results:
+def results_of(
+    resolved: Resolved, lines: list[dict[str, Any]], folder: Path
+) -> Results:
     """Write these cells and read them again as results."""
     write_frame(
         frame(resolved, lines),
@@ -291,14 +313,21 @@ def rows_of(section: Section) -> list[dict[str, str]]:
 def row(section: Section, model: str, measure: str | None = None) -> dict[str, str]:
     """A model's row in a section."""
     (row,) = [
-        r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])
+        r
+        for r in rows_of(section)
+        if r["model"] == model and measure in (None, r["measure"])
     ]
     return row
 
 
-def headings(table: ResultTable, section: Section, *, narrow: bool = False) -> dict[str, str]:
+def headings(
+    table: ResultTable, section: Section, *, narrow: bool = False
+) -> dict[str, str]:
     """The columns of a section that have something to show, with their headings."""
-    return {column.name: column.heading for column in table.columns_of(section, narrow=narrow)}
+    return {
+        column.name: column.heading
+        for column in table.columns_of(section, narrow=narrow)
+    }
 
 
 def notes_of(table: ResultTable) -> tuple[str, ...]:

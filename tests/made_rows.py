@@ -73,7 +73,11 @@ def made_table(
     for i in range(n_datasets):
         true = rng.uniform(0.7, 0.8) + 0.04 * np.arange(n_models)
         runs = true + _noise(rng, n_runs, n_models, noise, correlated)
-        prints = true + shift + _noise(rng, mean_of, n_models, noise, correlated).mean(axis=0)
+        prints = (
+            true
+            + shift
+            + _noise(rng, mean_of, n_models, noise, correlated).mean(axis=0)
+        )
         models = {f"m{k}": (float(prints[k]), runs[:, k]) for k in range(n_models)}
         rows.append(made_row(f"d{i}", models, mean_of=mean_of))
     return rows

@@ -42,7 +42,9 @@ def log(store: Store) -> Path:
 def lines_of(store: Store, what: str = "unit:") -> list[bytes]:
     """Return the lines of a store's log whose names start so."""
     lines = [
-        line for path in log_files(store) for line in path.read_bytes().splitlines(keepends=True)
+        line
+        for path in log_files(store)
+        for line in path.read_bytes().splitlines(keepends=True)
     ]
     return [line for line in lines if line[65:].startswith(what.encode())]
 
@@ -52,7 +54,11 @@ def lose(store: Store, key: str) -> Store:
     for path in log_files(store):
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(
-            b"".join(line for line in lines if not line[65:].startswith(f"unit:{key} ".encode()))
+            b"".join(
+                line
+                for line in lines
+                if not line[65:].startswith(f"unit:{key} ".encode())
+            )
         )
     return Store(store.root.parent)
 

@@ -52,7 +52,9 @@ CLASSES: dict[str, type[Work]] = {
 
 def work_from(content: Content, spec: DatasetSpec | None = None) -> Work:
     """Return the work with some content; the specification of its data is needed to run it."""
-    return read_content(CLASSES[content.get("criterion") or content["kind"]], content, spec=spec)
+    return read_content(
+        CLASSES[content.get("criterion") or content["kind"]], content, spec=spec
+    )
 
 
 def work_of(content: Content) -> Work:
@@ -89,7 +91,12 @@ def choose(
     """Choose by what was evaluated."""
     keys = [f"e{i}" for i in range(len(evaluated))]
     work = work_of(
-        {"kind": "choice", **content, "given": "given" if params else None, "evaluated": keys}
+        {
+            "kind": "choice",
+            **content,
+            "given": "given" if params else None,
+            "evaluated": keys,
+        }
     )
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
     return {"status": "ok"} | work.run(
@@ -97,7 +104,9 @@ def choose(
     )
 
 
-def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: Any) -> Result:
+def attempted(
+    content: Content, inputs: dict[str, Result] | None = None, **how: Any
+) -> Result:
     """Do some work so that every failure is a result."""
     threads = how.pop("blas_threads", 1)
     return attempt(work_of(content), inputs or {}, Context(**how), threads)
@@ -116,7 +125,11 @@ def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
 def model_seed(content: Content) -> int:
     """Return the seed of the model of some content."""
     return integer_seed(
-        "model", content["dataset"]["name"], content["run"], content["fold"], content["stream"]
+        "model",
+        content["dataset"]["name"],
+        content["run"],
+        content["fold"],
+        content["stream"],
     )
 
 
@@ -132,7 +145,9 @@ def inner_folds(
     content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None
 ) -> list[Any]:
     """Return the inner folds of some rows."""
-    default = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
+    default = integer_seed(
+        "inner", content["dataset"]["name"], content["run"], content["fold"]
+    )
     inner = content.get("inner", {"kind": "stratified-kfold", "folds": 3})
     number = default if seed is None else seed
     return splits.folds_of(Split(**inner), number, X, y)
@@ -150,7 +165,9 @@ def needs(content: Content) -> list[str]:
 
 def seconds_of(content: Content) -> float:
     """Return the estimated seconds of some work."""
-    return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
+    return work_from(
+        content, load_dataset_specs().find(content["dataset"]["name"])
+    ).seconds()
 
 
 def metrics_of(result: Result) -> dict[str, float]:
@@ -164,22 +181,31 @@ def metrics_of(result: Result) -> dict[str, float]:
     names = columns("regression" if stored.n_classes is None else "classification")
     values = metric_columns([stored], [find_metric(name) for name in names])
     return {
-        name: value for name, (value,) in values.items() if not (name in COUNTS and np.isnan(value))
+        name: value
+        for name, (value,) in values.items()
+        if not (name in COUNTS and np.isnan(value))
     } | measured
 
 
-def default_metrics(true: Any, predicted: Any, labels: list[int] | None) -> dict[str, float]:
+def default_metrics(
+    true: Any, predicted: Any, labels: list[int] | None
+) -> dict[str, float]:
     """Return the metrics that each `cells.csv` has of predictions."""
     names = columns("regression" if labels is None else "classification")
     values = {
-        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names
+        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels)
+        for name in names
     }
     return {
-        name: value for name, value in values.items() if not (name in COUNTS and np.isnan(value))
+        name: value
+        for name, value in values.items()
+        if not (name in COUNTS and np.isnan(value))
     }
 
 
 def untimed(result: Result | None) -> Result:
     """Return a result without its times."""
     assert result is not None
-    return {name: value for name, value in result.items() if not name.endswith("seconds")}
+    return {
+        name: value for name, value in result.items() if not name.endswith("seconds")
+    }

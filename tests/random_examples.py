@@ -22,4 +22,6 @@ def examples(count: int) -> settings:
     """Return the settings of a test with `count` examples in `make test-all`, in proportion in the
     other profiles.
     """
-    return settings(max_examples=max(1, count * settings().max_examples // PROFILES["thorough"]))
+    return settings(
+        max_examples=max(1, count * settings().max_examples // PROFILES["thorough"])
+    )

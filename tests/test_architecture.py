@@ -32,14 +32,18 @@ def imports(path: Path, *, at_once: bool = False) -> Iterator[tuple[str, int]]:
     """
     tree = ast.parse(path.read_text("utf-8"))
     package = (
-        module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+        module_name(path)
+        if path.name == "__init__.py"
+        else module_name(path).rpartition(".")[0]
     )
     for node in tree.body if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = (
-                package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                package.split(".")[: len(package.split(".")) - node.level + 1]
+                if node.level
+                else []
             )
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield base, node.lineno
@@ -56,7 +60,11 @@ def room(module: str) -> str | None:
     foreign modules.
     """
     parts = module.split(".")
-    return parts[1] if parts[0] == "elmbench" and parts[1:] not in ([], ["__main__"]) else None
+    return (
+        parts[1]
+        if parts[0] == "elmbench" and parts[1:] not in ([], ["__main__"])
+        else None
+    )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
@@ -69,13 +77,18 @@ def test_a_room_imports_only_from_rooms_before_it(path: Path) -> None:
         other = room(module)
         if other is not None:
             assert other in ROOMS, f"{path}:{line} imports {module}"
-            assert ROOMS.index(other) <= ROOMS.index(own), f"{path}:{line}: {own} imports {module}"
+            assert ROOMS.index(other) <= ROOMS.index(own), (
+                f"{path}:{line}: {own} imports {module}"
+            )
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Imports inside functions, and those for types alone, count too."""
     names = {module_name(path) for path in MODULES}
-    graph = {module_name(path): {name for name, _ in imports(path)} & names for path in MODULES}
+    graph = {
+        module_name(path): {name for name, _ in imports(path)} & names
+        for path in MODULES
+    }
     # `from elmbench.cli import checks` needs the module, not what the package offers.
     packages = {module_name(path) for path in MODULES if path.name == "__init__.py"}
     TopologicalSorter({name: used - packages for name, used in graph.items()}).prepare()
@@ -100,7 +113,9 @@ def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
     assert not foreign & never
     assert "allow_pickle=True" not in path.read_text("utf-8")
     # openml takes seconds to import.
-    assert "openml" not in {module.split(".")[0] for module, _ in imports(path, at_once=True)}
+    assert "openml" not in {
+        module.split(".")[0] for module, _ in imports(path, at_once=True)
+    }
 
 
 HEAVY = (
@@ -122,5 +137,7 @@ HEAVY = (
 def test_an_import_costs_little(statement: str) -> None:
     """A worker can end with its owner before anything slow happens."""
     code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == []

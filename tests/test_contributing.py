@@ -18,7 +18,9 @@ TOP = Path(__file__).resolve().parents[1]
 TEXT = (TOP / "docs" / "add-a-paper.md").read_text("utf-8")
 #: Files in the order in which they stand, and after them the commands that follow.
 PARTS = re.findall(
-    r"```\w+\n# (\S+)\n(.*?)```|^    ((?:elmbench|python|export) [^\n]*)$", TEXT, flags=re.S | re.M
+    r"```\w+\n# (\S+)\n(.*?)```|^    ((?:elmbench|python|export) [^\n]*)$",
+    TEXT,
+    flags=re.S | re.M,
 )
 SPECS = ("datasets.yaml", "experiments")
 
@@ -39,9 +41,13 @@ def run(house: Path, command: str, exported: dict[str, str]) -> str:
         name, _, value = words[0].partition("=")
         exported[name] = value.replace("$PWD", str(house))
         return ""
-    start = ["-c", "from elmbench.cli import main; main()"] if program == "elmbench" else []
+    start = (
+        ["-c", "from elmbench.cli import main; main()"] if program == "elmbench" else []
+    )
     inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ELMBENCH_")
     }
     done = subprocess.run(
         [sys.executable, *start, *words],
@@ -64,11 +70,15 @@ def test_every_example_runs(house: Path) -> None:
             continue
         path = house / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if name == "datasets.yaml" else "w", encoding="utf-8") as stream:
+        with path.open(
+            "a" if name == "datasets.yaml" else "w", encoding="utf-8"
+        ) as stream:
             stream.write(content)
     assert len([command for _, _, command in PARTS if command]) == len(said) == 15
     assert "valid: 64 data sets" in said["elmbench validate"]
-    (cost,) = re.findall(r"^cost .*", said["elmbench list metrics --plugin cost.py"], flags=re.M)
+    (cost,) = re.findall(
+        r"^cost .*", said["elmbench list metrics --plugin cost.py"], flags=re.M
+    )
     assert cost.split() == ["cost", "classification", "less", "counts"]
 
     table = house / "elmbench-results" / "paper" / "miller" / "table1"
@@ -92,7 +102,10 @@ def test_every_example_runs(house: Path) -> None:
     assert (figure / "figure.png").read_bytes().startswith(b"\x89PNG")
     kernel = curves[curves["model"] == "K-ELM"].sort_values("value")["mean"]
     assert kernel.iloc[-1] > kernel.iloc[0]
-    assert json.loads((figure / "environment.json").read_text())["experiment"] == "miller/figure1"
+    assert (
+        json.loads((figure / "environment.json").read_text())["experiment"]
+        == "miller/figure1"
+    )
     baseline = house / "experiments" / "miller" / "figure1.baseline.csv"
     assert baseline.is_file()
     # A figure that is not what the baseline says is found.

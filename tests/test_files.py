@@ -35,7 +35,9 @@ from elmbench.registry.plugins import load_plugin
 from elmbench.report.site.folder import SiteFolder
 
 
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+@pytest.mark.parametrize(
+    ("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)]
+)
 def test_writing_leaves_nothing_else_behind_and_honours_the_umask(
     tmp_path: Path, umask: int, mode: int
 ) -> None:
@@ -86,7 +88,9 @@ def test_a_full_disk_leaves_what_was_there_and_says_what_to_do(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
-        with pytest.raises(WriteError, match=r"cannot write .*x\.json: No space left") as error:
+        with pytest.raises(
+            WriteError, match=r"cannot write .*x\.json: No space left"
+        ) as error:
             write_atomically(path, "new")
         assert "--results-dir" in str(error.value.next_step)
     assert path.read_text() == "old"
@@ -126,7 +130,10 @@ def write_half(path: Path) -> str:
         "    os._exit(9)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 9, done.stderr
     return done.stdout.strip()
@@ -151,7 +158,13 @@ def test_an_unfinished_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> 
 
 
 def test_files_of_running_writers_and_of_others_stay(tmp_path: Path) -> None:
-    others = [".part", ".x.part", ".x.machine-7.part", "x.machine-7.0123abcd.part", ".x.y.part"]
+    others = [
+        ".part",
+        ".x.part",
+        ".x.machine-7.part",
+        "x.machine-7.0123abcd.part",
+        ".x.y.part",
+    ]
     for name in others:
         (tmp_path / name).write_text("of another program")
     with replace_file(tmp_path / "x") as partial:
@@ -175,8 +188,12 @@ def test_a_new_process_with_the_number_of_a_killed_one_does_not_keep_its_file(
     assert not path.exists()
 
 
-def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(tmp_path: Path) -> None:
-    old, new = (tmp_path / f".{name}.elsewhere-1.0123abcd.part" for name in ("old", "new"))
+def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(
+    tmp_path: Path,
+) -> None:
+    old, new = (
+        tmp_path / f".{name}.elsewhere-1.0123abcd.part" for name in ("old", "new")
+    )
     for path, age in ((old, 90_000), (new, 80_000)):
         path.write_bytes(b"half")
         os.utime(path, (time.time() - age,) * 2)
@@ -184,7 +201,9 @@ def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(tmp_path: 
     assert list(tmp_path.iterdir()) == [new]
 
 
-@pytest.mark.parametrize("link", ["same", "dots", "symbolic", "hard", "folder", "dangling"])
+@pytest.mark.parametrize(
+    "link", ["same", "dots", "symbolic", "hard", "folder", "dangling"]
+)
 def test_no_link_leads_from_an_output_to_an_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
 ) -> None:
@@ -208,9 +227,15 @@ def test_no_link_leads_from_an_output_to_an_input(
         path.symlink_to("rows.csv")
         Path("rows.csv").unlink()
     for output, source in ((path, "rows.csv"), (Path("rows.csv"), path)):
-        with pytest.raises(ElmbenchError, match=r"--save would write .*, which is the input "):
-            check_outputs([("--html", Path("page")), ("--save", output)], ["", "iris", source])
-    with pytest.raises(ElmbenchError, match=r"--save would write .*, which is the file of"):
+        with pytest.raises(
+            ElmbenchError, match=r"--save would write .*, which is the input "
+        ):
+            check_outputs(
+                [("--html", Path("page")), ("--save", output)], ["", "iris", source]
+            )
+    with pytest.raises(
+        ElmbenchError, match=r"--save would write .*, which is the file of"
+    ):
         check_outputs([("--html", path), ("--save", Path("rows.csv"))], [])
 
 
@@ -222,7 +247,9 @@ def test_a_file_is_one_file_in_every_spelling_that_the_file_system_accepts(
     with monkeypatch.context() as patch:
         stat = Path.stat
         patch.setattr(
-            Path, "stat", lambda path, **how: stat(path.with_name(path.name.lower()), **how)
+            Path,
+            "stat",
+            lambda path, **how: stat(path.with_name(path.name.lower()), **how),
         )
         with pytest.raises(ElmbenchError, match="which is the input"):
             check_outputs([("--save", tmp_path / "ROWS.csv")], [tmp_path / "rows.csv"])
@@ -243,7 +270,9 @@ def test_names_are_sorted_by_their_numbers_of_any_length() -> None:
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
     """Let another process hold the lock of a file."""
-    code = "import sys; from pathlib import Path; from elmbench.files import lock_file\n"
+    code = (
+        "import sys; from pathlib import Path; from elmbench.files import lock_file\n"
+    )
     code += "with lock_file(Path(sys.argv[1])): print('locked', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(path)]
     with subprocess.Popen(
@@ -264,7 +293,9 @@ def test_a_lock_that_another_process_holds_is_announced_and_given_up(
     with (
         held(path),
         pytest.warns(ElmbenchWarning, match=f"which holds the lock {path}"),
-        pytest.raises(ElmbenchError, match=f"holds the lock {path} for more than 0.1 s"),
+        pytest.raises(
+            ElmbenchError, match=f"holds the lock {path} for more than 0.1 s"
+        ),
         lock_file(path),
     ):
         pass
@@ -299,7 +330,11 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
         pass
     (tmp_path / ".store" / "records").mkdir(parents=True)
     os.mkfifo(tmp_path / ".store" / "records" / "000001-x.v3.log")
-    with pytest.raises(ElmbenchError, match=r"000001-x\.v3\.log: it is not a regular file"):
+    with pytest.raises(
+        ElmbenchError, match=r"000001-x\.v3\.log: it is not a regular file"
+    ):
         Store(tmp_path)
-    with pytest.raises(ElmbenchError, match=r"plug-in .*x\.json: it is not a regular file"):
+    with pytest.raises(
+        ElmbenchError, match=r"plug-in .*x\.json: it is not a regular file"
+    ):
         load_plugin(fifo)

@@ -33,11 +33,14 @@ def values_of(
     names: Sequence[str], true: Any, predicted: Any, labels: list[int] | None
 ) -> dict[str, float]:
     return {
-        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names
+        name: metric_value(name, np.asarray(true), np.asarray(predicted), labels)
+        for name in names
     }
 
 
-def search_scores(metric: str, true: Any, predicted: Any, labels: list[int] | None) -> list[float]:
+def search_scores(
+    metric: str, true: Any, predicted: Any, labels: list[int] | None
+) -> list[float]:
     """Return the scores of candidates as a search computes them, for predictions of shape (p,
     n).
     """
@@ -57,7 +60,8 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
     """0/0 is 0; precision, recall and F1 are of +1."""
     assume(tn + fp + fn + tp)
     true, predicted = (
-        np.repeat(column, [tn, fp, fn, tp]) for column in ([-1, -1, 1, 1], [-1, 1, -1, 1])
+        np.repeat(column, [tn, fp, fn, tp])
+        for column in ([-1, -1, 1, 1], [-1, 1, -1, 1])
     )
     root = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     recall, specificity = ratio(tp, tp + fn), ratio(tn, tn + fp)
@@ -72,23 +76,33 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
         "balanced_accuracy": ratio(recall + specificity, (tn + fp > 0) + (tp + fn > 0)),
         **dict(zip(COUNTS, (tn, fp, fn, tp), strict=True)),
     }
-    assert values_of(list(expected), true, predicted, BINARY) == pytest.approx(expected, abs=1e-14)
+    assert values_of(list(expected), true, predicted, BINARY) == pytest.approx(
+        expected, abs=1e-14
+    )
 
 
 @given(
-    pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=120),
+    pairs=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=120
+    ),
     labels=st.sampled_from([[0, 1, 2, 3, 4], [-7, -1, 0, 5, 1000]]),
     dtype=st.sampled_from([np.int64, np.int32, np.float64]),
 )
-def test_more_classes(pairs: list[tuple[int, int]], labels: list[int], dtype: Any) -> None:
+def test_more_classes(
+    pairs: list[tuple[int, int]], labels: list[int], dtype: Any
+) -> None:
     """Precision, recall and F1 are means over the classes, one that does not occur counting 0;
     there are no counts.
     """
-    true, predicted = (np.array([labels[i] for i in column]) for column in zip(*pairs, strict=True))
+    true, predicted = (
+        np.array([labels[i] for i in column]) for column in zip(*pairs, strict=True)
+    )
     means = sk.precision_recall_fscore_support(
         true, predicted, labels=labels, average="macro", zero_division=0
     )
-    recalls = sk.recall_score(true, predicted, labels=labels, average=None, zero_division=0)
+    recalls = sk.recall_score(
+        true, predicted, labels=labels, average=None, zero_division=0
+    )
     expected = {
         "mcc": sk.matthews_corrcoef(true, predicted),
         "gmean": np.prod(recalls) ** (1 / 5),
@@ -113,7 +127,10 @@ def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
     """
     random = np.random.default_rng(seed)
     for n in (1, 7, 130):
-        y, predicted = random.integers(n_classes, size=n), random.integers(n_classes, size=(9, n))
+        y, predicted = (
+            random.integers(n_classes, size=n),
+            random.integers(n_classes, size=(9, n)),
+        )
         predicted[0], predicted[1] = y, 0
         numbers, estimates = random.normal(size=n), random.normal(size=(6, n))
         counts = confusion_counts(y, predicted, n_classes)
@@ -123,7 +140,9 @@ def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
             if metric.takes == "counts" and (
                 n_classes == 2 or scorer._kwargs.get("average") != "binary"
             ):
-                expected = [scorer._score_func(y, some, **scorer._kwargs) for some in predicted]
+                expected = [
+                    scorer._score_func(y, some, **scorer._kwargs) for some in predicted
+                ]
                 np.testing.assert_allclose(
                     metric.function(counts), expected, atol=1e-13, err_msg=metric.name
                 )
@@ -151,12 +170,16 @@ def test_rankings_and_probabilities_of_more_classes(
     classes = np.append(random.integers(3, size=60), [0, 1, 2])
     shares = random.dirichlet(np.ones(3), size=63).round(2) + 1e-3
     shares /= shares.sum(axis=1, keepdims=True)
-    assert find_metric(name).function(classes, shares) == pytest.approx(function(classes, shares))
+    assert find_metric(name).function(classes, shares) == pytest.approx(
+        function(classes, shares)
+    )
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision", "top_k_accuracy"])
 def test_a_ranking_of_one_class_has_no_score(name: str) -> None:
-    assert math.isnan(find_metric(name).function(np.zeros(4, dtype=int), np.arange(4.0)))
+    assert math.isnan(
+        find_metric(name).function(np.zeros(4, dtype=int), np.arange(4.0))
+    )
 
 
 def test_nrmse_divides_by_the_variance_of_the_test_targets_with_n_minus_1() -> None:
@@ -171,7 +194,9 @@ def test_nrmse_divides_by_the_variance_of_the_test_targets_with_n_minus_1() -> N
 @pytest.mark.parametrize("true", [[3.0], [2.0, 2.0, 2.0]])
 def test_targets_that_do_not_vary(true: list[float]) -> None:
     values = values_of(["nrmse", "r2", "rmse"], true, np.array(true) + 1, None)
-    assert values == pytest.approx({"nrmse": math.nan, "r2": math.nan, "rmse": 1.0}, nan_ok=True)
+    assert values == pytest.approx(
+        {"nrmse": math.nan, "r2": math.nan, "rmse": 1.0}, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize("metric", metric_names("regression"))
@@ -187,13 +212,18 @@ def test_a_search_takes_the_best_of_candidates_on_either_side_of_a_block(
     scores = search_scores(metric, true, predicted, None)
     assert np.argmax(scores) == 1
     sign = -1 if less_is_better(metric) else 1
-    assert scores == [sign * metric_value(metric, true, some, None) for some in predicted]
+    assert scores == [
+        sign * metric_value(metric, true, some, None) for some in predicted
+    ]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_never_wins(bad: float) -> None:
     true = np.array([0.0, 1.0, 2.0])
-    assert search_scores("nrmse", true, [np.array([0.0, bad, 2.0]), true + 1], None)[0] == -np.inf
+    assert (
+        search_scores("nrmse", true, [np.array([0.0, bad, 2.0]), true + 1], None)[0]
+        == -np.inf
+    )
     assert search_scores("nrmse", np.ones(2), [np.ones(2)], None) == [-np.inf]
     assert search_scores("rmse", true, [np.full(3, 1e200)], None) == [
         -np.inf
@@ -201,7 +231,9 @@ def test_what_is_not_finite_never_wins(bad: float) -> None:
     assert search_scores(
         "mcc", [-1, 1, 1], [np.array([-1, bad, 1]), np.array([-1, 1, 1])], BINARY
     ) == [-np.inf, 1]
-    assert search_scores("roc_auc", [-1, 1, 1], [np.array([0, bad, 1])], BINARY) == [-np.inf]
+    assert search_scores("roc_auc", [-1, 1, 1], [np.array([0, bad, 1])], BINARY) == [
+        -np.inf
+    ]
 
 
 class Recorded(ClassifierMixin, BaseEstimator):
@@ -263,9 +295,13 @@ def test_names_and_columns() -> None:
     ]
     assert columns("regression") == ["nrmse", "rmse"]
     assert counts == COUNTS
-    assert {"balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss"} < set(
-        metric_names("classification")
-    )
+    assert {
+        "balanced_accuracy",
+        "f1_macro",
+        "roc_auc",
+        "average_precision",
+        "log_loss",
+    } < set(metric_names("classification"))
     assert [less_is_better(name) for name in ("log_loss", "mae", "prequential_error", "r2",
     "n_units")] == [
         True, True, True, False, False,
@@ -275,10 +311,15 @@ def test_names_and_columns() -> None:
         ElmbenchError, match=r"unknown metric 'mmc' \(did you mean 'mcc'\?\)"
     ) as caught:
         find_metric("mmc")
-    assert caught.value.next_step == "elmbench list metrics, or name a scorer of scikit-learn"
+    assert (
+        caught.value.next_step
+        == "elmbench list metrics, or name a scorer of scikit-learn"
+    )
 
 
-@pytest.mark.parametrize("predicted", [np.zeros((3, 1)), np.zeros(2), np.zeros((1, 3)), 0.0])
+@pytest.mark.parametrize(
+    "predicted", [np.zeros((3, 1)), np.zeros(2), np.zeros((1, 3)), 0.0]
+)
 def test_predictions_of_another_shape_are_refused(predicted: Any) -> None:
     with pytest.raises(ValueError, match=r"expected predictions of shape \(3,\), got"):
         check_predictions(np.zeros(3), predicted, None)
@@ -287,11 +328,16 @@ def test_predictions_of_another_shape_are_refused(predicted: Any) -> None:
 @pytest.mark.parametrize(
     ("labels", "bad"), [([-1, 1], 0.0), ([-1, 1], 2), ([0, 1, 2], 1.5), ([0, 1, 2], -1)]
 )
-def test_predictions_that_are_not_labels_are_refused(labels: list[int], bad: float) -> None:
+def test_predictions_that_are_not_labels_are_refused(
+    labels: list[int], bad: float
+) -> None:
     true = np.array([labels[0], labels[-1], labels[0]])
     with pytest.raises(ValueError, match=f"got {bad} instead"):
         check_predictions(true, np.where([True, False, False], bad, true), labels)
-    assert check_predictions(true, list(true[::-1]), labels).tolist() == true[::-1].tolist()
+    assert (
+        check_predictions(true, list(true[::-1]), labels).tolist()
+        == true[::-1].tolist()
+    )
     # What is not finite is not a label either, but a model that has diverged.
     assert np.isnan(check_predictions(true, np.array([np.nan, 1, 1]), labels)[0])
 

@@ -29,7 +29,9 @@ def read_workflow(name: str) -> Any:
 
 def test_the_changelog_begins_with_the_version_of_the_package() -> None:
     heading = re.search(
-        r"^## (\S+) - (\d{4}-\d{2}-\d{2})$", (TOP / "CHANGELOG.md").read_text("utf-8"), re.M
+        r"^## (\S+) - (\d{4}-\d{2}-\d{2})$",
+        (TOP / "CHANGELOG.md").read_text("utf-8"),
+        re.M,
     )
     assert heading is not None
     assert heading[1] == PROJECT["version"] == CITATION["version"]
@@ -38,12 +40,16 @@ def test_the_changelog_begins_with_the_version_of_the_package() -> None:
 
 def test_the_citation_names_every_paper() -> None:
     cited = {reference["doi"]: reference for reference in CITATION["references"]}
-    papers = {experiment.paper.doi: experiment.paper for experiment in load_catalogue().values()}
+    papers = {
+        experiment.paper.doi: experiment.paper
+        for experiment in load_catalogue().values()
+    }
     assert set(cited) == set(papers)
     for paper in papers.values():
         reference = cited[paper.doi]
         names = [
-            f"{author['given-names']} {author['family-names']}" for author in reference["authors"]
+            f"{author['given-names']} {author['family-names']}"
+            for author in reference["authors"]
         ]
         assert (reference["title"], reference["year"]) == (paper.title, paper.year)
         assert ", ".join(names) == paper.authors
@@ -53,16 +59,23 @@ def test_python_has_no_upper_limit_and_each_named_version_is_tested() -> None:
     assert PROJECT["requires-python"] == ">=3.11"
     prefix = "Programming Language :: Python :: "
     named = [
-        text.removeprefix(prefix) for text in PROJECT["classifiers"] if text.startswith(prefix)
+        text.removeprefix(prefix)
+        for text in PROJECT["classifiers"]
+        if text.startswith(prefix)
     ]
-    assert read_workflow("gate.yml")["jobs"]["gate"]["strategy"]["matrix"]["python"] == named
+    assert (
+        read_workflow("gate.yml")["jobs"]["gate"]["strategy"]["matrix"]["python"]
+        == named
+    )
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_what_exists(path: Path) -> None:
     targets = set(
         re.findall(
-            r"^([\w./-]+):", (TOP / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv"), re.M
+            r"^([\w./-]+):",
+            (TOP / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv"),
+            re.M,
         )
     )
     for job in read_workflow(path.name)["jobs"].values():
@@ -71,7 +84,9 @@ def test_a_workflow_runs_what_exists(path: Path) -> None:
                 assert re.fullmatch(PINNED_ACTION, step["uses"])
             command = step.get("run", "")
             assert set(re.findall(r"\bmake (\S+)", command)) <= targets
-            for file in re.findall(r"(?<!\S)(?:\.ci/\w+|[\w/-]+\.(?:txt|toml|md))(?!\S)", command):
+            for file in re.findall(
+                r"(?<!\S)(?:\.ci/\w+|[\w/-]+\.(?:txt|toml|md))(?!\S)", command
+            ):
                 assert (TOP / file).is_file(), file
 
 
@@ -88,7 +103,9 @@ def test_a_workflow_installs_pinned_packages(path: Path) -> None:
         for step in job["steps"]:
             for line in step.get("run", "").replace("\\\n", " ").splitlines():
                 if re.search(r"pip\S* (\S+ \S+ )?install ", line):
-                    assert "--require-hashes" in line or any(text in line for text in tested), line
+                    assert "--require-hashes" in line or any(
+                        text in line for text in tested
+                    ), line
 
 
 def test_a_release_is_made_with_pinned_tools_attested_and_listed() -> None:
@@ -100,10 +117,17 @@ def test_a_release_is_made_with_pinned_tools_attested_and_listed() -> None:
     assert "python -m build --no-isolation" in commands
     assert "--output-file dist/elmbench.cdx.json" in commands
     assert jobs["publish"]["permissions"]["attestations"] == "write"
-    actions = [step.get("uses", "").partition("@")[0] for step in jobs["publish"]["steps"]]
+    actions = [
+        step.get("uses", "").partition("@")[0] for step in jobs["publish"]["steps"]
+    ]
     assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= {*actions}
-    updates = yaml.safe_load((TOP / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
-    assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
+    updates = yaml.safe_load((TOP / ".github" / "dependabot.yml").read_text("utf-8"))[
+        "updates"
+    ]
+    assert {update["package-ecosystem"] for update in updates} == {
+        "github-actions",
+        "pip",
+    }
 
 
 def test_the_package_runs_as_a_module() -> None:
@@ -122,10 +146,14 @@ while (name := completer.complete("elmbench.", len(names))) is not None:
 print(*sorted(names))
 print(elmbench.models.KELMClassifier.__name__)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     completed, estimator = done.stdout.splitlines()
     public = {name for name in elmbench.__all__ if not name.startswith("_")}
-    assert {word.removeprefix("elmbench.").rstrip("()") for word in completed.split()} >= public
+    assert {
+        word.removeprefix("elmbench.").rstrip("()") for word in completed.split()
+    } >= public
     assert estimator == "KELMClassifier"
     assert dir(elmbench) == sorted(elmbench.__all__)
     assert all(hasattr(elmbench, name) for name in dir(elmbench))

@@ -16,14 +16,18 @@ from elmbench.terminal import EscapedStream, escape, unescaped
         ("\udcff\ud800", r"\udcff\ud800"),
     ],
 )
-def test_characters_that_a_terminal_acts_on_are_escaped(text: str, escaped: str) -> None:
+def test_characters_that_a_terminal_acts_on_are_escaped(
+    text: str, escaped: str
+) -> None:
     assert escape(text) == escape(escaped) == escaped
     stream = io.StringIO()
     print(text, end="", file=EscapedStream(stream))
     assert stream.getvalue() == escaped
 
 
-def test_an_escaped_stream_is_like_its_stream_but_cannot_be_avoided_by_accident() -> None:
+def test_an_escaped_stream_is_like_its_stream_but_cannot_be_avoided_by_accident() -> (
+    None
+):
     inner = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
     stream = EscapedStream(inner)
     assert stream.encoding == "ascii"

@@ -65,7 +65,9 @@ def toy_spec(name: str) -> DatasetSpec:
     return (
         known[name]
         if name in known
-        else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
+        else DatasetSpec.model_construct(
+            name=name, shape=Shape(instances=90, features=3)
+        )
     )
 
 
@@ -77,7 +79,9 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
     content = {name: toy(name) for name in ("two", "three", "real")}
 
     def load(spec: DatasetSpec, data_dir: str | None, run: int) -> Dataset:
-        return toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
+        return (
+            toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
+        )
 
     monkeypatch.setattr("elmbench.datasets.load.load_from_spec", load)
     monkeypatch.setattr(fit, "_warm", set())
@@ -130,11 +134,15 @@ def make_unit(toys: dict[str, Dataset]) -> MakeUnit:
     """
 
     def make(kind: str = "cell", **changes: Any) -> dict[str, Any]:
-        unit = copy.deepcopy(UNIT | (SEARCH if kind in ("search", "grid") else {})) | {"kind": kind}
+        unit = copy.deepcopy(UNIT | (SEARCH if kind in ("search", "grid") else {})) | {
+            "kind": kind
+        }
         dataset = changes.pop("dataset", "two")
         unit["dataset"]["name"] = dataset
         if dataset in ("real", "redrawn"):
-            unit |= {"task": "regression"} | ({"metric": "nrmse"} if "metric" in unit else {})
+            unit |= {"task": "regression"} | (
+                {"metric": "nrmse"} if "metric" in unit else {}
+            )
             unit["protocol"]["outer"]["kind"] = "kfold"
             if "inner" in unit:
                 unit["inner"]["kind"] = "kfold"

@@ -21,9 +21,15 @@ def plan_table() -> Callable[..., Plan]:
     """
 
     def plan(
-        table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any
+        table: str,
+        *,
+        profile: str = "ci",
+        readings: dict[str, str] | None = None,
+        **request: Any,
     ) -> Plan:
-        return make_plan(resolve(find_experiment(table), profile, readings), RunRequest(**request))
+        return make_plan(
+            resolve(find_experiment(table), profile, readings), RunRequest(**request)
+        )
 
     return plan
 

@@ -38,7 +38,9 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
         if not has_results(folder, "ci", file.id):
             continue
         ours, theirs = (
-            read_cells(results_folder(where, "ci", file.id) / "cells.csv").set_index(CELL_NAMES)
+            read_cells(results_folder(where, "ci", file.id) / "cells.csv").set_index(
+                CELL_NAMES
+            )
             for where in (folder, first)
         )
         resolved = resolve(file, "ci")
@@ -60,7 +62,8 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
                 "cells": len(pair),
             }
             lines.append(
-                line | {"differ": int(differ.sum()), "largest": float(apart.max(initial=0))}
+                line
+                | {"differ": int(differ.sum()), "largest": float(apart.max(initial=0))}
             )
     return lines
 
@@ -89,8 +92,14 @@ def main() -> None:
                 check=True,
                 stdout=subprocess.DEVNULL,
             )
-            lines += compare(folder, folders[KERNELS[0]], kernel) if kernel != KERNELS[0] else []
-    frame = pd.DataFrame(lines).groupby(["table", "kernel", "metric"], sort=False, as_index=False)
+            lines += (
+                compare(folder, folders[KERNELS[0]], kernel)
+                if kernel != KERNELS[0]
+                else []
+            )
+    frame = pd.DataFrame(lines).groupby(
+        ["table", "kernel", "metric"], sort=False, as_index=False
+    )
     write_frame(frame.agg({"cells": "sum", "differ": "sum", "largest": "max"}), OUTCOME)
 
 

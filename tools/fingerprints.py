@@ -30,18 +30,26 @@ def fingerprints(names: Iterable[str] = ()) -> dict[str, Fingerprint]:
     """
     specs = load_dataset_specs()
     chosen = [specs.find(name) for name in names] or list(specs.values())
-    return {spec.name: one for spec in chosen if (one := _fingerprint(spec)) is not None}
+    return {
+        spec.name: one for spec in chosen if (one := _fingerprint(spec)) is not None
+    }
 
 
 def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
-    if spec.generator and spec.sparse and spec.shape.instances * spec.shape.features > _MOST_VALUES:
+    if (
+        spec.generator
+        and spec.sparse
+        and spec.shape.instances * spec.shape.features > _MOST_VALUES
+    ):
         return None
     try:
         data = load_from_spec(spec)
     except DataUnavailableError:
         return None
     training_only = spec.is_training_part(len(data.y), data.splits is not None)
-    return fingerprint_of(data).model_copy(update={"part": "train" if training_only else "all"})
+    return fingerprint_of(data).model_copy(
+        update={"part": "train" if training_only else "all"}
+    )
 
 
 def fingerprint_of(data: Dataset) -> Fingerprint:
@@ -78,19 +86,29 @@ def with_fingerprints(text: str, fingerprints: dict[str, Fingerprint]) -> str:
         lines = _LINE.sub("", block).splitlines(keepends=True)
         # After the counts; an entry that is based on another one has it at its end.
         line = next(
-            (i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))),
+            (
+                i
+                for i, line in enumerate(lines)
+                if line.startswith(("  papers:", "  sources:"))
+            ),
             None,
         )
         if line is None:
-            line = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-        blocks[number] = "".join([*lines[:line], as_line(fingerprints[name]), *lines[line:]])
+            line = next(
+                (i for i, line in enumerate(lines) if not line.strip()), len(lines)
+            )
+        blocks[number] = "".join(
+            [*lines[:line], as_line(fingerprints[name]), *lines[line:]]
+        )
     return "".join(blocks)
 
 
 def main(names: list[str]) -> None:
     """Write the fingerprints into the `datasets.yaml` of this checkout."""
     path: Path = spec_root() / "datasets.yaml"
-    path.write_text(with_fingerprints(path.read_text("utf-8"), fingerprints(names)), "utf-8")
+    path.write_text(
+        with_fingerprints(path.read_text("utf-8"), fingerprints(names)), "utf-8"
+    )
 
 
 if __name__ == "__main__":

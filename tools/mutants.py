@@ -45,7 +45,9 @@ def tests_of(module: Path) -> list[str]:
     """Return the tests of the package and the oracles that name a public function or class of a
     module.
     """
-    names = re.findall(r"^(?:class|def) ([A-Za-z]\w+)", (ROOT / module).read_text("utf-8"), re.M)
+    names = re.findall(
+        r"^(?:class|def) ([A-Za-z]\w+)", (ROOT / module).read_text("utf-8"), re.M
+    )
     named = re.compile(rf"\b({'|'.join(names)})\b")
     folder = "tests" / module.parent.relative_to("elmbench")
     while not (ROOT / folder).is_dir():
@@ -66,7 +68,12 @@ def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and
     how many not.
     """
-    path, tests, endings, start = copy / module, tests_of(module), Counter[str](), time.monotonic()
+    path, tests, endings, start = (
+        copy / module,
+        tests_of(module),
+        Counter[str](),
+        time.monotonic(),
+    )
     if not (tests and passes(tests, copy, SLOW)):
         return endings
     most = ENDLESS_AFTER + ENDLESS_TIMES * (time.monotonic() - start)
@@ -97,7 +104,12 @@ def passes(tests: list[str], copy: Path, most: float) -> bool:
         subprocess.DEVNULL,
     )
     process = subprocess.Popen(
-        command, cwd=copy, env=environment, stdout=nowhere, stderr=nowhere, start_new_session=True
+        command,
+        cwd=copy,
+        env=environment,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,
     )
     try:
         return process.wait(most) == 0
@@ -105,7 +117,9 @@ def passes(tests: list[str], copy: Path, most: float) -> bool:
         return False
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # interrupted tests, or processes that they left
+            os.killpg(
+                process.pid, signal.SIGKILL
+            )  # interrupted tests, or processes that they left
         process.wait()
 
 
@@ -118,10 +132,13 @@ def sample(code: str, seed: str) -> list[tuple[str, int]]:
         operator = get_operator(name)
         if not operator.arguments() and not UNSEEN.match(name):
             positions = (
-                start for node in nodes for start, _ in operator().mutation_positions(node)
+                start
+                for node in nodes
+                for start, _ in operator().mutation_positions(node)
             )
             faults += [
-                (name, occurrence, position) for occurrence, position in enumerate(positions)
+                (name, occurrence, position)
+                for occurrence, position in enumerate(positions)
             ]
     earlier: Counter[tuple[int, int]] = Counter()
     turns = []

@@ -67,7 +67,9 @@ _FILES: dict[str, dict[str, str]] = {
         "Profile": "profiles",
     },
 }
-_HEADINGS = {name: heading for classes in _FILES.values() for name, heading in classes.items()}
+_HEADINGS = {
+    name: heading for classes in _FILES.values() for name, heading in classes.items()
+}
 #: Examples of keys that no file of the suite has.
 _EXAMPLES = {
     ("ProjectFile", "plugins"): '["models.py"]',
@@ -99,7 +101,10 @@ _EXAMPLES = {
     ("DatasetSpec", "training_part"): "{instances: 300, features: 7}",
     ("DatasetSpec", "fingerprint"): "{columns: [...], rows: [...], target: [...]}",
     ("FileSource", "sha256"): "[9f86d081...]",
-    ("Paper", "main-claims"): "[{says: ..., where: abstract, tested-by: {miller/table1: [...]}}]",
+    (
+        "Paper",
+        "main-claims",
+    ): "[{says: ..., where: abstract, tested-by: {miller/table1: [...]}}]",
     ("Paper", "findings"): "[{title: ..., evidence: [...], tables: [miller/table1]}]",
     ("Paper", "readings"): "{scaling: {question: ..., values: {...}}}",
     ("Paper", "margins"): "{f1: 0.02}",
@@ -112,7 +117,10 @@ _EXAMPLES = {
         "Experiment",
         "claims",
     ): "[{says: ..., dataset: wheat, metric: f1, model: LDA, is: above, ...}]",
-    ("Experiment", "expect"): "[{metric: accuracy, verdict: does not hold, reason: ...}]",
+    (
+        "Experiment",
+        "expect",
+    ): "[{metric: accuracy, verdict: does not hold, reason: ...}]",
     ("Outer", "sizes"): "{wheat: {train: 80, test: 40}}",
     ("ModelColumn", "not-run"): "{adult: the kernel matrix does not fit into memory}",
     ("ModelColumn", "train-rows"): "10000",
@@ -150,12 +158,20 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _section(definition: Schema, name: str, examples: dict[tuple[str, str], str]) -> str:
+def _section(
+    definition: Schema, name: str, examples: dict[tuple[str, str], str]
+) -> str:
     """Return the description of a class and the table of its keys."""
     required = definition.get("required", [])
-    lines = [definition["description"], "", "| key | type | default | meaning | example |"]
+    lines = [
+        definition["description"],
+        "",
+        "| key | type | default | meaning | example |",
+    ]
     lines.append("|---|---|---|---|---|")
-    properties = sorted(definition["properties"].items(), key=lambda item: item[0] not in required)
+    properties = sorted(
+        definition["properties"].items(), key=lambda item: item[0] not in required
+    )
     for key, entry in properties:
         default = "" if key in required else _default_of(entry)
         meaning = _escaped(entry["description"])
@@ -247,7 +263,10 @@ def _word_of(entry: Schema) -> str:
 def _contents() -> Iterator[tuple[str, Any]]:
     """Yield the content of each YAML file, or entry of one, with the name of its class."""
     root = spec_root()
-    papers = [*root.glob("experiments/*/*.yaml"), *_TEMPLATES.glob("experiments/*/*.yaml")]
+    papers = [
+        *root.glob("experiments/*/*.yaml"),
+        *_TEMPLATES.glob("experiments/*/*.yaml"),
+    ]
     for path in sorted(papers):
         yield "Paper" if path.name == "paper.yaml" else "Experiment", read_yaml(path)
     for path in (root / "datasets.yaml", _TEMPLATES / "datasets.yaml"):
@@ -284,7 +303,9 @@ def _fits(value: dict[str, Any], properties: Schema) -> bool:
         return False
     for key in ("kind", "step"):
         entry = properties.get(key, {})
-        words = entry.get("enum") or [word for word in [entry.get("const")] if word is not None]
+        words = entry.get("enum") or [
+            word for word in [entry.get("const")] if word is not None
+        ]
         if words and value.get(key, words[0]) not in words:
             return False
     return True
@@ -298,7 +319,11 @@ def _flow(value: Any) -> str:
     if isinstance(value, tuple):
         value = list(value)
     return yaml.safe_dump(
-        value, default_flow_style=True, width=10_000, sort_keys=False, allow_unicode=True
+        value,
+        default_flow_style=True,
+        width=10_000,
+        sort_keys=False,
+        allow_unicode=True,
     ).strip()
 
 

@@ -67,7 +67,8 @@ _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M
 @cache
 def _gathered(paper: str) -> PaperResults:
     (results,) = gather(
-        ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper]
+        ResultsDirs(_RESULTS),
+        lambda files: [file for file in files if file.spec.paper == paper],
     )
     return results
 
@@ -75,7 +76,9 @@ def _gathered(paper: str) -> PaperResults:
 def _all_gathered() -> list[PaperResults]:
     return [
         _gathered(paper)
-        for paper in dict.fromkeys(file.spec.paper for file in load_catalogue().values())
+        for paper in dict.fromkeys(
+            file.spec.paper for file in load_catalogue().values()
+        )
     ]
 
 
@@ -87,7 +90,9 @@ def answer(paper: str) -> str:
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    sentences = {paper.paper.key: paper.sentences for paper in _all_gathered() if paper.sentences}
+    sentences = {
+        paper.paper.key: paper.sentences for paper in _all_gathered() if paper.sentences
+    }
     return "\n".join(
         f"- [{paper.upper()}]({folder}/{paper}.md): {first}"
         for paper, (first, *_) in sentences.items()
@@ -96,7 +101,15 @@ def answers(folder: str = "results") -> str:
 
 def grid(folder: str = "results") -> str:
     """Return a line for each paper: its tables by verdict, its values, its order and its page."""
-    rows = [["paper", "tables", "values within the margin", "pairs in the printed order", "page"]]
+    rows = [
+        [
+            "paper",
+            "tables",
+            "values within the margin",
+            "pairs in the printed order",
+            "page",
+        ]
+    ]
     for paper in _all_gathered():
         verdicts = [verdict for _, verdict in paper.main_verdicts]
         key = paper.paper.key
@@ -134,7 +147,9 @@ def verdicts(paper: str) -> str:
         counts[f"{spec.label}: {spec.title}", results.resolved.profile] = Counter(
             figures[figures != ""]
         )
-    columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
+    columns = [
+        name for name in VERDICTS if any(count[name] for count in counts.values())
+    ]
     rows = [
         [*group, *(str(count[name]) for name in columns)]
         for group, count in counts.items()
@@ -146,7 +161,9 @@ def verdicts(paper: str) -> str:
     return text + f"\n\nNo values to judge: {'; '.join(unjudged)}." * bool(unjudged)
 
 
-def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:
+def table(
+    id: str, profile: str, metric: str = "", reading: str = "", dataset: str = ""
+) -> str:
     """Return a table under one reading as `elmbench table` prints it without notes; one metric or
     data set if named.
     """
@@ -157,14 +174,26 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
     }
     results = tables[file.id, profile]
     if dataset:
-        results = replace(results, cells=results.cells[results.cells["dataset"] == dataset])
+        results = replace(
+            results, cells=results.cells[results.cells["dataset"] == dataset]
+        )
     section = next(
-        part for part in results.table.sections if ";".join(map(str, part.readings)) == reading
+        part
+        for part in results.table.sections
+        if ";".join(map(str, part.readings)) == reading
     )
-    entries = tuple(entry for entry in section.entries if metric in ("", entry.measure.metric))
-    part = replace(results.table, sections=(replace(section, entries=entries),), notes=())
+    entries = tuple(
+        entry for entry in section.entries if metric in ("", entry.measure.metric)
+    )
+    part = replace(
+        results.table, sections=(replace(section, entries=entries),), notes=()
+    )
     text = as_text(table_text(part, results.resolved))
-    return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
+    return (
+        "```\n"
+        + "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+        + "\n```"
+    )
 
 
 def signs() -> str:
@@ -195,7 +224,9 @@ def main(paper: str) -> str:
     for claim, result, parts in _gathered(paper).main_claims:
         lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
         for part in parts:
-            lines.append(f'  - {part.label}, "{part.claim.says}": {part.verdict}; {part.evidence}.')
+            lines.append(
+                f'  - {part.label}, "{part.claim.says}": {part.verdict}; {part.evidence}.'
+            )
     return "\n".join(lines)
 
 
@@ -234,7 +265,10 @@ def distorted_prints() -> str:
             totals.update({f"{kind}, noticed": noticed, f"{kind}, n": n})
         cells = (_of(*counts.get(kind, (0, 0))) for kind in (*KINDS, "own runs"))
         rows.append([table.file.id, verdict.state, *cells])
-    sums = (_of(totals[f"{kind}, noticed"], totals[f"{kind}, n"]) for kind in (*KINDS, "own runs"))
+    sums = (
+        _of(totals[f"{kind}, noticed"], totals[f"{kind}, n"])
+        for kind in (*KINDS, "own runs")
+    )
     return pipe_rows([*rows, ["all", "", *sums]])
 
 
@@ -286,7 +320,13 @@ def measures() -> str:
                 )
                 label = table.file.spec.label
                 rows.append(
-                    [paper.paper.key.upper(), label, verdict.metric, *cells, state_text(verdict)]
+                    [
+                        paper.paper.key.upper(),
+                        label,
+                        verdict.metric,
+                        *cells,
+                        state_text(verdict),
+                    ]
                 )
     return pipe_rows(rows)
 
@@ -295,12 +335,23 @@ def kernels() -> str:
     """Return the figures of profile `ci` that differ between the kernels of OpenBLAS, by table."""
     frame = pd.read_csv(_RESULTS / "kernels" / "kernels.csv")
     names = list(dict.fromkeys(frame["kernel"]))
-    rows = [["table", "values", *(f"differ, {name}" for name in names), "largest difference"]]
+    rows = [
+        [
+            "table",
+            "values",
+            *(f"differ, {name}" for name in names),
+            "largest difference",
+        ]
+    ]
     for table, lines in [*frame.groupby("table", sort=False), ("all", frame)]:
-        cells, differ = (lines.groupby("kernel")[column].sum() for column in ("cells", "differ"))
+        cells, differ = (
+            lines.groupby("kernel")[column].sum() for column in ("cells", "differ")
+        )
         if cells.max():
             counts = (str(differ[name]) for name in names)
-            rows.append([str(table), str(cells.max()), *counts, f"{lines['largest'].max():.1g}"])
+            rows.append(
+                [str(table), str(cells.max()), *counts, f"{lines['largest'].max():.1g}"]
+            )
     return pipe_rows(rows)
 
 
@@ -310,8 +361,14 @@ def prints(paper: str) -> str:
     rows = [["table", "check", "subject", "finding"]]
     for table in checked:
         for finding in table.findings:
-            rows.append([finding.label, finding.check, literal(finding.subject), finding.says])
-    return f"{pipe_rows(rows)}\n\n{summary_text(checked)}" if rows[1:] else summary_text(checked)
+            rows.append(
+                [finding.label, finding.check, literal(finding.subject), finding.says]
+            )
+    return (
+        f"{pipe_rows(rows)}\n\n{summary_text(checked)}"
+        if rows[1:]
+        else summary_text(checked)
+    )
 
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
@@ -368,7 +425,8 @@ def render_picture() -> str:
     (results,) = (
         results
         for results in _gathered("kos-elm").results
-        if (results.resolved.file.id, results.resolved.profile) == ("kos-elm/table4", "fast")
+        if (results.resolved.file.id, results.resolved.profile)
+        == ("kos-elm/table4", "fast")
     )
     return picture_of(results, "mcc")
 

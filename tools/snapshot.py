@@ -80,7 +80,9 @@ def write_committed(folder: Path) -> None:
                 write(folder, name, elmbench(*words, results=results))
     for profile in (*PROFILES, ""):
         chosen = ("--profile", profile) if profile else ()
-        printed = elmbench("--json", "check", "--against", "published", *chosen, results=results)
+        printed = elmbench(
+            "--json", "check", "--against", "published", *chosen, results=results
+        )
         write(folder, f"check/{profile or 'default'}.json", printed)
     for command in ("list experiments", "list readings", "list models", "validate"):
         printed = elmbench(*command.split(), results=results)
@@ -111,12 +113,18 @@ def write_site(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as out:
         site = Path(out) / "site"
         printed = elmbench("report", "--out", str(site), results=ROOT / "results")
-        write(folder, "site/report.txt", without_volatile(printed.replace(out, "<folder>")))
+        write(
+            folder,
+            "site/report.txt",
+            without_volatile(printed.replace(out, "<folder>")),
+        )
         for page in sorted(site.rglob("*.html")):
             parser = _Text()
             parser.feed(page.read_text())
             name = page.relative_to(site).with_suffix(".txt")
-            write(folder, f"site/{name}", without_volatile("\n".join(parser.lines)) + "\n")
+            write(
+                folder, f"site/{name}", without_volatile("\n".join(parser.lines)) + "\n"
+            )
 
 
 def write_profile_ci(folder: Path) -> None:
@@ -164,9 +172,13 @@ def _data_files() -> list[tuple[str, pd.DataFrame, tuple[str, ...]]]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 4))
     numbers = pd.DataFrame(X, columns=list("abcd"))
-    label = np.where(X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(120) / 3 > 0.8, "yes", "no")
+    label = np.where(
+        X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(120) / 3 > 0.8, "yes", "no"
+    )
     words = numbers.assign(city=rng.choice(["Rome", "Oslo", "Bern"], 120))
-    dates = numbers.assign(day=pd.date_range("2020-01-01", periods=120).strftime("%Y-%m-%d"))
+    dates = numbers.assign(
+        day=pd.date_range("2020-01-01", periods=120).strftime("%Y-%m-%d")
+    )
     missing = numbers.mask(rng.random(numbers.shape) < 0.05)
     groups = numbers.assign(person=np.repeat(np.arange(24), 5))
     return [
@@ -190,7 +202,8 @@ def _masked(value: object) -> object:
     """Return a value of JSON with every time replaced."""
     if isinstance(value, dict):
         return {
-            key: "<time>" if _TIMES.search(key) else _masked(item) for key, item in value.items()
+            key: "<time>" if _TIMES.search(key) else _masked(item)
+            for key, item in value.items()
         }
     if isinstance(value, list):
         return [_masked(item) for item in value if not _is_of_times(item)]

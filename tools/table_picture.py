@@ -31,7 +31,9 @@ _EDGE = 20
 def picture_of(results: Results, metric: str) -> str:
     """Return the values of a metric under the default readings: printed ones left, ours right."""
     table = results.table
-    entries = [entry for entry in table.sections[0].entries if entry.measure.metric == metric]
+    entries = [
+        entry for entry in table.sections[0].entries if entry.measure.metric == metric
+    ]
     models = list(dict.fromkeys(entry.model for entry in entries))
     datasets = list(dict.fromkeys(entry.dataset for entry in entries))
     by_place = {(entry.model, entry.dataset): entry for entry in entries}
@@ -78,6 +80,5 @@ def _our_cell(entry: Entry, *, left: int, top: int) -> Sequence[str]:
 
 
 def _text(x: int, y: int, text: str, weight: str = "normal") -> str:
-    return (
-        f'<text x="{x}" y="{y}" font-weight="{weight}" fill="#1b1f24">{escape(text.strip())}</text>'
-    )
+    style = f'font-weight="{weight}" fill="#1b1f24"'
+    return f'<text x="{x}" y="{y}" {style}>{escape(text.strip())}</text>'

@@ -19,7 +19,13 @@ import typer
 from typer import Option
 
 import elmbench
-from elmbench.cli.help import App, CommandGroup, output_option, path_option, set_placeholders
+from elmbench.cli.help import (
+    App,
+    CommandGroup,
+    output_option,
+    path_option,
+    set_placeholders,
+)
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import expand_home, find_project_file
@@ -110,16 +116,22 @@ def options(
     data_dir: Annotated[
         str | None,
         path_option(
-            metavar="FOLDER", envvar="ELMBENCH_DATA_DIR", help="Folder of your data files."
+            metavar="FOLDER",
+            envvar="ELMBENCH_DATA_DIR",
+            help="Folder of your data files.",
         ),
     ] = None,
     cache_dir: Annotated[
         str | None,
-        path_option(metavar="FOLDER", envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads."),
+        path_option(
+            metavar="FOLDER", envvar="ELMBENCH_CACHE_DIR", help="Folder of downloads."
+        ),
     ] = None,
     plugin: Annotated[
         list[Path] | None,
-        path_option(envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable."),
+        path_option(
+            envvar="ELMBENCH_PLUGIN", help="Python file of your models; repeatable."
+        ),
     ] = None,
     spec_dir: Annotated[
         list[Path] | None,
@@ -132,18 +144,26 @@ def options(
     quiet: Annotated[
         bool,
         output_option(
-            "-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only."
+            "-q",
+            "--quiet",
+            envvar="ELMBENCH_QUIET",
+            help="Print results and errors only.",
         ),
     ] = False,
     as_json: Annotated[
         bool, output_option("--json", envvar="ELMBENCH_JSON", help="Print JSON only.")
     ] = False,
     version: Annotated[
-        bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)
+        bool,
+        Option(
+            "--version", help="Print the version.", callback=_version, is_eager=True
+        ),
     ] = False,
     debug: Annotated[
         bool,
-        output_option("--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error."),
+        output_option(
+            "--debug", envvar="ELMBENCH_DEBUG", help="Print the traceback of an error."
+        ),
     ] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins and your own tables."""
@@ -153,7 +173,9 @@ def options(
     ):  # their temporary folders are deleted first
         signal.signal(signal.SIGINT, signal.default_int_handler)
     path = None if results_dir is None else expand_home(results_dir)
-    if path is not None and (not results_dir or (os.path.lexists(path) and not path.is_dir())):
+    if path is not None and (
+        not results_dir or (os.path.lexists(path) and not path.is_dir())
+    ):
         problem = f"--results-dir is {results_dir!r}, which is not a folder"
         raise ElmbenchError(
             problem,
@@ -205,22 +227,30 @@ def _use_specs_of(folders: Iterable[Path]) -> None:
         state.remark(f"left out: {table}: {error.found}")
 
 
-def hoist(arguments: list[str], parameters: Iterable[Any]) -> tuple[list[str], list[str]]:
+def hoist(
+    arguments: list[str], parameters: Iterable[Any]
+) -> tuple[list[str], list[str]]:
     """Return the arguments that are options of the whole app, declared in `parameters`, and the
     other arguments.
     """
-    takes_value = {name: not option.is_flag for option in parameters for name in option.opts}
+    takes_value = {
+        name: not option.is_flag for option in parameters for name in option.opts
+    }
     front: list[str] = []
     rest: list[str] = []
     remaining = iter(arguments)
     for word in remaining:
         if word == "--":
             rest += [word, *remaining]
-        elif word.split("=", 1)[0] in takes_value and ("=" in word or not takes_value[word]):
+        elif word.split("=", 1)[0] in takes_value and (
+            "=" in word or not takes_value[word]
+        ):
             front.append(word)
         elif word in takes_value:
             value = next(remaining, None)
-            if value is None:  # alone, so that the message is about the value that it lacks
+            if (
+                value is None
+            ):  # alone, so that the message is about the value that it lacks
                 return [], [word]
             front += [word, value]
         else:
@@ -241,10 +271,14 @@ def main(arguments: list[str] | None = None) -> None:
     set_placeholders(command)
     front, rest = hoist(arguments, command.params)
     words = front + rest
-    flags = {name for option in command.params if option.is_flag for name in option.opts}
+    flags = {
+        name for option in command.params if option.is_flag for name in option.opts
+    }
     state.typed = shlex.join(word for word in front if word not in flags)
     state.commands = tuple(command.commands)
-    stdout, stderr = (cast("IO[str]", EscapedStream(one)) for one in (sys.stdout, sys.stderr))
+    stdout, stderr = (
+        cast("IO[str]", EscapedStream(one)) for one in (sys.stdout, sys.stderr)
+    )
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         _run(command, words)
 

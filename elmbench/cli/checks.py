@@ -20,7 +20,11 @@ from elmbench.lazy import load
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.print_checks import CheckedPrint, summary_text
 from elmbench.report.results import Results
-from elmbench.report.verdict_sentences import MEASURE_COLUMNS, measure_legend, measure_texts
+from elmbench.report.verdict_sentences import (
+    MEASURE_COLUMNS,
+    measure_legend,
+    measure_texts,
+)
 from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, blocks, lines_text
 from elmbench.results.cells import csv
@@ -31,7 +35,11 @@ from elmbench.tables.number_texts import three_figures
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
-_SHORT = {"not comparable": "not comp.", "reproduced": "reprod.", "consistent": "consist."}
+_SHORT = {
+    "not comparable": "not comp.",
+    "reproduced": "reprod.",
+    "consistent": "consist.",
+}
 #: Differences of a table that are printed.
 _SHOWN = 20
 
@@ -52,7 +60,9 @@ def format_table(
     return str(load(FORMATS[form])(table, commands, picture, resolved))
 
 
-def show_statistics(results: Results, diagram: Path | None = None, form: str = "text") -> None:
+def show_statistics(
+    results: Results, diagram: Path | None = None, form: str = "text"
+) -> None:
     """Print the comparison of the models over the data sets, and draw its first diagram.
 
     Raises ElmbenchError if there are no two models on the same two data sets.
@@ -68,11 +78,14 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         if several or table_kind.ranks:
             lacking = "no two models on the same two data sets to be compared"
             next_step = command_for(
-                "fast" if resolved.profile == "ci" else resolved.profile, resolved.file.id
+                "fast" if resolved.profile == "ci" else resolved.profile,
+                resolved.file.id,
             )
         problem = f"{resolved.file.id} ({spec.title}) has {lacking}"
         raise ElmbenchError(
-            problem, expected="metrics of several models on several data sets", next_step=next_step
+            problem,
+            expected="metrics of several models on several data sets",
+            next_step=next_step,
         )
     if diagram is not None:
         kind = diagram.suffix.lower().removeprefix(".")
@@ -84,10 +97,16 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
         names = comparisons[0].columns
         columns = tuple(Column(name, name, numeric=name != "model") for name in names)
         sections = tuple(
-            Section(c.heading, (), tuple(dict(zip(names, row, strict=True)) for row in c.rows))
+            Section(
+                c.heading,
+                (),
+                tuple(dict(zip(names, row, strict=True)) for row in c.rows),
+            )
             for c in comparisons
         )
-        notes = tuple(Note("statistics", f"{c.source}: {c.differences}") for c in comparisons)
+        notes = tuple(
+            Note("statistics", f"{c.source}: {c.differences}") for c in comparisons
+        )
         whole = replace(results.table, columns=columns, sections=sections, notes=notes)
         frame = pd.concat([c.frame.assign(source=c.source) for c in comparisons])
         state.write(format_table(form, whole, frame, results.commands))
@@ -95,7 +114,10 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
     parts: list[RenderableType] = []
     for comparison in comparisons:
         table = lines_text(
-            comparison.columns, comparison.rows, right=comparison.columns[1:], whole=("model",)
+            comparison.columns,
+            comparison.rows,
+            right=comparison.columns[1:],
+            whole=("model",),
         )
         parts += [Text(f"\n{comparison.heading}"), table, Text(comparison.differences)]
     state.emit([comparison.record() for comparison in comparisons], Group(*parts))
@@ -104,10 +126,13 @@ def show_statistics(results: Results, diagram: Path | None = None, form: str = "
 def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     """Return the number of compared cells of each table, and the first cells that differ."""
     rows = [
-        (name, check["compared"], len(check["differences"])) for name, check in outcomes.items()
+        (name, check["compared"], len(check["differences"]))
+        for name, check in outcomes.items()
     ]
     counts = ("cells compared", "differ")
-    parts: list[RenderableType] = [lines_text(("experiment", *counts), rows, right=counts)]
+    parts: list[RenderableType] = [
+        lines_text(("experiment", *counts), rows, right=counts)
+    ]
     for name, check in outcomes.items():
         for difference in check["differences"][:_SHOWN]:
             text = "{cell}: {column} is {value}, baseline {baseline} (allowed: {allowed})".format(
@@ -135,7 +160,11 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     """
     tables = [table for paper in papers for table in paper.tables]
     # A line has little room.
-    shown = [verdict for verdict in VERDICTS if any(table.counts[0][verdict] for table in tables)]
+    shown = [
+        verdict
+        for verdict in VERDICTS
+        if any(table.counts[0][verdict] for table in tables)
+    ]
     counts = [
         [table.file.id, *(table.counts[0][name] for name in shown)]
         for table in tables
@@ -153,14 +182,22 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
                 )
             )
     parts += _times(tables)
-    values, facts = (sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1))
-    counted_once = counts_text(values, facts, pd.concat([table.missing_runs for table in tables]))
-    return Group(*parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers))
+    values, facts = (
+        sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1)
+    )
+    counted_once = counts_text(
+        values, facts, pd.concat([table.missing_runs for table in tables])
+    )
+    return Group(
+        *parts, Text(""), Text(counted_once), *_claims(papers), *_papers(papers)
+    )
 
 
 def _measures(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
     """Yield the table of the measures of each table and metric, with its legend."""
-    verdicts = [(table.file.id, verdict) for table in tables for verdict in table.table_verdicts]
+    verdicts = [
+        (table.file.id, verdict) for table in tables for verdict in table.table_verdicts
+    ]
     rows = [(id, *measure_texts(verdict)) for id, verdict in verdicts]
     if rows:
         headings = ("experiment", *_stack_words(MEASURE_COLUMNS))
@@ -183,7 +220,9 @@ def _times(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
         for times in table.results[0].times
     ]
     if rows:
-        columns = _stack_words(("experiment", "metric", "values", "median factor", "rank corr."))
+        columns = _stack_words(
+            ("experiment", "metric", "values", "median factor", "rank corr.")
+        )
         yield Text("")
         yield from blocks(columns, rows, state.width, 2)
         yield Text(
@@ -213,7 +252,9 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
     for claim in claims:
         if claim.is_tested:
             p = "" if claim.p is None else f" (p = {claim.p:.2g})"
-            yield Text(f'{claim.table}: "{claim.claim.says}": {claim.verdict}{p}', style="dim")
+            yield Text(
+                f'{claim.table}: "{claim.claim.says}": {claim.verdict}{p}', style="dim"
+            )
 
 
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:

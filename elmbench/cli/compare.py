@@ -23,7 +23,16 @@ from elmbench.cli.help import (
     output_option,
     split_option,
 )
-from elmbench.cli.options import DecimalMark, DryRun, Jobs, Retry, Words, models, split_words, state
+from elmbench.cli.options import (
+    DecimalMark,
+    DryRun,
+    Jobs,
+    Retry,
+    Words,
+    models,
+    split_words,
+    state,
+)
 from elmbench.cli.progress import show_reading, show_wait, size_of
 from elmbench.cli.run import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError, amount
@@ -43,7 +52,9 @@ def compare_command(
     ],
     target: Annotated[
         str,
-        column_option("-t", "--target", help="Target column; by default by name, or the last one."),
+        column_option(
+            "-t", "--target", help="Target column; by default by name, or the last one."
+        ),
     ] = "",
     model: Annotated[
         Words,
@@ -55,7 +66,8 @@ def compare_command(
         ),
     ] = None,
     grid: Annotated[
-        Words, model_option(metavar="GRID", help="Grid of a model: 'k-elm: {C: [1, 10]}'.")
+        Words,
+        model_option(metavar="GRID", help="Grid of a model: 'k-elm: {C: [1, 10]}'."),
     ] = None,
     task: Annotated[
         Literal["classification", "regression"] | None,
@@ -64,14 +76,23 @@ def compare_command(
     positive: Annotated[
         str, column_option(help="Positive class; by default the rare or last one.")
     ] = "",
-    metric: Annotated[Words, model_option(help="Metrics; the first one selects and ranks.")] = None,
-    folds: Annotated[int | None, split_option(min=2, help="Outer folds.  [default: 5]")] = None,
-    runs: Annotated[int, split_option(min=1, max=10_000, help="Repeats of the folds.")] = 1,
+    metric: Annotated[
+        Words, model_option(help="Metrics; the first one selects and ranks.")
+    ] = None,
+    folds: Annotated[
+        int | None, split_option(min=2, help="Outer folds.  [default: 5]")
+    ] = None,
+    runs: Annotated[
+        int, split_option(min=1, max=10_000, help="Repeats of the folds.")
+    ] = 1,
     fold: Annotated[
         str | None, split_option(help="Column with the outer fold of each row.")
     ] = None,
     test: Annotated[
-        str, split_option(metavar="FILE", help="File of held-out rows; DATA is the training part.")
+        str,
+        split_option(
+            metavar="FILE", help="File of held-out rows; DATA is the training part."
+        ),
     ] = "",
     groups: Annotated[
         str | None, split_option(help="Column of groups that stay in one fold.")
@@ -80,13 +101,16 @@ def compare_command(
         str | None, column_option(help="Column with the weight of each row in fits.")
     ] = None,
     time_order: Annotated[
-        str | None, split_option(help="Column of times; predict later rows from earlier.")
+        str | None,
+        split_option(help="Column of times; predict later rows from earlier."),
     ] = None,
     dates: Annotated[
         Literal["day-first", "month-first"] | None,
         format_option(help="Order of 1/2/2023: day-first or month-first."),
     ] = None,
-    drop: Annotated[Words, column_option(help="Column to leave out; repeatable.")] = None,
+    drop: Annotated[
+        Words, column_option(help="Column to leave out; repeatable.")
+    ] = None,
     words: Annotated[
         Words, column_option(help="Column of categories that look like numbers.")
     ] = None,
@@ -94,22 +118,32 @@ def compare_command(
         Words, column_option(help="Column of text, whose words become features.")
     ] = None,
     drop_missing_target: Annotated[
-        bool, column_option("--drop-missing-target", help="Leave out rows without a target.")
+        bool,
+        column_option("--drop-missing-target", help="Leave out rows without a target."),
     ] = False,
     sep: Annotated[
-        str, format_option(metavar="MARK", help="Separator of a text table; detected by default.")
+        str,
+        format_option(
+            metavar="MARK", help="Separator of a text table; detected by default."
+        ),
     ] = "",
     decimal: DecimalMark = None,
     header: Annotated[
         bool | None,
         format_option(
-            "--header/--no-header", help="Line 1 holds names, or data; detected by default."
+            "--header/--no-header",
+            help="Line 1 holds names, or data; detected by default.",
         ),
     ] = None,
     no_impute: Annotated[
-        bool, column_option("--no-impute", help="Reject missing values instead of imputing them.")
+        bool,
+        column_option(
+            "--no-impute", help="Reject missing values instead of imputing them."
+        ),
     ] = False,
-    name: Annotated[str, output_option(help="Name of the results; default: the data's.")] = "",
+    name: Annotated[
+        str, output_option(help="Name of the results; default: the data's.")
+    ] = "",
     jobs: Jobs = 1,
     limit: Annotated[
         str,
@@ -118,14 +152,18 @@ def compare_command(
         ),
     ] = "",
     budget: Annotated[
-        str, execution_option(metavar="TIME", help="Time limit, such as 10min; few rows first.")
+        str,
+        execution_option(
+            metavar="TIME", help="Time limit, such as 10min; few rows first."
+        ),
     ] = "",
     save: Annotated[
         Path | None,
         output_option(help="Write the model fitted to DATA: .joblib or .skops."),
     ] = None,
     page: Annotated[
-        Path | None, output_option("--html", help="Write a page of tables, charts and importances.")
+        Path | None,
+        output_option("--html", help="Write a page of tables, charts and importances."),
     ] = None,
     dry_run: DryRun = False,
     retry: Retry = False,
@@ -188,7 +226,9 @@ def compare_command(
         _show_data(prepared)
         if dry_run:
             show_plan(prepared)
-            state.say(*(f"not written in a dry run: {path}" for path in outputs.paths()))
+            state.say(
+                *(f"not written in a dry run: {path}" for path in outputs.paths())
+            )
         else:
             run_prepared(prepared, executor, partial(_finish, prepared, outputs))
 
@@ -254,7 +294,9 @@ def _plan(
     if not budget:
         from elmbench.comparison.request import prepare_comparison
 
-        return prepare_comparison(request, options, state.results_dir, watch=show_reading)
+        return prepare_comparison(
+            request, options, state.results_dir, watch=show_reading
+        )
     from elmbench.comparison.budget import run_within_budget
     from elmbench.runs.execute import compute
 
@@ -285,7 +327,9 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
 
         with suppress(ElmbenchError):  # there is only one model
             show_statistics(results)
-            state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
+            state.say(
+                f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png"
+            )
     if outputs.page is not None:
         _write_page(prepared, results, outputs.page)
     state.say(*_conclusion(results))
@@ -321,7 +365,9 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
     best = choose_best(results)
     estimator = fit_final(prepared, results, best.model)
     save(estimator, path)
-    state.say(f"saved: {best.model} ({best.reason}), fitted to {fitted_rows(results)}: {path}")
+    state.say(
+        f"saved: {best.model} ({best.reason}), fitted to {fitted_rows(results)}: {path}"
+    )
     probabilities = ""
     if is_calibrated(estimator):
         state.say(
@@ -332,7 +378,9 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
         probabilities = " --proba"
     state.say(f"next: elmbench predict {shlex.quote(str(path))} NEW.csv{probabilities}")
     if is_safe(path):
-        state.say("Loading a skops file runs no code: types that are not known are rejected.")
+        state.say(
+            "Loading a skops file runs no code: types that are not known are rejected."
+        )
     else:
         state.say(
             "Loading a joblib file runs code that it names: load only files that you trust. "
@@ -350,7 +398,9 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
 
     importance = plan_importance(prepared, results)
     if importance.todo:
-        state.say("permutation importance of the columns for the best model, on its test folds:")
+        state.say(
+            "permutation importance of the columns for the best model, on its test folds:"
+        )
         with LocalExecutor(prepared.options.settings) as executor:
             run_cells(importance, executor, compute)
     for reason in failures_of(importance):
@@ -368,9 +418,14 @@ def predict_command(
         ),
     ],
     data: Annotated[
-        Path, typer.Argument(help="File of new rows, with the same columns as the training data.")
+        Path,
+        typer.Argument(
+            help="File of new rows, with the same columns as the training data."
+        ),
     ],
-    proba: Annotated[bool, Option("--proba", help="Add the probability of each class.")] = False,
+    proba: Annotated[
+        bool, Option("--proba", help="Add the probability of each class.")
+    ] = False,
     sep: Annotated[
         str,
         format_option(
@@ -384,7 +439,9 @@ def predict_command(
     from elmbench.comparison.final_model import predict_file
 
     with show_wait(f"predicting the rows of {data}{size_of(data)}"):
-        predictions, remarks = predict_file(model, data, sep, decimal or "", proba=proba)
+        predictions, remarks = predict_file(
+            model, data, sep, decimal or "", proba=proba
+        )
     for remark in () if state.quiet else remarks:
         # Also with --json: no line of the output can hold it.
         print(f"{data}: {remark}", file=sys.stderr)

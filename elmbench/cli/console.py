@@ -18,7 +18,11 @@ class EscapingConsole(Console):
 
     def __init__(self, stream: IO[str], width: int | None = None) -> None:
         super().__init__(
-            file=unescaped(stream), width=width, highlight=False, markup=False, emoji=False
+            file=unescaped(stream),
+            width=width,
+            highlight=False,
+            markup=False,
+            emoji=False,
         )
 
     def render_str(self, text: str, **options: Any) -> Text:

@@ -28,9 +28,16 @@ def data_status_command(names: Datasets = None) -> None:
 
     entries = dataset_statuses(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]
-    state.emit([vars(entry) for entry in entries], lines_text(("data set", "state", "where"), rows))
+    state.emit(
+        [vars(entry) for entry in entries],
+        lines_text(("data set", "state", "where"), rows),
+    )
     state.say(
-        *(f"{entry.name}: next: {entry.next_step}" for entry in entries if entry.state == "bad")
+        *(
+            f"{entry.name}: next: {entry.next_step}"
+            for entry in entries
+            if entry.state == "bad"
+        )
     )
     if missing := sum(entry.state == "to fetch" for entry in entries):
         state.say(f"{missing} to fetch; next: elmbench data fetch NAME ..., or --all")
@@ -42,21 +49,29 @@ def fetch_command(
     everything: Annotated[
         bool, typer.Option("--all", help="All data sets that are missing.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Fetch data sets again.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Fetch data sets again.")
+    ] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache."""
     from elmbench.datasets.fetch import fetch_dataset
     from elmbench.datasets.find import dataset_statuses
 
     if bool(names) == everything:
-        problem = "data sets are named together with --all" if names else "no data set is named"
+        problem = (
+            "data sets are named together with --all"
+            if names
+            else "no data set is named"
+        )
         raise ElmbenchError(
             problem,
             expected="names, or --all",
             next_step="elmbench data status shows what is missing",
         )
     todo = names or [
-        entry.name for entry in dataset_statuses(None, state.data_dir) if entry.state == "to fetch"
+        entry.name
+        for entry in dataset_statuses(None, state.data_dir)
+        if entry.state == "to fetch"
     ]
     results = []
     for name in todo:
@@ -82,12 +97,16 @@ def fetch_command(
 @data_app.command("import")
 def import_command(
     name: Annotated[str, DATASET],
-    file: Annotated[Path, typer.Argument(help="File of rows, with a column named target.")],
+    file: Annotated[
+        Path, typer.Argument(help="File of rows, with a column named target.")
+    ],
     test: Annotated[
-        Path | None, typer.Option(help="File of test rows, if FILE holds training rows.")
+        Path | None,
+        typer.Option(help="File of test rows, if FILE holds training rows."),
     ] = None,
     other_data: Annotated[
-        bool, typer.Option("--other-data", help="Accept a file that is not the public one.")
+        bool,
+        typer.Option("--other-data", help="Accept a file that is not the public one."),
     ] = False,
 ) -> None:
     """Check a file and copy it into --data-dir as NAME."""
@@ -97,7 +116,9 @@ def import_command(
     if data_dir is None:
         problem = "no data directory is given"
         next_step = f"elmbench --data-dir FOLDER data import {name} {file}"
-        raise ElmbenchError(problem, expected="a folder to copy the file into", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="a folder to copy the file into", next_step=next_step
+        )
     data = import_file(name, file, data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
     imported = {
@@ -107,5 +128,8 @@ def import_command(
         "checksum": data.checksum,
         "notes": data.notes,
     }
-    state.emit(imported, f"{data.name}: {rows} rows, {columns} columns, imported into {data_dir}")
+    state.emit(
+        imported,
+        f"{data.name}: {rows} rows, {columns} columns, imported into {data_dir}",
+    )
     state.say(*data.remarks)

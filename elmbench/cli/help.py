@@ -109,9 +109,13 @@ def _write_groups(groups: Mapping[str, Lines], formatter: Any) -> None:
     widths = [len(name) for lines in groups.values() for name, _ in lines]
     width = min(max(widths, default=0), _WIDEST_NAME)
     # General options, such as --help, come last.
-    for heading, lines in sorted(groups.items(), key=lambda group: group[0] == _GENERAL):
+    for heading, lines in sorted(
+        groups.items(), key=lambda group: group[0] == _GENERAL
+    ):
         with formatter.section(heading):
-            formatter.write_dl([(name.ljust(width), text) for name, text in lines], col_max=width)
+            formatter.write_dl(
+                [(name.ljust(width), text) for name, text in lines], col_max=width
+            )
 
 
 def set_placeholders(command: Any) -> None:

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from elmbench.cli.help import execution_option, format_option, output_option, protocol_option
+from elmbench.cli.help import (
+    execution_option,
+    format_option,
+    output_option,
+    protocol_option,
+)
 from elmbench.files import RESULTS_DIR
 from elmbench.lazy import load
 from elmbench.results.folders import FigureFormat
@@ -78,7 +83,11 @@ class State:
     @property
     def import_dir(self) -> str | None:
         """The folder that data files are imported into, which need not exist."""
-        if self.named_data_dir is not None or self.project is None or self.project.data is None:
+        if (
+            self.named_data_dir is not None
+            or self.project is None
+            or self.project.data is None
+        ):
             return self.named_data_dir
         return str(self.project.data)
 
@@ -171,7 +180,11 @@ state = State()
 def split_words(texts: list[str] | None) -> tuple[str, ...]:
     """Return the values of an option, each once; it may be repeated, and commas separate values."""
     # The options of generated data have commas of their own: sparse-10k[density=0.6,rows=500].
-    words = (word.strip() for text in texts or () for word in re.split(r",(?![^\[]*\])", text))
+    words = (
+        word.strip()
+        for text in texts or ()
+        for word in re.split(r",(?![^\[]*\])", text)
+    )
     return tuple(dict.fromkeys(filter(None, words)))
 
 
@@ -191,24 +204,36 @@ models = _completion("elmbench.registry:list_models")
 Words = list[str] | None
 DecimalMark = Annotated[
     Literal[".", ","] | None,
-    format_option(metavar="MARK", help="Decimal mark, . or a comma; detected by default."),
+    format_option(
+        metavar="MARK", help="Decimal mark, . or a comma; detected by default."
+    ),
 ]
 TABLE = typer.Argument(help="Id or alias, such as table4.", autocompletion=tables)
-DATASET = typer.Argument(help="Name; see `elmbench list datasets`.", autocompletion=datasets)
+DATASET = typer.Argument(
+    help="Name; see `elmbench list datasets`.", autocompletion=datasets
+)
 Table = Annotated[str | None, TABLE]
 Tables = Annotated[Words, TABLE]
 Datasets = Annotated[Words, DATASET]
-Profile = Annotated[str, protocol_option(help="Part of the protocol: ci, fast or paper.")]
+Profile = Annotated[
+    str, protocol_option(help="Part of the protocol: ci, fast or paper.")
+]
 #: More workers than this are a typing error: each is a process.
 _MOST_JOBS = 1024
 Jobs = Annotated[
-    int, execution_option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes.")
+    int,
+    execution_option("-j", "--jobs", min=1, max=_MOST_JOBS, help="Worker processes."),
 ]
 Figures = Annotated[
     FigureFormat,
     output_option("--figure-format", help="Figures as png, or also as svg or pdf."),
 ]
 DryRun = Annotated[
-    bool, execution_option("--dry-run", help="Print the plan with estimated times; run nothing.")
+    bool,
+    execution_option(
+        "--dry-run", help="Print the plan with estimated times; run nothing."
+    ),
 ]
-Retry = Annotated[bool, execution_option("--retry", help="Retry cells that did not end ok.")]
+Retry = Annotated[
+    bool, execution_option("--retry", help="Retry cells that did not end ok.")
+]

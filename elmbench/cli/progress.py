@@ -52,12 +52,14 @@ class RunProgress:
         self._running: dict[str, float] = {}
         self._start_time = time.monotonic()
         # The rest is preparatory work, such as searches.
-        self.cells = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(
-            run.todo
-        )
+        self.cells = {
+            cell.key for _, plan in run.tables for cell in plan.cells
+        }.intersection(run.todo)
         self.endings: Counter[str] = Counter()
         self._table = {
-            key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works
+            key: resolved.file.id
+            for resolved, plan in reversed(run.tables)
+            for key in plan.works
         }
         self._is_without_workers = False
         self._bar = Progress(
@@ -67,7 +69,9 @@ class RunProgress:
             console=console,
             transient=True,
             disable=self.quiet
-            or not (sys.stderr.isatty() and console.is_interactive),  # false for TERM=dumb
+            or not (
+                sys.stderr.isatty() and console.is_interactive
+            ),  # false for TERM=dumb
         )
         self._task = self._bar.add_task("", total=max(len(work), 1))
         self._next_text = self._start_time
@@ -82,7 +86,8 @@ class RunProgress:
         self._bar.stop()
         if not self.quiet and kind is None:
             endings = (
-                ", ".join(f"{n} {status}" for status, n in self.endings.items()) or "none ended"
+                ", ".join(f"{n} {status}" for status, n in self.endings.items())
+                or "none ended"
             )
             seconds = time.monotonic() - self._start_time
             n_cells = amount(self.endings.total(), "cell")
@@ -131,7 +136,11 @@ class RunProgress:
         table = self._table.get(work.key, "")
         text = f"{n_ended}, {spent}, {self._time_left(now)}; {table}"
         if self._bar.disable:
-            print(f"{self._bar.tasks[0].percentage:.0f} %, {text}", file=sys.stderr, flush=True)
+            print(
+                f"{self._bar.tasks[0].percentage:.0f} %, {text}",
+                file=sys.stderr,
+                flush=True,
+            )
             self._next_text = now + _LINE_EVERY
         else:
             self._bar.update(self._task, description=escape(f"{text}: {work.label}"))
@@ -146,7 +155,11 @@ class RunProgress:
         )
         if is_complete:
             return f"about {duration(seconds)} left"
-        return f"at least {duration(seconds)} left" if seconds >= 1 else "time left unknown"
+        return (
+            f"at least {duration(seconds)} left"
+            if seconds >= 1
+            else "time left unknown"
+        )
 
 
 @contextmanager

@@ -25,7 +25,10 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     """
     several_tables = len({line["experiment"] for line in lines}) > 1
     keys = ["experiment"] if several_tables else ["dataset", "model"]
-    rows = [_plan_row(keys, list(group)) for _, group in groupby(lines, key=itemgetter(*keys))]
+    rows = [
+        _plan_row(keys, list(group))
+        for _, group in groupby(lines, key=itemgetter(*keys))
+    ]
     names = [key.replace("dataset", "data set") for key in keys]
     numbers = ("cells", "to run", "fits", "one core")
     return lines_text((*names, *numbers), rows, right=numbers, whole=names)
@@ -40,7 +43,9 @@ def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]
         n_cells,
         sum(line["to_run"] for line in lines),
         sum(line["fits"] for line in lines),
-        "no data" if n_unavailable == n_cells else _estimate([line["seconds"] for line in lines]),
+        "no data"
+        if n_unavailable == n_cells
+        else _estimate([line["seconds"] for line in lines]),
     ]
 
 
@@ -71,7 +76,9 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
         for line in lines
     ]
     headings = ("id", "title", "data", "time", "verdict")
-    return lines_text(headings, rows, right=("time",), whole=("id", "data", "time", "verdict"))
+    return lines_text(
+        headings, rows, right=("time",), whole=("id", "data", "time", "verdict")
+    )
 
 
 def _title_text(title: str, missing: Sequence[str]) -> Text:
@@ -80,7 +87,9 @@ def _title_text(title: str, missing: Sequence[str]) -> Text:
     if missing:
         names = ", ".join(missing[:_MOST_MISSING])
         more = len(missing) - _MOST_MISSING
-        text.append(f"\nlacks {names}" + (f" and {more} more" if more > 0 else ""), style="dim")
+        text.append(
+            f"\nlacks {names}" + (f" and {more} more" if more > 0 else ""), style="dim"
+        )
     return text
 
 
@@ -110,19 +119,25 @@ def experiment_text(file: ExperimentFile) -> RenderableType:
 def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType:
     """Return a paper with its tables, main claims and readings as text."""
     rows = [
-        (file.id, f"{file.spec.label}: {file.spec.title}", len(file.spec.claims)) for file in tables
+        (file.id, f"{file.spec.label}: {file.spec.title}", len(file.spec.claims))
+        for file in tables
     ]
     parts: list[RenderableType] = [
         Text(f"{paper.key}  {paper.title}", style="bold"),
         Text(paper.citation),
         Text(""),
         lines_text(
-            ("experiment", "title", "claims"), rows, right=("claims",), whole=("experiment",)
+            ("experiment", "title", "claims"),
+            rows,
+            right=("claims",),
+            whole=("experiment",),
         ),
     ]
     if paper.main_claims:
         parts.append(Text("\nMain claims", style="italic"))
-        parts += [Text(f'- "{claim.says}" ({claim.where})') for claim in paper.main_claims]
+        parts += [
+            Text(f'- "{claim.says}" ({claim.where})') for claim in paper.main_claims
+        ]
     if paper.readings:
         parts.append(Text("\nReadings", style="italic"))
         parts += [
@@ -155,7 +170,10 @@ def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
     inputs = "; ".join(
         [
             _scaling(protocol.scale),
-            *(f"{name} {_scaling(scale)}" for name, scale in protocol.scale_except.items()),
+            *(
+                f"{name} {_scaling(scale)}"
+                for name, scale in protocol.scale_except.items()
+            ),
         ]
     )
     criterion: str = protocol.criterion
@@ -169,8 +187,12 @@ def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
     ]
     if "inner" in protocol.model_fields_set:
         facts.insert(1, ("inner splits", _inner_splits(protocol.inner)))
-        facts.insert(2, ("selection", f"{', '.join(protocol.selections)} by {criterion}"))
-    facts += [(f"grid {name}", _values(values)) for name, values in spec.grids.values.items()]
+        facts.insert(
+            2, ("selection", f"{', '.join(protocol.selections)} by {criterion}")
+        )
+    facts += [
+        (f"grid {name}", _values(values)) for name, values in spec.grids.values.items()
+    ]
     facts.append(("readings", ", ".join(spec.readings)))
     return facts
 
@@ -201,7 +223,15 @@ def _outer_splits(outer: Outer) -> str:
 
 def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
     """Return the columns of a table with their models; what no model has is left out."""
-    headings = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
+    headings = (
+        "column",
+        "model",
+        "like",
+        "searched",
+        "fixed",
+        "printed as",
+        "differs on",
+    )
     rows = [
         (
             name,
@@ -215,10 +245,13 @@ def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
         for name, column in models.items()
     ]
     filled = [
-        index for index in range(len(headings)) if index < 2 or any(row[index] for row in rows)
+        index
+        for index in range(len(headings))
+        if index < 2 or any(row[index] for row in rows)
     ]
     return lines_text(
-        [headings[index] for index in filled], [[row[index] for index in filled] for row in rows]
+        [headings[index] for index in filled],
+        [[row[index] for index in filled] for row in rows],
     )
 
 
@@ -227,7 +260,9 @@ def _searched(column: ModelColumn) -> str:
     if isinstance(column.search, tuple):
         return ", ".join(column.search)
     own_grid = column.search.values
-    return ", ".join(f"{name} in {_values(values)}" for name, values in own_grid.items())
+    return ", ".join(
+        f"{name} in {_values(values)}" for name, values in own_grid.items()
+    )
 
 
 def _parameters(params: Mapping[str, Any]) -> str:
@@ -243,7 +278,9 @@ def _published_table(file: ExperimentFile) -> RichTable:
             published.dataset,
             published.model,
             published.metric,
-            (published.text or "-") if published.value is None else str(published.value),
+            (published.text or "-")
+            if published.value is None
+            else str(published.value),
             published.std or "",
             published.note,
         )
@@ -266,7 +303,10 @@ def _values(values: Sequence[Any]) -> str:
     """Return the values of a grid as text: at most six, or the first two and the last, with their
     number.
     """
-    texts = [f"{value:g}" if isinstance(value, float | int) else str(value) for value in values]
+    texts = [
+        f"{value:g}" if isinstance(value, float | int) else str(value)
+        for value in values
+    ]
     if len(texts) <= 6:
         return ", ".join(texts)
     return f"{texts[0]}, {texts[1]}, ..., {texts[-1]} ({len(texts)})"
@@ -281,7 +321,9 @@ def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
         choices = [line for line in lines if key(line) == (name, question)]
         rows = [
             (
-                f"{choice['value']} (default)" if choice["default"] else choice["value"],
+                f"{choice['value']} (default)"
+                if choice["default"]
+                else choice["value"],
                 choice["meaning"],
             )
             for choice in choices

@@ -74,7 +74,9 @@ def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
     for line in lines:
         ended = ", ".join(f"{n} {status}" for status, n in line["ended"].items())
         rows.append([line["experiment"], line["profile"], line["planned"], ended])
-    return lines_text(("experiment", "profile", "cells", "ended"), rows, right=("cells",))
+    return lines_text(
+        ("experiment", "profile", "cells", "ended"), rows, right=("cells",)
+    )
 
 
 def _first_step() -> str:
@@ -98,17 +100,23 @@ def _say_what_is_left(line: Mapping[str, Any]) -> None:
             estimate += f", about {duration(line['seconds_left'])} on one worker"
         if line["unknown"]:
             estimate += f"; the duration of {', '.join(line['unknown'])} is unknown"
-        state.say(f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"])
-    state.say(*(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items()))
+        state.say(
+            f"{table}: {amount(missing, 'cell')} left{estimate}; next:", line["command"]
+        )
+    state.say(
+        *(f"{table}: {count} x {reason}" for reason, count in line["reasons"].items())
+    )
 
 
 @app.command("merge", rich_help_panel=RERUN)
 def merge_command(
     folders: Annotated[
-        list[Path], typer.Argument(help="Results folders of other machines, with their .store.")
+        list[Path],
+        typer.Argument(help="Results folders of other machines, with their .store."),
     ],
     target: Annotated[
-        Path | None, typer.Option("--into", help="Target folder; default: --results-dir.")
+        Path | None,
+        typer.Option("--into", help="Target folder; default: --results-dir."),
     ] = None,
 ) -> None:
     """Join the results of several machines and write the tables.
@@ -147,16 +155,22 @@ def table_command(
     ] = False,
     figures: options.Figures = "png",
     statistics: Annotated[
-        bool, output_option("--statistics", help="Compare the models over the data sets.")
+        bool,
+        output_option("--statistics", help="Compare the models over the data sets."),
     ] = False,
     diagram: Annotated[
-        Path | None, output_option(help="Draw critical differences: .png, .pdf or .svg.")
+        Path | None,
+        output_option(help="Draw critical differences: .png, .pdf or .svg."),
     ] = None,
     metric: Annotated[
-        options.Words, protocol_option(help="Add a metric; the first ranks a comparison.")
+        options.Words,
+        protocol_option(help="Add a metric; the first ranks a comparison."),
     ] = None,
     readings: Annotated[
-        bool, protocol_option("--readings", help="Print all readings, not only the default ones.")
+        bool,
+        protocol_option(
+            "--readings", help="Print all readings, not only the default ones."
+        ),
     ] = False,
 ) -> None:
     """Print a table from its cells.csv."""
@@ -170,13 +184,17 @@ def table_command(
         from elmbench.report.checks import update_tables
 
         with show_tables() as watch:
-            updated = update_tables(experiment, profile, state.results_dir, watch, figures)
+            updated = update_tables(
+                experiment, profile, state.results_dir, watch, figures
+            )
         folders = [str(folder) for folder in updated]
         state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
         return
     if experiment is None:
         raise ElmbenchError(
-            "no table is named", expected="an id or alias", next_step="elmbench list experiments"
+            "no table is named",
+            expected="an id or alias",
+            next_step="elmbench list experiments",
         )
     _check_picture(figures, diagram)
     resolved = find_resolved(experiment, profile, state.results_dir)
@@ -196,7 +214,9 @@ def table_command(
     elif form == "text":
         state.console.print(results.renderable(state.width, readings=readings))
         if results.n_other_readings and not readings:
-            state.say(f"{amount(results.n_other_readings, 'other reading')}: --readings")
+            state.say(
+                f"{amount(results.n_other_readings, 'other reading')}: --readings"
+            )
     else:
         from elmbench.cli.checks import format_table
 
@@ -204,15 +224,17 @@ def table_command(
         shows_all = readings or form != "latex"
         text = format_table(
             form,
-            results.table if shows_all else results.default_table,
-            results.summary,
-            results.commands,
-            results.picture,
-            resolved,
+            table=results.table if shows_all else results.default_table,
+            frame=results.summary,
+            commands=results.commands,
+            picture=results.picture,
+            resolved=resolved,
         )
         state.write(text)
         if not shows_all and results.n_other_readings:
-            state.remark(f"{amount(results.n_other_readings, 'other reading')}: --readings")
+            state.remark(
+                f"{amount(results.n_other_readings, 'other reading')}: --readings"
+            )
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
 
@@ -245,18 +267,22 @@ def check_command(
     ] = None,
     profile: Annotated[
         Literal["ci", "fast", "paper"] | None,
-        comparison_option(help="ci, fast or paper; default: ci, or the nearest to the paper."),
+        comparison_option(
+            help="ci, fast or paper; default: ci, or the nearest to the paper."
+        ),
     ] = None,
     strict: Annotated[
         bool,
         comparison_option(
-            "--strict", help="Exit with code 1 if a table does not hold, unless it is expected."
+            "--strict",
+            help="Exit with code 1 if a table does not hold, unless it is expected.",
         ),
     ] = False,
     print_only: Annotated[
         bool,
         comparison_option(
-            "--print-only", help="Check whether the print contradicts itself; run nothing."
+            "--print-only",
+            help="Check whether the print contradicts itself; run nothing.",
         ),
     ] = False,
 ) -> None:
@@ -306,12 +332,18 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     return any(check["differences"] for check in outcomes.values())
 
 
-def _check_against_papers(names: list[str], profile: str | None, *, strict: bool) -> int:
+def _check_against_papers(
+    names: list[str], profile: str | None, *, strict: bool
+) -> int:
     """Print the comparison of tables with their papers; return the exit code, 0 unless `strict`."""
     from elmbench.cli.checks import published_text
     from elmbench.cli.progress import show_tables
     from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.checks import check_published, published_record, require_compared_values
+    from elmbench.report.checks import (
+        check_published,
+        published_record,
+        require_compared_values,
+    )
     from elmbench.report.expectations import check_strictly
 
     dirs = state.results_dirs
@@ -328,7 +360,9 @@ def _check_against_papers(names: list[str], profile: str | None, *, strict: bool
             for table in tables
         }
         state.remark(dirs.origins(profiles))
-    verdicts = sum((counts for table in tables for counts in table.counts), Counter[str]())
+    verdicts = sum(
+        (counts for table in tables for counts in table.counts), Counter[str]()
+    )
     compared = sum(verdicts[name] for name in COMPARED)
     require_compared_values(compared, tables, profile, state.results_dir)
     if not strict:
@@ -360,7 +394,8 @@ def report_command(
         Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that holds other files.")
+        bool,
+        typer.Option("--force", help="Write into a folder that holds other files."),
     ] = False,
 ) -> None:
     """Build the site of all results. Other files in its folder stay."""

@@ -42,40 +42,57 @@ def run_command(
     paper: Annotated[
         str | None, selection_option(help="Run every experiment of this paper.")
     ] = None,
-    everything: Annotated[bool, selection_option("--all", help="Run every experiment.")] = False,
+    everything: Annotated[
+        bool, selection_option("--all", help="Run every experiment.")
+    ] = False,
     profile: Profile = "fast",
     dataset: Annotated[
         Words,
-        selection_option("-d", "--dataset", help="Only these data sets.", autocompletion=datasets),
+        selection_option(
+            "-d", "--dataset", help="Only these data sets.", autocompletion=datasets
+        ),
     ] = None,
     model: Annotated[
         Words,
         selection_option(
-            "-m", "--model", help="Only these models; also module:Class.", autocompletion=models
+            "-m",
+            "--model",
+            help="Only these models; also module:Class.",
+            autocompletion=models,
         ),
     ] = None,
     select: Annotated[
-        Words, protocol_option(help="nested, oracle or published; default: the profile's.")
+        Words,
+        protocol_option(help="nested, oracle or published; default: the profile's."),
     ] = None,
     runs: Annotated[
-        int | None, protocol_option(min=1, help="Number of runs; default: the profile's.")
+        int | None,
+        protocol_option(min=1, help="Number of runs; default: the profile's."),
     ] = None,
     reading: Annotated[
         Words,
-        protocol_option(metavar="ID=VALUE", help="Use a reading; see `elmbench list readings`."),
+        protocol_option(
+            metavar="ID=VALUE", help="Use a reading; see `elmbench list readings`."
+        ),
     ] = None,
     metric: Annotated[
         Words, protocol_option(help="Add a metric; see `elmbench list metrics`.")
     ] = None,
     grid: Annotated[
         Words,
-        selection_option(metavar="GRID", help="Grid of an added model: 'my-model: {C: [1, 10]}'."),
+        selection_option(
+            metavar="GRID", help="Grid of an added model: 'my-model: {C: [1, 10]}'."
+        ),
     ] = None,
     with_baselines: Annotated[
-        bool, selection_option("--with-baselines", help="Add ridge, SVM, trees and others.")
+        bool,
+        selection_option("--with-baselines", help="Add ridge, SVM, trees and others."),
     ] = False,
     other_data: Annotated[
-        bool, protocol_option("--other-data", help="Accept files that are not the public ones.")
+        bool,
+        protocol_option(
+            "--other-data", help="Accept files that are not the public ones."
+        ),
     ] = False,
     jobs: Jobs = 1,
     engine: Annotated[
@@ -84,7 +101,8 @@ def run_command(
     scheduler: Annotated[
         str | None,
         execution_option(
-            metavar="ADDRESS", help="Address of a dask scheduler, such as tls://HOST:8786."
+            metavar="ADDRESS",
+            help="Address of a dask scheduler, such as tls://HOST:8786.",
         ),
     ] = None,
     blas_threads: Annotated[
@@ -93,13 +111,16 @@ def run_command(
     limit: Annotated[
         str,
         execution_option(
-            metavar="LIMITS", help="Limits of each search and fit, such as time=600s,memory=4GB."
+            metavar="LIMITS",
+            help="Limits of each search and fit, such as time=600s,memory=4GB.",
         ),
     ] = "",
     figures: Figures = "png",
     dry_run: DryRun = False,
     retry: Retry = False,
-    force: Annotated[bool, execution_option("--force", help="Run finished cells again.")] = False,
+    force: Annotated[
+        bool, execution_option("--force", help="Run finished cells again.")
+    ] = False,
 ) -> None:
     """Run experiments and write their tables. Finished cells are not computed again."""
     from elmbench.execution.executors import Settings, executor_of
@@ -157,18 +178,26 @@ def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> boo
     """Return True if each of these tables, or by default some table (of a paper), has results under
     a profile.
     """
-    folders = [path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")]
+    folders = [
+        path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")
+    ]
     tables = {folder.name for folder in folders if paper in (None, folder.parent.name)}
-    return bool(tables) and tables.issuperset(PurePath(name).stem for name in experiments)
+    return bool(tables) and tables.issuperset(
+        PurePath(name).stem for name in experiments
+    )
 
 
 def _readings(texts: list[str]) -> dict[str, str]:
     """Return the readings of the option --reading, by id."""
-    readings = {name: value for name, _, value in (text.partition("=") for text in texts)}
+    readings = {
+        name: value for name, _, value in (text.partition("=") for text in texts)
+    }
     if len(readings) < len(texts) or not all(readings.values()):
         problem = f"--reading is given as {', '.join(texts)}"
         raise ElmbenchError(
-            problem, expected="ID=VALUE, each id once", next_step="elmbench list readings"
+            problem,
+            expected="ID=VALUE, each id once",
+            next_step="elmbench list readings",
         )
     return readings
 
@@ -189,7 +218,9 @@ def run_prepared(
     _exit_if_failed(prepared)
 
 
-def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]) -> T:
+def run_cells(
+    prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]
+) -> T:
     """Carry out a plan by `execute` or `compute`, with live progress."""
     from elmbench.cli.progress import RunProgress
 
@@ -245,12 +276,16 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
                     "folder": str(result.folder),
                     "cells": result.cells["status"].value_counts().to_dict(),
                     "summary": records(result.summary),
-                    "notes": [note.text for note in result.table.notes if note.kind != "claim"],
+                    "notes": [
+                        note.text for note in result.table.notes if note.kind != "claim"
+                    ],
                 }
                 for result in results
             ]
         )
-    for whole, (_, plan) in zip(() if state.as_json else results, prepared.tables, strict=False):
+    for whole, (_, plan) in zip(
+        () if state.as_json else results, prepared.tables, strict=False
+    ):
         result = part_of(whole, plan.cells)
         # `compare` has printed the remarks on its data, and prints the conclusion last.
         is_comparison = result.resolved.profile == COMPARE and not state.silent
@@ -258,7 +293,9 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
         state.console.print(result.renderable(state.width, ["claim", *elsewhere]))
         table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
         if whole.claim_outcomes:
-            state.say(f"tested claims of the paper: {len(whole.claim_outcomes)}; next: {table}")
+            state.say(
+                f"tested claims of the paper: {len(whole.claim_outcomes)}; next: {table}"
+            )
         elif len(result.cells) < len(whole.cells):
             state.say(f"the whole table, with earlier cells: {table}")
         state.say(f"written to {result.folder}")
@@ -293,9 +330,17 @@ def show_plan(prepared: PreparedRun) -> None:
     seconds = prepared.seconds_on(jobs)
     longest = prepared.longest
     unknown = prepared.unknown
-    total = {**counts, "seconds": seconds, "longest": longest, "jobs": jobs, "unknown": unknown}
+    total = {
+        **counts,
+        "seconds": seconds,
+        "longest": longest,
+        "jobs": jobs,
+        "unknown": unknown,
+    }
     state.emit({"tables": lines, "total": total}, plan_table(lines))
-    estimate = f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
+    estimate = (
+        f"roughly {duration(seconds)}" if seconds or not unknown else "unknown time"
+    )
     n_planned = amount(counts["planned"], "cell")
     parts = [
         f"{counts['to_run']} of {n_planned} would run, in {estimate} on {amount(jobs, 'worker')}"

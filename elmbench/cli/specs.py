@@ -16,8 +16,18 @@ from elmbench.errors import amount
 @app.command("list", rich_help_panel=LOOK_AROUND)
 def list_command(
     what: Annotated[
-        Literal["papers", "experiments", "claims", "datasets", "models", "metrics", "readings"],
-        typer.Argument(help="papers, experiments, claims, datasets, models, metrics or readings."),
+        Literal[
+            "papers",
+            "experiments",
+            "claims",
+            "datasets",
+            "models",
+            "metrics",
+            "readings",
+        ],
+        typer.Argument(
+            help="papers, experiments, claims, datasets, models, metrics or readings."
+        ),
     ],
 ) -> None:
     """List papers, experiments, claims, data sets, models and more."""
@@ -36,7 +46,10 @@ def list_command(
         state.emit(lines, readings_text(lines))
         return
     rows = [
-        [", ".join(v) if isinstance(v := line[heading], list) else v for heading in headings]
+        [
+            ", ".join(v) if isinstance(v := line[heading], list) else v
+            for heading in headings
+        ]
         for line in lines
     ]
     state.emit(lines, lines_text(headings, rows, _NUMBERS, ("name", "experiment")))
@@ -108,7 +121,12 @@ def _metrics() -> Iterator[dict[str, Any]]:
 
     for metric in all_metrics().values():
         better = "less" if metric.less_is_better else "more"
-        yield {"name": metric.name, "task": metric.task, "better": better, "takes": metric.takes}
+        yield {
+            "name": metric.name,
+            "task": metric.task,
+            "better": better,
+            "takes": metric.takes,
+        }
 
 
 def _readings() -> Iterator[dict[str, Any]]:
@@ -158,7 +176,8 @@ def show_command(experiment: Annotated[str, TABLE]) -> None:
     if tables := tables_by_paper().get(experiment):
         paper = tables[0].paper
         state.emit(
-            paper.model_dump(mode="json", by_alias=True) | {"tables": [file.id for file in tables]},
+            paper.model_dump(mode="json", by_alias=True)
+            | {"tables": [file.id for file in tables]},
             paper_text(paper, tables),
         )
         return
@@ -178,7 +197,8 @@ def validate_command() -> None:
     datasets, experiments = validate_specs()
     counts = {"datasets": datasets, "experiments": experiments}
     state.emit(
-        counts, f"valid: {amount(datasets, 'data set')}, {amount(experiments, 'experiment')}"
+        counts,
+        f"valid: {amount(datasets, 'data set')}, {amount(experiments, 'experiment')}",
     )
 
 
@@ -194,7 +214,8 @@ def schema_command(kind: Literal["experiment", "paper", "datasets"]) -> None:
 @app.command("new-paper", rich_help_panel=RERUN)
 def new_paper_command(
     key: Annotated[
-        str, typer.Argument(metavar="KEY", help="Key of the paper and name of the folder.")
+        str,
+        typer.Argument(metavar="KEY", help="Key of the paper and name of the folder."),
     ],
 ) -> None:
     """Write a folder for a new paper, which runs as it is.
@@ -204,7 +225,9 @@ def new_paper_command(
     from elmbench.specs.new_paper import COMMANDS, write_new_paper
 
     files = write_new_paper(key, Path())
-    state.emit({"folder": key, "files": [str(file) for file in files], "next": COMMANDS})
+    state.emit(
+        {"folder": key, "files": [str(file) for file in files], "next": COMMANDS}
+    )
     state.say(f"{amount(len(files), 'file')} written to {key}", "next:", f"  cd {key}")
     state.say(*(f"  {command}" for command in COMMANDS))
 
@@ -218,9 +241,12 @@ def env_command() -> None:
     environment = describe_environment()
     rows = environment | environment["packages"]
     rows["blas"] = "; ".join(
-        ", ".join(str(v) for v in library.values() if v) for library in environment["blas"]
+        ", ".join(str(v) for v in library.values() if v)
+        for library in environment["blas"]
     )
     state.emit(
         environment,
-        lines_text(("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]),
+        lines_text(
+            ("item", "value"), [(k, v) for k, v in rows.items() if k != "packages"]
+        ),
     )

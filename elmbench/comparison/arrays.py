@@ -73,13 +73,19 @@ class ComparisonArrays:
         for earlier_folder in data_folder.glob("*"):
             sweep(earlier_folder)
         columns = self._unused_columns()
-        by_column = {columns[argument]: values for argument, values in self.by_row.items()}
-        rows_path = write_arrays(self.X, self.y, folder, stem, extra=by_column, target=columns["y"])
+        by_column = {
+            columns[argument]: values for argument, values in self.by_row.items()
+        }
+        rows_path = write_arrays(
+            self.X, self.y, folder, stem, extra=by_column, target=columns["y"]
+        )
         if self.held_out is None:
             return ArrayFiles(rows_path, None, columns)
         # Groups and weights of held-out rows are not used, but both files have the same columns.
         n_held_out = len(self.held_out.y)
-        placeholders = {column: values[:1] * n_held_out for column, values in by_column.items()}
+        placeholders = {
+            column: values[:1] * n_held_out for column, values in by_column.items()
+        }
         held_out_path = write_arrays(
             self.held_out.X,
             self.held_out.y,
@@ -105,7 +111,9 @@ class ComparisonArrays:
             taken.update(self.X)
         if self.held_out is not None and not sp.issparse(self.held_out.X):
             taken.update(self.held_out.X)
-        return {argument: unused_name(argument, taken) for argument in ("y", *self.by_row)}
+        return {
+            argument: unused_name(argument, taken) for argument in ("y", *self.by_row)
+        }
 
 
 class NamedColumns(NamedTuple):
@@ -124,13 +132,17 @@ class NamedColumns(NamedTuple):
     test: tuple[Any, Any] | None
 
 
-def take_named_columns(X: Any, y: Any, by_row: Mapping[str, Any], test: Any) -> NamedColumns:
+def take_named_columns(
+    X: Any, y: Any, by_row: Mapping[str, Any], test: Any
+) -> NamedColumns:
     """Return the arguments of a program with the columns that are given by name taken from X.
 
     Raises ElmbenchError if X has no such column, or `test` is no pair of rows and targets.
     """
     values_of = {"y": y, **by_row}
-    names = {argument: name for argument, name in values_of.items() if isinstance(name, str)}
+    names = {
+        argument: name for argument, name in values_of.items() if isinstance(name, str)
+    }
     if names:
         X = to_frame(X)
     for argument, name in names.items():
@@ -159,7 +171,10 @@ def take_named_columns(X: Any, y: Any, by_row: Mapping[str, Any], test: Any) -> 
     return NamedColumns(
         X=features,
         y=columns.get("y", y),
-        by_row={argument: columns.get(argument, values) for argument, values in by_row.items()},
+        by_row={
+            argument: columns.get(argument, values)
+            for argument, values in by_row.items()
+        },
         test=test,
     )
 
@@ -262,7 +277,9 @@ def _with_words_for_huge_integers(argument: str, values: Any) -> Any:
     """
     if np.asarray(values).dtype != object:
         return values
-    if not any(type(value) is int and value.bit_length() > _INTEGER_BITS for value in values):
+    if not any(
+        type(value) is int and value.bit_length() > _INTEGER_BITS for value in values
+    ):
         return values
     try:
         return [str(value) for value in values]

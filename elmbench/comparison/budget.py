@@ -77,7 +77,9 @@ def run_within_budget(
         comparison,
         left_out=dict.fromkeys(unfinished, reason),
         train_rows={
-            model: n_rows for model, n_rows in race.learnt.items() if n_rows < race.steps[-1]
+            model: n_rows
+            for model, n_rows in race.learnt.items()
+            if n_rows < race.steps[-1]
         },
     )
     return plan_comparison(finished, specs, replace(options, retry=False), results_dir)
@@ -156,7 +158,11 @@ class _Race:
         others = [model for model in self.models if model not in planned]
         train_rows = dict.fromkeys(planned, n_rows) if n_rows < self.steps[-1] else {}
         return self._plan(
-            replace(self.comparison, left_out=dict.fromkeys(others, "later"), train_rows=train_rows)
+            replace(
+                self.comparison,
+                left_out=dict.fromkeys(others, "later"),
+                train_rows=train_rows,
+            )
         )
 
     def _compare(self, models: Sequence[str], n_rows: int) -> list[str]:
@@ -172,7 +178,9 @@ class _Race:
             self.carry_out(run)
         return self._note_ended(run, n_rows)
 
-    def _that_can_end(self, models: Sequence[str], run: PreparedRun, n_rows: int) -> list[str]:
+    def _that_can_end(
+        self, models: Sequence[str], run: PreparedRun, n_rows: int
+    ) -> list[str]:
         """Return the models that together can end in time, by what they took with fewer rows.
 
         A model whose results are stored, or that has learnt nothing yet, is always among them.
@@ -214,7 +222,9 @@ class _Race:
         """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
-        frame = cells_frame(plan.cells, run.store, [*dict.fromkeys(metrics.values())], resolved)
+        frame = cells_frame(
+            plan.cells, run.store, [*dict.fromkeys(metrics.values())], resolved
+        )
         n_planned = Counter(cell.model for cell in plan.cells)
         ended = {
             str(model): cells
@@ -251,7 +261,10 @@ def _by_model(run: PreparedRun) -> list[Cell]:
     """Return the cells model by model: the cheapest model of each family, and then the others."""
     costs = _estimated_costs(run)
     first = _cheapest_of_families(costs)
-    order = {model: position for position, model in enumerate(dict.fromkeys((*first, *costs)))}
+    order = {
+        model: position
+        for position, model in enumerate(dict.fromkeys((*first, *costs)))
+    }
     ((_, plan),) = run.tables
     return sorted(plan.cells, key=lambda cell: order[cell.model])
 

@@ -48,7 +48,9 @@ def _on_few_rows(
 
     Classes of fewer rows than folds have a remark of their own.
     """
-    has_own_parts = spec.shape.split is not None or spec.fold or spec.groups or spec.ordered_by
+    has_own_parts = (
+        spec.shape.split is not None or spec.fold or spec.groups or spec.ordered_by
+    )
     label = min(sizes, key=lambda name: sizes[name], default=None)
     if label is None or has_own_parts or runs > 1:
         return

@@ -143,7 +143,9 @@ def fit_final(
         problem = f"{column!r} is not a model of this comparison"
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
         raise ElmbenchError(
-            problem, expected=f"one of {names}", next_step="correct the name, or add it to models"
+            problem,
+            expected=f"one of {names}",
+            next_step="correct the name, or add it to models",
         )
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
@@ -162,12 +164,16 @@ def fit_final(
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
     chosen = _search_all_rows(run, work, rows)
     inner = resolved.spec.protocol.inner.split(spec.task)
-    return fit_pipeline(work, rows, chosen, targets=_targets(data, rows, targets), inner=inner)
+    return fit_pipeline(
+        work, rows, chosen, targets=_targets(data, rows, targets), inner=inner
+    )
 
 
 def is_calibrated(estimator: Any) -> bool:
     """Return True if the probabilities of a final model are calibrated."""
-    return isinstance(getattr(estimator, "named_steps", {}).get("model"), WithProbabilities)
+    return isinstance(
+        getattr(estimator, "named_steps", {}).get("model"), WithProbabilities
+    )
 
 
 def fit_pipeline(
@@ -219,7 +225,9 @@ def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> An
     groups = None if data.groups is None else data.groups[rows]
     times = None if data.times is None else data.times[rows]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class has fewer rows than folds
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # a class has fewer rows than folds
         return folds_of(split, 0, rows, targets, groups=groups, times=times)
 
 
@@ -238,7 +246,11 @@ def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any
 def _features(data: Dataset, rows: Indices) -> Any:
     """Return the features of some rows as a program has them: a data frame, or sparse rows."""
     X = take_rows(data.X, rows)
-    return pd.DataFrame(X, columns=list(data.feature_names)) if isinstance(X, np.ndarray) else X
+    return (
+        pd.DataFrame(X, columns=list(data.feature_names))
+        if isinstance(X, np.ndarray)
+        else X
+    )
 
 
 def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
@@ -276,7 +288,9 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
     whole = fold_of(data, prepare, protocol.targets, rows, none)
     problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # those of the cells' fits are in the table
         scores, _ = grid_scores(problems, search.metric)
     return search.grid.candidates()[best(scores)]
 
@@ -322,8 +336,12 @@ def predict_file(
             if is_of_others
             else ""
         )
-        problem = f"{model} is not a model that `elmbench compare --save` has written{reason}"
-        next_step = "name the model first and the rows second: elmbench predict MODEL ROWS"
+        problem = (
+            f"{model} is not a model that `elmbench compare --save` has written{reason}"
+        )
+        next_step = (
+            "name the model first and the rows second: elmbench predict MODEL ROWS"
+        )
         raise ElmbenchError(
             problem, expected="a file of compare --save", next_step=next_step
         ) from error
@@ -336,15 +354,23 @@ def predict_file(
         decimal=decimal,
         header=header_of(names),
     )
-    table = read_user_file(source, features=names, has_target=False, decimal=kinds["decimal"])
+    table = read_user_file(
+        source, features=names, has_target=False, decimal=kinds["decimal"]
+    )
     if not len(table.target):
         raise ElmbenchError(
-            f"{file} has no rows", expected="rows below the header", next_step="add rows"
+            f"{file} has no rows",
+            expected="rows below the header",
+            next_step="add rows",
         )
     remarks = [*table.warnings]
     has_probabilities = hasattr(estimator, "predict_proba")
     if proba and not has_probabilities:
-        reason = "a regression" if hasattr(estimator, "regressor_") else "a model of an old version"
+        reason = (
+            "a regression"
+            if hasattr(estimator, "regressor_")
+            else "a model of an old version"
+        )
         remarks.append(f"{model} has no probabilities, as it is {reason}")
     try:
         if names:
@@ -361,7 +387,9 @@ def predict_file(
         if not (proba and has_probabilities):
             return predictions, remarks
         labels = [f"probability_{label}" for label in estimator.classes_]
-        return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels)), remarks
+        return predictions.join(
+            pd.DataFrame(estimator.predict_proba(X), columns=labels)
+        ), remarks
     except ValueError as error:
         problem = f"{file}: {first_line(error)}"
         raise ElmbenchError(
@@ -371,7 +399,11 @@ def predict_file(
 
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
     """Yield a remark on each column with categories that a fitted encoder does not know."""
-    encoded = inputs.named_transformers_["words"][-1].categories_ if len(words.columns) else ()
+    encoded = (
+        inputs.named_transformers_["words"][-1].categories_
+        if len(words.columns)
+        else ()
+    )
     for (name, values), categories in zip(words.items(), encoded, strict=True):
         unknown = values[values.notna() & ~values.isin(categories)]
         if len(unknown):

@@ -41,17 +41,23 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
             metric = resolved.metric_of(cell.dataset)
             shared = {field.name: getattr(work, field.name) for field in fields(Fit)}
             importance_plan.cells.append(
-                replace(cell, key=importance_plan.add(Importance(**shared, metric=metric)))
+                replace(
+                    cell, key=importance_plan.add(Importance(**shared, metric=metric))
+                )
             )
     return replace(
-        run, options=replace(run.options, until=math.inf), tables=[(resolved, importance_plan)]
+        run,
+        options=replace(run.options, until=math.inf),
+        tables=[(resolved, importance_plan)],
     )
 
 
 def failures_of(run: PreparedRun) -> list[str]:
     """Return the reasons of planned work that has not ended ok, each once."""
     results = [run.store.result(key) or {} for key in run.works]
-    return list(dict.fromkeys(result["reason"] for result in results if result.get("reason")))
+    return list(
+        dict.fromkeys(result["reason"] for result in results if result.get("reason"))
+    )
 
 
 def importance_of(run: PreparedRun) -> pd.DataFrame:
@@ -63,21 +69,31 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
     for name, spec in resolved.datasets.items():
         cells = [cell for cell in plan.cells if cell.dataset == name]
         results = [run.store.result(cell.key) or {} for cell in cells]
-        losses = np.array([result["importances"] for result in results if "importances" in result])
+        losses = np.array(
+            [result["importances"] for result in results if "importances" in result]
+        )
         if len(losses):
             columns = {
                 "column": load_from_spec(spec).feature_names,
                 "importance": losses.mean(axis=0),
             }
-            labels = {"dataset": name, "model": cells[0].model, "metric": resolved.metric_of(name)}
+            labels = {
+                "dataset": name,
+                "model": cells[0].model,
+                "metric": resolved.metric_of(name),
+            }
             lines = pd.DataFrame(
                 columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}
             ).assign(**labels)
-            parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
+            parts.append(
+                lines.sort_values("importance", ascending=False, kind="stable")
+            )
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
+def write_page(
+    run: PreparedRun, importance: PreparedRun, results: Results, path: Path
+) -> None:
     """Write the page of a comparison, and `importance.csv` beside its tables, unless another
     command has replaced these.
     """
@@ -87,5 +103,8 @@ def write_page(run: PreparedRun, importance: PreparedRun, results: Results, path
             write_frame(losses, results.folder / IMPORTANCE)
     ((resolved, plan),) = run.tables
     write_atomically(
-        path, comparison_html(results, predictions_frame(plan.cells, run.store, resolved), losses)
+        path,
+        comparison_html(
+            results, predictions_frame(plan.cells, run.store, resolved), losses
+        ),
     )

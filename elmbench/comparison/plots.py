@@ -21,7 +21,9 @@ _ROWS_OF_BIN = 10
 _MOST_BINS = 10
 
 
-def plot(results: Results, predictions: pd.DataFrame, kind: Kind, model: str, axes: Any) -> Any:
+def plot(
+    results: Results, predictions: pd.DataFrame, kind: Kind, model: str, axes: Any
+) -> Any:
     """Draw a picture of the results of a comparison on matplotlib's axes and return these.
 
     `model`: the model of the picture of predictions; the best one if empty.
@@ -35,15 +37,24 @@ def plot(results: Results, predictions: pd.DataFrame, kind: Kind, model: str, ax
     if kind == "scores":
         return _plot_scores(results, spec, order, axes)
     model = model or (order or [*results.resolved.spec.models])[0]
-    rows = predictions[predictions["model"] == model] if len(predictions) else predictions
+    rows = (
+        predictions[predictions["model"] == model] if len(predictions) else predictions
+    )
     _check_picture(spec, rows, kind, model)
     axes.set_title(model)
     if kind == "confusion":
         from sklearn.metrics import ConfusionMatrixDisplay
 
-        labels = list(spec.shape.classes) if isinstance(spec.shape.classes, dict) else None
+        labels = (
+            list(spec.shape.classes) if isinstance(spec.shape.classes, dict) else None
+        )
         ConfusionMatrixDisplay.from_predictions(
-            rows["true"], rows["predicted"], labels=labels, cmap="Blues", colorbar=False, ax=axes
+            rows["true"],
+            rows["predicted"],
+            labels=labels,
+            cmap="Blues",
+            colorbar=False,
+            ax=axes,
         )
     elif kind == "calibration":
         _plot_calibration(spec, rows, axes)
@@ -56,7 +67,9 @@ def plot(results: Results, predictions: pd.DataFrame, kind: Kind, model: str, ax
     return axes
 
 
-def _check_picture(spec: DatasetSpec, rows: pd.DataFrame, kind: Kind, model: str) -> None:
+def _check_picture(
+    spec: DatasetSpec, rows: pd.DataFrame, kind: Kind, model: str
+) -> None:
     """Raise ElmbenchError if there is no such picture of a model."""
     if not len(rows):
         raise ElmbenchError(
@@ -88,7 +101,9 @@ def _probabilities(rows: pd.DataFrame) -> list[str]:
     return [name for name in with_values if name.startswith(_PROBABILITY)]
 
 
-def _plot_scores(results: Results, spec: DatasetSpec, order: Sequence[str], axes: Any) -> Any:
+def _plot_scores(
+    results: Results, spec: DatasetSpec, order: Sequence[str], axes: Any
+) -> Any:
     """Draw the score of each test part and the mean of each model with its interval of 95 %, the
     best model on top.
     """
@@ -100,14 +115,29 @@ def _plot_scores(results: Results, spec: DatasetSpec, order: Sequence[str], axes
     for height, model in enumerate(reversed(models)):
         values = scores.get_group(model).astype(float).dropna()
         axes.plot(
-            values, [height] * len(values), "o", color=DOT_COLOUR, alpha=0.4, markeredgewidth=0
+            values,
+            [height] * len(values),
+            "o",
+            color=DOT_COLOUR,
+            alpha=0.4,
+            markeredgewidth=0,
         )
         axes.plot(
-            [values.mean()], [height], "|", color=MEAN_COLOUR, markersize=14, markeredgewidth=2
+            [values.mean()],
+            [height],
+            "|",
+            color=MEAN_COLOUR,
+            markersize=14,
+            markeredgewidth=2,
         )
         if share is not None and len(values) > 1:
             interval = corrected_t_test(values, share, Region())
-            axes.plot([interval.low, interval.high], [height] * 2, color=MEAN_COLOUR, linewidth=1)
+            axes.plot(
+                [interval.low, interval.high],
+                [height] * 2,
+                color=MEAN_COLOUR,
+                linewidth=1,
+            )
     axes.set_yticks(range(len(models)), list(reversed(models)))
     axes.set_xlabel(f"{words_for(metric)}: test parts, mean and interval of 95 %")
     axes.grid(alpha=0.3)

@@ -58,7 +58,10 @@ class ProgressBar:
 
 
 def with_progress(
-    carry_out: Callable[..., Any], run: PreparedRun, on_event: OnEvent | None, shown: bool | None
+    carry_out: Callable[..., Any],
+    run: PreparedRun,
+    on_event: OnEvent | None,
+    shown: bool | None,
 ) -> Any:
     """Carry out a plan by `execute` or `compute` with a progress bar; return the result.
 

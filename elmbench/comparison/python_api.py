@@ -195,13 +195,19 @@ def compare(
             blas_threads=blas_threads,
             limits=parse_limits(limit),
         )
-        options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
+        options = RunOptions(
+            settings=settings, command=f"elmbench.compare(X, y, name={name!r})"
+        )
         with loaded_plugins(estimator_plugins):
-            compute_shown = partial(with_progress, compute, on_event=on_event, shown=progress)
+            compute_shown = partial(
+                with_progress, compute, on_event=on_event, shown=progress
+            )
             run = _plan(request, options, results_folder, budget, compute_shown)
             (results,) = with_progress(execute, run, on_event, progress)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
-    return ComparisonResults(**shared, run=run, plugins=all_plugins, targets=np.asarray(arrays.y))
+    return ComparisonResults(
+        **shared, run=run, plugins=all_plugins, targets=np.asarray(arrays.y)
+    )
 
 
 def _plan(
@@ -284,4 +290,6 @@ def _name_of(estimator: Any) -> str:
 def _is_estimator(value: Any) -> bool:
     """Return True for an object with the methods of an estimator."""
     methods = ("fit", "predict", "get_params")
-    return not isinstance(value, type) and all(hasattr(value, method) for method in methods)
+    return not isinstance(value, type) and all(
+        hasattr(value, method) for method in methods
+    )

@@ -123,7 +123,9 @@ def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:
         # The names differ from each other and from all data sets of the suite.
         name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
         specs.append(
-            spec.model_copy(update={"name": unused_name(name, [dataset.name for dataset in specs])})
+            spec.model_copy(
+                update={"name": unused_name(name, [dataset.name for dataset in specs])}
+            )
         )
     return specs
 
@@ -136,18 +138,28 @@ def plan_comparison(
 ) -> PreparedRun:
     """Plan a comparison of described data; raise ElmbenchError if the request cannot be used."""
     folds = comparison.folds or FOLDS
-    specs = [with_class_advice(spec, comparison.metrics, folds, comparison.runs) for spec in specs]
+    specs = [
+        with_class_advice(spec, comparison.metrics, folds, comparison.runs)
+        for spec in specs
+    ]
     resolved = experiment_of(comparison, specs)
     for spec in specs:
         split = resolved.spec.protocol.outer.split(spec.name, spec.task)
         if spec.groups is None:
             classes = spec.shape.classes if isinstance(spec.shape.classes, dict) else {}
-            check_counts(spec.title, split, spec.shape.instances, [*filter(None, classes.values())])
+            check_counts(
+                spec.title,
+                split,
+                spec.shape.instances,
+                [*filter(None, classes.values())],
+            )
         _check_test_parts(spec, split, resolved.metric_of(spec.name))
         if spec.groups is not None or spec.ordered_by is not None:
             _check_training_parts(load_from_spec(spec), split)
     return prepare_tables(
-        replace(options, profile=COMPARE, whole=True), [(resolved, RunRequest())], results_dir
+        replace(options, profile=COMPARE, whole=True),
+        [(resolved, RunRequest())],
+        results_dir,
     )
 
 
@@ -175,7 +187,9 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
         unit = "different time"
         least = INNER_FOLDS + 1
     assert units is not None
-    n_units = min(len(np.unique(units[train])) for train, _ in outer_parts(data, split, run=0))
+    n_units = min(
+        len(np.unique(units[train])) for train, _ in outer_parts(data, split, run=0)
+    )
     if n_units < least:
         of_folds = f"a training part of {amount(split.folds, 'fold')}"
         problem = f"{data.name}: {of_folds} has {amount(n_units, unit)} of rows"
@@ -186,10 +200,14 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
         )
 
 
-def experiment_of(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> Resolved:
+def experiment_of(
+    comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
+) -> Resolved:
     """Return the experiment of a comparison of these data sets."""
     names = [spec.name for spec in specs]
-    of_data = "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
+    of_data = (
+        "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
+    )
     name = short_slug(comparison.name) if comparison.name else of_data
     content = {
         "id": comparison_id(name, _digest(specs)),
@@ -215,7 +233,9 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
         [
             spec.model_dump(mode="json", exclude=others, exclude_defaults=True),
             *(
-                source.model_dump(mode="json", exclude={"path", "test"}, exclude_defaults=True)
+                source.model_dump(
+                    mode="json", exclude={"path", "test"}, exclude_defaults=True
+                )
                 for source in spec.sources
             ),
         ]
@@ -224,7 +244,9 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
     return hash_of(content)
 
 
-def _protocol(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+def _protocol(
+    comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
+) -> dict[str, Any]:
     grouped = any(spec.groups for spec in specs)
     ordered = any(spec.ordered_by for spec in specs)
     if grouped and ordered:
@@ -243,13 +265,19 @@ def _protocol(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> di
             )
     # Folds of a regression are not stratified: a split knows its task.
     kind = (
-        "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
+        "stratified-group-kfold"
+        if grouped
+        else "ordered-kfold"
+        if ordered
+        else "stratified-kfold"
     )
     by_column = {"kind": "standard", "fit-on": "train"}
     return {
         "scale": by_column,
         "scale-except": {
-            spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse
+            spec.name: {"kind": "max-abs", "fit-on": "train"}
+            for spec in specs
+            if spec.sparse
         },
         "targets": by_column | {"metrics": "original"},
         "outer": _outer(comparison, specs, kind) | {"runs": comparison.runs},
@@ -281,7 +309,9 @@ def _outer(
             splits[1] if len(splits) > 1 else f"{len(specs)} data sets"
         )
         raise ElmbenchError(
-            problem, expected="one split of one data set", next_step="compare them one by one"
+            problem,
+            expected="one split of one data set",
+            next_step="compare them one by one",
         )
     if splits == [option("test")]:
         return {"kind": "official"}
@@ -292,7 +322,9 @@ def _outer(
     return {"kind": split.kind, "folds": split.folds}
 
 
-def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+def _columns(
+    comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
+) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and the data sets that they are too
     slow for.
     """
@@ -305,7 +337,9 @@ def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dic
             column["not-run"] = _reasons_not_to_run(name, entry, comparison, suitable)
             if entry.name in comparison.left_out:
                 reason = comparison.left_out[entry.name]
-                column["not-run"] |= dict.fromkeys([spec.name for spec in specs], reason)
+                column["not-run"] |= dict.fromkeys(
+                    [spec.name for spec in specs], reason
+                )
             columns[entry.name] = column
         elif name in comparison.models:
             tasks = {spec.task for spec in specs}
@@ -313,7 +347,8 @@ def _columns(comparison: ComparisonRequest, specs: Sequence[DatasetSpec]) -> dic
     for name in comparison.grids:
         if name not in columns:
             step = wording(
-                "correct --grid, or add it with -m", "correct grids, or add it to models"
+                "correct --grid, or add it with -m",
+                "correct grids, or add it to models",
             )
             raise unknown_name("model of the comparison:", name, list(columns), step)
     return columns
@@ -323,7 +358,9 @@ def _column(
     name: str, entry: ModelEntry, comparison: ComparisonRequest, task: str
 ) -> dict[str, Any]:
     """Return the column of a model with its grid, as an experiment file writes it."""
-    column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    column = extra_column(name).model_dump(
+        mode="json", by_alias=True, exclude_defaults=True
+    )
     if entry.name == "svm":
         column["params"] = {"max_iter": SVM_STEPS}
     if entry.name in comparison.train_rows:
@@ -370,8 +407,14 @@ def _grid(values: Any) -> Any:
     """
     if isinstance(values, dict):
         return values
-    values = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    values = (
+        values
+        if isinstance(values, Iterable) and not isinstance(values, str)
+        else [values]
+    )
+    return [
+        value.item() if isinstance(value, np.generic) else value for value in values
+    ]
 
 
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
@@ -384,12 +427,19 @@ def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> s
     factory = entry.factory(spec.task)
     # Decision values are calibrated.
     methods = dict.fromkeys(
-        (*metric.methods(), *(["decision_function"] if metric.takes == "probabilities" else []))
+        (
+            *metric.methods(),
+            *(["decision_function"] if metric.takes == "probabilities" else []),
+        )
     )
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
     try:
         model = factory if isinstance(factory, type) else factory()
-        return "it takes no weights of rows" if weighted and weight_argument(model) is None else ""
+        return (
+            "it takes no weights of rows"
+            if weighted and weight_argument(model) is None
+            else ""
+        )
     except TypeError:  # it has parameters without defaults
         return ""

@@ -63,7 +63,9 @@ def save(estimator: Any, path: Path) -> None:
             import joblib
 
             content = estimator
-            with suppress(Exception):  # a module of the user's may hold what cannot be pickled
+            with suppress(
+                Exception
+            ):  # a module of the user's may hold what cannot be pickled
                 content = with_code(estimator)
             joblib.dump(content, partial, compress=3)
             return
@@ -72,7 +74,9 @@ def save(estimator: Any, path: Path) -> None:
         try:
             io.dump(estimator, partial)
         except Exception as error:
-            raise _not_writable(path, f"{type(error).__name__}: {first_line(error)}") from error
+            raise _not_writable(
+                path, f"{type(error).__name__}: {first_line(error)}"
+            ) from error
         if unknown := _untrusted(io.get_untrusted_types(file=partial)):
             raise _not_writable(path, ", ".join(unknown))
 

@@ -32,7 +32,9 @@ _FEW_ROWS = 10
 #: The first values of a column, which often decide.
 _HEAD = 1000
 #: The name of a column of codes or identifiers.
-CODE_NAME = re.compile(r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$")
+CODE_NAME = re.compile(
+    r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$"
+)
 #: The name of a column of identifiers, such as patient_id or userId.
 ID_NAME = re.compile(r"(?i:(^|[\W_])id$)|(?<=[a-z])I[Dd]$")
 #: The most columns that a warning names.
@@ -150,12 +152,16 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
             continue
         example = number_with_unit(words)
         if example:
-            problem = f"{name!r} is categorical, as its numbers have a unit ({example!r})"
+            problem = (
+                f"{name!r} is categorical, as its numbers have a unit ({example!r})"
+            )
             words_option = wording(f"--words {quote(name)}", "astype('category')")
             yield f"{problem}: write plain numbers, or {words_option} if it holds categories"
 
 
-def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str]) -> Iterator[str]:
+def _about_columns(
+    table: Table, task: str, grouped: bool, dates: Collection[str]
+) -> Iterator[str]:
     """Yield warnings about useless columns, suspect columns and repeated rows of dense features."""
     values = {name: table.column(name) for name in table.names}
     whole = {name for name, column in values.items() if _is_whole(column)}
@@ -166,7 +172,9 @@ def _about_columns(table: Table, task: str, grouped: bool, dates: Collection[str
     last_row = len(target) - 1
     constant = [name for name, column in values.items() if _is_constant(column)]
     copies = _copies(values, {*constant})
-    identifiers = [name for name in values if name in whole and codes_of(name).max() == last_row]
+    identifiers = [
+        name for name in values if name in whole and codes_of(name).max() == last_row
+    ]
     originals = [repr(name) for name in dict.fromkeys(copies.values())]
     yield from _drop("constant", constant)
     yield from _drop(f"the same as {few(originals, _SHOWN)}", list(copies))
@@ -204,7 +212,9 @@ def _is_constant(values: NDArray[Any]) -> bool:
     return bool(is_first.all())
 
 
-def _about_repeated_rows(columns: Iterable[NDArray[np.int64]], n_rows: int) -> Iterator[str]:
+def _about_repeated_rows(
+    columns: Iterable[NDArray[np.int64]], n_rows: int
+) -> Iterator[str]:
     """Yield a warning if rows with the same codes in all columns are repeated."""
     n_repeated = _n_repeated(columns, n_rows)
     if n_repeated:
@@ -222,7 +232,9 @@ def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str
     for name, values in columns.items():
         alike = originals.setdefault(_content(values[:_HEAD]), [])
         content = _content(values) if alike else None
-        original = next((other for other in alike if _content(columns[other]) == content), None)
+        original = next(
+            (other for other in alike if _content(columns[other]) == content), None
+        )
         if original is None:
             alike.append(name)
         elif name not in constant:
@@ -286,7 +298,9 @@ def _groups_in_several_parts(
     return np.flatnonzero(n_parts_of > 1)
 
 
-def _last_times_of_others(times: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _last_times_of_others(
+    times: NDArray[np.int64], parts: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return, for each row, the last time in all parts but its own; -1 if there are none."""
     numbers, part_of = np.unique(parts, return_inverse=True)
     n_parts = len(numbers)
@@ -362,7 +376,9 @@ def _each_has_one_target(
 
 
 def _determines(
-    values: NDArray[np.float64], target: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    values: NDArray[np.float64],
+    target: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None,
 ) -> bool:
     """Return True if a column of numbers alone gives the target away."""
     if not np.isfinite(values).all():
@@ -373,7 +389,9 @@ def _determines(
     return bool(abs(correlation) > 1 - 1e-9)
 
 
-def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
+def _chance_of_one_target(
+    sizes: NDArray[np.int64], shares: NDArray[np.float64]
+) -> float:
     """Return the logarithm of the probability that each value, of `sizes` rows, has a single target
     by chance.
     """

@@ -68,7 +68,9 @@ class _Arff:
         if attribute is None:
             return line.replace("\t", " ")
         name, kind = attribute.groups()
-        self.names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
+        self.names.append(
+            re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name
+        )
         if _NUMERIC.fullmatch(kind):
             kind = "NUMERIC"
         elif _DATE.fullmatch(kind):
@@ -87,7 +89,9 @@ class _Arff:
         return line
 
 
-def read_arff(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+def read_arff(
+    content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
+) -> Table:
     """Read an ARFF file into dense rows; raise ElmbenchError for a line that is not ARFF."""
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd
@@ -106,13 +110,19 @@ def read_arff(content: bytes, path: Path, choose: ChooseTarget, layout: FileOpti
         if isinstance(kind, list) or kind == "NUMERIC"
     }
     frame = pd.DataFrame(parsed["data"], columns=names, dtype=object).astype(kinds)
-    table = Table.of_frame(frame, target, str(path), None if layout is PUBLIC else layout.words)
+    table = Table.of_frame(
+        frame, target, str(path), None if layout is PUBLIC else layout.words
+    )
     if file.has_weights:
-        notes.append("weights of rows are not read: a column of them can be named by --weights")
+        notes.append(
+            "weights of rows are not read: a column of them can be named by --weights"
+        )
     return table.add_remark(*notes)
 
 
-def read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOptions) -> Table:
+def read_sparse_arff(
+    content: bytes, path: Path, choose: ChooseTarget, _: FileOptions
+) -> Table:
     """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
     import arff
 
@@ -122,7 +132,9 @@ def read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOp
     file = _Arff(decode(content)[0])
     try:
         parsed = arff.load(file.lines(), return_type=arff.LOD_GEN, encode_nominal=True)
-        for row in parsed["data"]:  # not as coordinates: a last row without entries would be lost
+        for row in parsed[
+            "data"
+        ]:  # not as coordinates: a last row without entries would be lost
             columns.extend(row.keys())
             values.extend(float(value) for value in row.values())
             starts.append(len(columns))
@@ -130,7 +142,9 @@ def read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget, _: FileOp
         raise _bad_line(path, file) from error
     names = file.names
     shape = (len(starts) - 1, len(names))
-    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
+    X = sp.csr_matrix(
+        (np.array(values), np.array(columns), np.array(starts)), shape=shape
+    )
     X.check_format(full_check=True)
     check_names(names, path)
     target = choose(names)

@@ -73,7 +73,9 @@ class Columns(NamedTuple):
         text = tuple(name for name in names if name in table.text)
         numbers = tuple(name for name in names if name not in table.nominal)
         nominal = [name for name in names if name in table.nominal]
-        words = tuple(name for name in nominal if name not in dates and name not in text)
+        words = tuple(
+            name for name in nominal if name not in dates and name not in text
+        )
         codes = tuple(name for name in words if name in table.codes)
         return cls(
             numbers=numbers,
@@ -186,7 +188,9 @@ class Dataset:
 
     def add_remark(self, remark: str) -> Self:
         """Return the same data with one more remark."""
-        return replace(self, notes=(*self.notes, remark), remarks=(*self.remarks, remark))
+        return replace(
+            self, notes=(*self.notes, remark), remarks=(*self.remarks, remark)
+        )
 
 
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
@@ -295,7 +299,9 @@ def fingerprint_numbers(
     if n_train is not None:
         is_training = np.arange(len(target)) < n_train
         part = is_training.astype(np.float64)
-        numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
+        numbers["parts"] = tuple(
+            _correlation(values, part) for values in (total, energy, target)
+        )
     return {name: tuple(map(float, values)) for name, values in numbers.items()}
 
 
@@ -383,7 +389,11 @@ def _standardise(values: NDArray[Any]) -> Array:
     std = values.std()
     # A constant with round-off has no skewness and no correlations.
     level = 1e-9 * max(1.0, float(np.abs(values).max()))
-    return np.asarray((values - values.mean()) / std) if std > level else np.zeros(len(values))
+    return (
+        np.asarray((values - values.mean()) / std)
+        if std > level
+        else np.zeros(len(values))
+    )
 
 
 def _correlation(one: Array, other: Array) -> float:

@@ -55,7 +55,9 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
     """
     import pandas as pd
 
-    dates = pd.to_datetime(pd.Series(_texts(words), dtype=object), format=text, utc=True)
+    dates = pd.to_datetime(
+        pd.Series(_texts(words), dtype=object), format=text, utc=True
+    )
     return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
 
 
@@ -81,7 +83,9 @@ def date_format(
         with suppress(ValueError):
             readings[form] = dates_in(texts, form)
     first = next(iter(readings), None)
-    if first is None or all((dates == readings[first]).all() for dates in readings.values()):
+    if first is None or all(
+        (dates == readings[first]).all() for dates in readings.values()
+    ):
         return first
     start = {True: "%d", False: "%m", None: "?"}[day_first]
     chosen = [form for form in readings if form.startswith(start)]
@@ -90,7 +94,9 @@ def date_format(
     raise _ambiguous_dates(texts, readings, column)
 
 
-def _ambiguous_dates(texts: list[str], readings: Mapping[str, Dates], column: str) -> ElmbenchError:
+def _ambiguous_dates(
+    texts: list[str], readings: Mapping[str, Dates], column: str
+) -> ElmbenchError:
     """Return the error for a column whose dates differ from one format to another."""
     row, candidates = next(
         (row, dates)
@@ -99,9 +105,12 @@ def _ambiguous_dates(texts: list[str], readings: Mapping[str, Dates], column: st
     )
     days = dict.fromkeys(str(date.astype("datetime64[D]")) for date in candidates)
     options = (
-        f"--dates day-first or --dates month-first, --words {quote(column)} if it has no dates"
+        "--dates day-first or --dates month-first, "
+        f"--words {quote(column)} if it has no dates"
     )
-    way = wording(options, "convert it by pandas.to_datetime, or astype('category') without dates")
+    way = wording(
+        options, "convert it by pandas.to_datetime, or astype('category') without dates"
+    )
     return ElmbenchError(
         f"the column {column!r} holds dates such as {texts[row]!r}, which may be "
         f"{' or '.join(days)}",

@@ -56,8 +56,12 @@ def assumed_mark_warnings(
     """Yield a warning if no number of the rows decides whether their decimal mark is that of the
     training rows.
     """
-    example = _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
-    decides = _deciding_number(columns, decimal) or (decimal == "." and _first_fraction(table))
+    example = (
+        _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
+    )
+    decides = _deciding_number(columns, decimal) or (
+        decimal == "." and _first_fraction(table)
+    )
     if example is None or decides:
         return
     name, word = example
@@ -77,7 +81,9 @@ def _deciding_examples(
 
     All values of the columns are tried only if a sample has no such number.
     """
-    samples = {name: words[:: 1 + len(words) // SAMPLE] for name, words in columns.items()}
+    samples = {
+        name: words[:: 1 + len(words) // SAMPLE] for name, words in columns.items()
+    }
     comma = _deciding_number(samples, ",")
     point = _deciding_number(samples, ".")
     if not (comma or point):
@@ -101,7 +107,9 @@ def _may_have_commas(table: Table) -> bool:
 
 def _contradiction(table: Table, *examples: _Example) -> ElmbenchError:
     """Return the error for numbers with different decimal marks."""
-    listing = ", and ".join(f"the column {name!r} holds {word!r}" for name, word in examples)
+    listing = ", and ".join(
+        f"the column {name!r} holds {word!r}" for name, word in examples
+    )
     options = (
         "--drop or correct the odd one, or --decimal , or --decimal . (the other mark "
         "separates thousands)"
@@ -109,7 +117,9 @@ def _contradiction(table: Table, *examples: _Example) -> ElmbenchError:
     return ElmbenchError(
         f"{table.origin}: {listing}",
         expected="one decimal mark",
-        next_step=wording(options, "correct the odd one, or convert the columns to floats"),
+        next_step=wording(
+            options, "correct the odd one, or convert the columns to floats"
+        ),
     )
 
 
@@ -147,7 +157,9 @@ def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example 
     return _first_ambiguous(columns, marks=".," if table.separator else ",")
 
 
-def _first_ambiguous(columns: Mapping[str, list[str]], marks: str = ".,") -> _Example | None:
+def _first_ambiguous(
+    columns: Mapping[str, list[str]], marks: str = ".,"
+) -> _Example | None:
     """Return the first number with one of some marks that both decimal marks can read and its
     column.
     """

@@ -40,7 +40,9 @@ from elmbench.specs.protocol import Task
 MOST_CLASSES = 20
 #: The reasons to leave out a column.
 _EMPTY = "all values are missing"
-_NAMES = "most of the words are different (write quantities as plain numbers to keep them)"
+_NAMES = (
+    "most of the words are different (write quantities as plain numbers to keep them)"
+)
 #: A column of at most this many words is never left out as names.
 _FEW_WORDS = 20
 #: Texts have this many words on average; names have fewer.
@@ -72,10 +74,14 @@ def describe(request: UserData) -> DatasetSpec:
     table = table.drop_columns(single_dates)
     classes = _classes_of(table, task)
     labels = list(classes)
-    rows = DescribedRows(table=table, request=request, task=task, labels=labels, left_out=left_out)
+    rows = DescribedRows(
+        table=table, request=request, task=task, labels=labels, left_out=left_out
+    )
     fault = first_fault(rows)
     if fault is not None:
-        part = full.origin.partition(source.path)[2]  # a sheet, or a file of held-out rows
+        part = full.origin.partition(source.path)[
+            2
+        ]  # a sheet, or a file of held-out rows
         problem = f"{title}{part}{fault.problem}"
         raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
     positive: tuple[str, ...] = ()
@@ -91,7 +97,11 @@ def describe(request: UserData) -> DatasetSpec:
     warnings = [
         *_row_warnings(full, columns, request),
         *warnings_of(
-            raw, task, grouped=is_grouped, dates={*dates, *raw.text}, is_guessed=is_guessed
+            raw,
+            task,
+            grouped=is_grouped,
+            dates={*dates, *raw.text},
+            is_guessed=is_guessed,
         ),
     ]
     described_source = source.model_copy(
@@ -130,7 +140,9 @@ def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:
     split = None
     if table.n_train is not None:
         split = (table.n_train, n_rows - table.n_train)
-    return Shape(instances=n_rows, features=n_columns, classes=classes or None, split=split)
+    return Shape(
+        instances=n_rows, features=n_columns, classes=classes or None, split=split
+    )
 
 
 def _source_of(request: UserData, file: LocalFile) -> FileSource:
@@ -165,7 +177,9 @@ def _is_single_date(table: Table, name: str) -> bool:
 
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason."""
-    text_reason = f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
+    text_reason = (
+        f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
+    )
     reasons: dict[str, list[str]] = {_EMPTY: [], text_reason: [], _NAMES: []}
     if sp.issparse(table.X):
         return reasons
@@ -220,19 +234,25 @@ def _classes_of(table: Table, task: Task) -> dict[str, int | None]:
 def _default_positive(classes: Mapping[str, int | None]) -> str:
     """Return the rare one of two labels, or else the last one."""
     sizes = {label: n_rows or 0 for label, n_rows in classes.items()}
-    return min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
+    return (
+        min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
+    )
 
 
 def is_rare(sizes: Mapping[str, int]) -> bool:
     """Return True if the smallest class is far smaller than the average one."""
-    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(sizes)
+    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(
+        sizes
+    )
 
 
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
     """Yield the task, its target and the positive class."""
     name = rows.table.target_name
     target = f"the column {name!r}" if name else "the target"
-    kind = f"classification, {len(rows.labels)} classes" if rows.labels else "regression"
+    kind = (
+        f"classification, {len(rows.labels)} classes" if rows.labels else "regression"
+    )
     origin = "as given" if rows.request.task else "detected by its values"
     yield f"{kind} of {target} ({origin})"
     for label in positive:
@@ -278,7 +298,10 @@ def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
 
 
 def _feature_settings(
-    full: Table, table: Table, dates: Collection[str], left_out: Mapping[str, Sequence[str]]
+    full: Table,
+    table: Table,
+    dates: Collection[str],
+    left_out: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
     """Yield how columns become features. `full`: the table with the columns that are left out."""
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]

@@ -103,7 +103,9 @@ def _no_column_left(rows: DescribedRows) -> Fault | None:
     for reason, names in rows.left_out.items():
         if names:
             problem = f": no column is left: of {', '.join(names)} {reason}"
-            return Fault(problem, "a column of numbers or categories", "correct the data")
+            return Fault(
+                problem, "a column of numbers or categories", "correct the data"
+            )
     return None
 
 
@@ -114,7 +116,9 @@ def _no_feature(rows: DescribedRows) -> Fault | None:
     if rows.request.drop:
         next_step = "leave fewer columns out"
     else:
-        next_step = wording("add columns, or name the separator of a text by --sep", "add columns")
+        next_step = wording(
+            "add columns, or name the separator of a text by --sep", "add columns"
+        )
     return Fault(f" has {n_rows} rows of {n_columns} features", "a feature", next_step)
 
 
@@ -129,7 +133,9 @@ def _missing_targets(rows: DescribedRows) -> Fault | None:
     return Fault(
         problem=f": the target{column} is missing in {n_missing} of {n_rows} rows",
         expected="a target in every row",
-        next_step="--drop-missing-target skips them" if can_skip_them else _another_target(),
+        next_step="--drop-missing-target skips them"
+        if can_skip_them
+        else _another_target(),
     )
 
 
@@ -157,10 +163,14 @@ def _missing_features(rows: DescribedRows) -> Fault | None:
     columns = few(missing_columns(rows.table), 5)
     if can_impute:
         refusal = wording("--no-impute", "impute=False")
-        next_step = f"correct the data, or leave {refusal} out to impute from the training rows"
+        next_step = (
+            f"correct the data, or leave {refusal} out to impute from the training rows"
+        )
     else:
         next_step = "correct the data: sparse rows of this size are not imputed"
-    return Fault(f": {n_values} in {n_rows} ({columns})", "a value in every field", next_step)
+    return Fault(
+        f": {n_values} in {n_rows} ({columns})", "a value in every field", next_step
+    )
 
 
 def _single_class(rows: DescribedRows) -> Fault | None:
@@ -220,7 +230,9 @@ def _unknown_positive(rows: DescribedRows) -> Fault | None:
     named = f"{rows.request.positive!r} is named as the positive class"
     return Fault(
         problem=f": {named} of {len(labels) or 'no'} classes",
-        expected=" or ".join(labels) if has_two_classes else "a target with two classes",
+        expected=" or ".join(labels)
+        if has_two_classes
+        else "a target with two classes",
         next_step=f"correct {option('positive')} or leave it out",
     )
 

@@ -108,12 +108,18 @@ def import_file(
     """
     spec = load_dataset_specs().find(name)
     folder = expand_home(data_dir)
-    files = {"all": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
+    files = (
+        {"all": Path(file)}
+        if test is None
+        else {"train": Path(file), "test": Path(test)}
+    )
     targets = {}
     for part, path in files.items():
         if not path.is_file():
             raise ElmbenchError(
-                f"{path} is not a file", expected="a file of rows", next_step="correct the path"
+                f"{path} is not a file",
+                expected="a file of rows",
+                next_step="correct the path",
             )
         if form_of(path) not in FORMATS:
             problem = f"{path.name} does not tell its format by its ending"
@@ -129,7 +135,9 @@ def import_file(
     if others:
         problem = f"{folder} holds {', '.join(others)} for {spec.name} already"
         next_step = f"remove it, then: elmbench data import {spec.name} {file}"
-        raise ElmbenchError(problem, expected="no other file for it", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="no other file for it", next_step=next_step
+        )
     for part, path in files.items():
         with replace_file(targets[part]) as partial:
             shutil.copyfile(path, partial)

@@ -29,7 +29,9 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
     if folder is not None and not folder.is_dir():
         problem = f"the data directory {folder} is not a folder"
         raise ElmbenchError(
-            problem, expected="a folder of data files", next_step="name a folder that exists"
+            problem,
+            expected="a folder of data files",
+            next_step="name a folder that exists",
         )
     return folder
 
@@ -45,7 +47,11 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
     if folder is not None and (parts := find_parts(spec, folder)):
         return FolderSource(parts=dict(parts))
     for source in sources:
-        if source.files(request) if isinstance(source, NetworkSource) else source.status(request):
+        if (
+            source.files(request)
+            if isinstance(source, NetworkSource)
+            else source.status(request)
+        ):
             return source
     kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
     lack = (
@@ -54,7 +60,9 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
         else "no data directory is given and the cache lacks"
     )
     problem = f"the data set {spec.name!r} is not here: {lack} it"
-    expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
+    expected = (
+        f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
+    )
     next_step = f"elmbench data fetch {spec.name}, or put {spec.stem}.csv into the data directory"
     raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
@@ -83,7 +91,9 @@ def dataset_statuses(
     network.
     """
     specs = load_dataset_specs()
-    chosen = list(specs.values()) if names is None else [specs.find(name) for name in names]
+    chosen = (
+        list(specs.values()) if names is None else [specs.find(name) for name in names]
+    )
     folder = data_folder(data_dir)
     return [status_of(spec, folder) for spec in chosen]
 
@@ -95,7 +105,10 @@ def status_of(spec: DatasetSpec, data_dir: Path | None) -> Status:
         return Status(spec.name, *(state or ("bad", "")))
     except DataUnavailableError:
         return Status(
-            spec.name, "to fetch", spec.sources[0].title, f"elmbench data fetch {spec.name}"
+            spec.name,
+            "to fetch",
+            spec.sources[0].title,
+            f"elmbench data fetch {spec.name}",
         )
     except ElmbenchError as error:
         return Status(spec.name, "bad", error.found, error.next_step or "")

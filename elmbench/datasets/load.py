@@ -78,10 +78,14 @@ def load_dataset(
         If the name is unknown, or a file is damaged, or its rows are not those of the public file.
     """
     spec = load_dataset_specs().find(name).with_options(options or {})
-    return load_compared(find_source(spec, data_dir), SourceRequest(spec, run), other_data)
+    return load_compared(
+        find_source(spec, data_dir), SourceRequest(spec, run), other_data
+    )
 
 
-def load_from_spec(spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0) -> Dataset:
+def load_from_spec(
+    spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
+) -> Dataset:
     """Load the data set of a spec (see `load_dataset`), and check its counts but not its values."""
     return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
@@ -98,14 +102,19 @@ class Identity:
 
 
 def identify(
-    spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0, other_data: bool = False
+    spec: DatasetSpec,
+    data_dir: Path | str | None = None,
+    run: int = 0,
+    other_data: bool = False,
 ) -> Identity:
     """Return the checksum and remarks of a data set; its rows are parsed only the first time."""
     source = find_source(spec, data_dir)
     request = SourceRequest(spec, run)
     if spec.redraw and source.generated:
         return Identity(source.checksum(request))
-    unused = _NOT_OF_ROWS - {"notes"} if isinstance(source, FileSource) else _NOT_OF_ROWS
+    unused = (
+        _NOT_OF_ROWS - {"notes"} if isinstance(source, FileSource) else _NOT_OF_ROWS
+    )
     content = {
         "loader": LOADER_VERSION,
         "packages": [version(name) for name in _PACKAGES],
@@ -114,7 +123,9 @@ def identify(
     }
     state = hash_of(content | {"source": source.checksum(request)})
     path = cache_folder() / "checksums.json"
-    entry_name = " ".join([spec.name, *(str(file.resolve()) for file in source.files(request))])
+    entry_name = " ".join(
+        [spec.name, *(str(file.resolve()) for file in source.files(request))]
+    )
     match read_json(path).get(entry_name):
         case [str(old_state), str(checksum), [*remarks]] if old_state == state:
             return Identity(checksum, tuple(map(str, remarks)))
@@ -122,7 +133,9 @@ def identify(
     if hash_of(content | {"source": source.checksum(request)}) != state:
         problem = f"the file of {spec.title} has changed while it was read"
         raise ElmbenchError(
-            problem, expected="a file that stays as it is", next_step="run the command again"
+            problem,
+            expected="a file that stays as it is",
+            next_step="run the command again",
         )
     entries = read_json(path) | {entry_name: [state, data.checksum, data.remarks]}
     with suppress(WriteError):  # a cache that cannot be written costs time only
@@ -155,7 +168,9 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
     is_users = isinstance(source, FileSource)
     origin = [source.checksum(request)] if source.generated else []
     origin += _hashes_of_words(table)
-    origin += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
+    origin += [
+        hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()
+    ]
     splits = None
     if table.n_train is not None:
         rows = np.arange(len(y))
@@ -220,7 +235,9 @@ def _hashes_of_words(table: Table) -> Iterator[str]:
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
     """Return the prepared table, after a check of its counts against the public file."""
     part = spec.training_part
-    if part is not None and spec.is_training_part(table.X.shape[0], table.n_train is not None):
+    if part is not None and spec.is_training_part(
+        table.X.shape[0], table.n_train is not None
+    ):
         check_shape(table, part, "the training part of the public file")
         note = f"{TRAINING_ONLY}: {part.instances} of {spec.shape.instances} rows"
         return prepare_dataset(table.add_remark(note), spec.prepare)
@@ -242,7 +259,9 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
     return table.add_remark(f"{note}{public.features}")
 
 
-def load_compared(source: Source, request: SourceRequest, other_data: bool = False) -> Dataset:
+def load_compared(
+    source: Source, request: SourceRequest, other_data: bool = False
+) -> Dataset:
     """Load a data set from one source, and compare it with the fingerprint of the public file.
 
     A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless

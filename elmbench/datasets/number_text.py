@@ -29,7 +29,10 @@ NUMBERS = {
     for mark, other in (".,", ",.")
 }
 #: The characters of a number, by its decimal mark, in the notation of Python.
-_PLAIN = {mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."}) for mark in ".,"}
+_PLAIN = {
+    mark: str.maketrans({**dict.fromkeys(".,'’ \u00a0\u202f"), mark: "."})
+    for mark in ".,"
+}
 #: A number with a unit: a sign, such as % or $, the code of a currency, or a word, such as kg.
 _WITH_UNIT = re.compile(
     r"[+-]?(?P<before>[$€£¥₹]|[A-Z]{3}(?=\s))?\s?[+-]?"

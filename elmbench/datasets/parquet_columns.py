@@ -25,10 +25,14 @@ def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    check_size(sum(group.total_byte_size for group in groups), content, path, _NEXT_STEP)
+    check_size(
+        sum(group.total_byte_size for group in groups), content, path, _NEXT_STEP
+    )
     schema = file.schema_arrow  # made anew at each access
     words = {name for name in names if _holds_words(schema.field(name).type)}
-    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False, read_dictionary=sorted(words))
+    file = pq.ParquetFile(
+        io.BytesIO(content), pre_buffer=False, read_dictionary=sorted(words)
+    )
     table = file.read(names, use_threads=False)
     check_size(sum(map(_n_bytes_of_words, table.columns)), content, path, _NEXT_STEP)
     columns = [
@@ -53,7 +57,9 @@ def _n_bytes_of_words(column: pa.ChunkedArray) -> int:
     is_dictionary = pa.types.is_dictionary(column.type)
     if not is_dictionary or not _holds_words(column.type.value_type):
         return 0
-    lengths = (pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks)
+    lengths = (
+        pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks
+    )
     return sum(pc.sum(part).as_py() or 0 for part in lengths)
 
 

@@ -24,7 +24,9 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
         ]
         # exists() is False for a broken link, which is an error.
         paths = [
-            path for path in (folder / name for name in names) if path.exists() or path.is_symlink()
+            path
+            for path in (folder / name for name in names)
+            if path.exists() or path.is_symlink()
         ]
         if len(paths) > 1:
             problem = (
@@ -46,7 +48,9 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
             parts[part] = path
     if "all" in parts and len(parts) > 1:
         problem = f"{folder} holds {', '.join(path.name for path in parts.values())}"
-        expected = f"either the whole of {spec.stem} in one file, or its train and test part"
+        expected = (
+            f"either the whole of {spec.stem} in one file, or its train and test part"
+        )
         raise ElmbenchError(
             problem, expected=expected, next_step=f"move the others out of {folder}"
         )

@@ -31,11 +31,18 @@ def read_parts(
         problem = f"{path} is there, but no {part} part beside it"
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
         raise ElmbenchError(
-            problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step
+            problem,
+            expected=f"{spec.stem}.{part}.* in {path.parent}",
+            next_step=next_step,
         )
     n_features = width or spec.shape.features
     tables = [
-        read_table(path, partial(_target_of, path, spec), n_features=n_features, sparse=spec.sparse)
+        read_table(
+            path,
+            partial(_target_of, path, spec),
+            n_features=n_features,
+            sparse=spec.sparse,
+        )
         for path in parts.values()
     ]
     table = tables[0] if len(tables) == 1 else join_parts(*tables)
@@ -65,12 +72,14 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 def join_parts(train: Table, test: Table) -> Table:
     """Return the rows of the official training and test part in one table."""
     if train.names != test.names or set(train.nominal) != set(test.nominal):
-        counts = (
-            f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
-        )
+        n_train = train.X.shape[1]
+        n_test = test.X.shape[1]
+        counts = f"{train.origin} has {n_train} columns and {test.origin} has {n_test}"
         problem = f"{counts}, or they differ in name or kind"
         raise ElmbenchError(
-            problem, expected="the same columns in both", next_step="replace one of the two files"
+            problem,
+            expected="the same columns in both",
+            next_step="replace one of the two files",
         )
     X: Matrix = (
         sp.vstack([train.X, test.X], format="csr")

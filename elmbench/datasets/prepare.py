@@ -52,12 +52,17 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
             case specs.PlainStep(step="drop-repeated-rows"):
                 import pandas as pd
 
-                frame = pd.DataFrame(_dense(table)).assign(target=label_words(table.target))
+                frame = pd.DataFrame(_dense(table)).assign(
+                    target=label_words(table.target)
+                )
                 table = table.rows(~frame.duplicated().to_numpy())
             case specs.Round():
                 # Rounded as decimal text, which gives the double nearest to the print of the public
                 # file; np.round may be off by a bit.
-                rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
+                rounded = [
+                    float(f"{value:.{step.decimals}f}")
+                    for value in _dense(table).ravel()
+                ]
                 table = replace(table, X=np.array(rounded).reshape(table.X.shape))
             case specs.ResizeImages():
                 table = _resize_images(step, table)
@@ -107,7 +112,9 @@ def category_order(word: str) -> tuple[bool, float, str]:
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     (name,) = _existing_columns(table, step.column)
     words = label_words(table.column(name))
-    positions = {category: float(index) for index, category in enumerate(step.order, start=1)}
+    positions = {
+        category: float(index) for index, category in enumerate(step.order, start=1)
+    }
     strange = sorted(set(words) - {None} - set(positions))
     if strange:
         raise ElmbenchError(
@@ -161,7 +168,9 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     images = _dense(table).reshape(-1, step.height, step.width)
     row_weights = _area_weights(step.height, step.to_height)
     column_weights = _area_weights(step.width, step.to_width)
-    resized = np.einsum("ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True)
+    resized = np.einsum(
+        "ih,nhw,jw->nij", row_weights, images, column_weights, optimize=True
+    )
     n_new_pixels = step.to_height * step.to_width
     return replace(
         table,
@@ -186,7 +195,9 @@ def _existing_columns(table: Table, *names: str) -> tuple[str, ...]:
         if name not in table.index:
             problem = f"{table.origin} has no column {name!r}, which is to be prepared"
             next_step = "correct the file, or the preparation in datasets.yaml"
-            raise ElmbenchError(problem, expected=few(table.names, 10), next_step=next_step)
+            raise ElmbenchError(
+                problem, expected=few(table.names, 10), next_step=next_step
+            )
     return names
 
 
@@ -211,7 +222,9 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     missing = is_missing(table.target)
     if missing.any():
         problem = f"{table.origin}: the target is missing in {missing.sum()} of {len(missing)} rows"
-        raise ElmbenchError(problem, expected="a target in every row", next_step=_REPLACE)
+        raise ElmbenchError(
+            problem, expected="a target in every row", next_step=_REPLACE
+        )
     if spec.task == "regression":
         return table
     words = label_words(table.target)
@@ -221,8 +234,12 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     for candidate in _label_mappings(words, spec, labels):
         if _covers(candidate.labels, present):
             return _relabel(table, words, candidate)
-    problem = f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
-    raise ElmbenchError(problem, expected=", ".join(spec.shape.labels), next_step=_REPLACE)
+    problem = (
+        f"{table.origin}: the labels are {few(sorted(present, key=category_order), 10)}"
+    )
+    raise ElmbenchError(
+        problem, expected=", ".join(spec.shape.labels), next_step=_REPLACE
+    )
 
 
 class _LabelMapping(NamedTuple):
@@ -315,7 +332,10 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
     yield f"{n_rows} rows", f"{shape.instances} rows"
     if shape.split is not None and table.n_train is not None:
         parts = "{} training and {} test rows"
-        yield parts.format(table.n_train, n_rows - table.n_train), parts.format(*shape.split)
+        yield (
+            parts.format(table.n_train, n_rows - table.n_train),
+            parts.format(*shape.split),
+        )
     if shape.classes is None:
         return
     counts = Counter(label_words(table.target))
@@ -326,14 +346,21 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
         return
     for label, count in shape.classes.items():
         if count is not None:
-            yield f"{counts[label]} rows of class {label}", f"{count} rows of class {label}"
+            yield (
+                f"{counts[label]} rows of class {label}",
+                f"{count} rows of class {label}",
+            )
 
 
 def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
-        examples = (f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word))
+        examples = (
+            f"{word!r} (row {row + 1})"
+            for row, word in enumerate(words)
+            if _is_word(word)
+        )
         raise ElmbenchError(
             f"{table.origin}: the column {name!r} holds {next(examples, 'words')}",
             expected="numbers, since no preparation of this column is declared",
@@ -361,7 +388,9 @@ def _is_word(value: Any) -> bool:
     return value is not None and value == value and not is_number(str(value))
 
 
-def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+def code_target(
+    table: Table, spec: DatasetSpec
+) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _finite_target(table), None
@@ -401,4 +430,6 @@ def _finite_target(table: Table) -> NDArray[np.float64]:
         problem = f"the target is not finite in row {row}"
     else:
         return y
-    raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)
+    raise ElmbenchError(
+        f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE
+    )

@@ -29,7 +29,11 @@ from elmbench.datasets.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
 #: Name of the column of query ids of LIBSVM text.
 QUERY = "qid"
 #: Parts of SciPy's sparse matrices.
@@ -102,11 +106,15 @@ def form_of(path: PurePath) -> str:
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     """Return the error for a file that must be replaced."""
     return ElmbenchError(
-        f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}"
+        f"{path} {problem}",
+        expected=expected,
+        next_step=f"correct or replace {path.name}",
     )
 
 
-def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, layout: FileOptions) -> Table:
+def _read_svm(
+    stream: IO[bytes], path: Path, n_features: int | None, layout: FileOptions
+) -> Table:
     """Read sparse rows of LIBSVM text. Query ids are the first column if the layout names `qid`."""
     from sklearn.datasets import load_svmlight_file
 
@@ -134,7 +142,9 @@ def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, layout: Fil
             next_step=f"correct {path.name}, or leave {QUERY} out",
         )
     return replace(
-        table, X=sp.hstack([queries[:, None], X], format="csr"), names=(QUERY, *table.names)
+        table,
+        X=sp.hstack([queries[:, None], X], format="csr"),
+        names=(QUERY, *table.names),
     )
 
 
@@ -170,7 +180,9 @@ def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
     return ()
 
 
-def read_arrays(content: bytes, origin: str, sparse: bool = True, has_target: bool = True) -> Table:
+def read_arrays(
+    content: bytes, origin: str, sparse: bool = True, has_target: bool = True
+) -> Table:
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a
     target.
 
@@ -186,7 +198,9 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, has_target: bo
         ValueError,
         TypeError,
     ) as error:  # other content, a single array, or objects, which are pickled
-        raise ValueError("it is not an archive of arrays of numbers or words") from error
+        raise ValueError(
+            "it is not an archive of arrays of numbers or words"
+        ) from error
     if arrays.keys() >= set(_CSR):
         X: Any = _sparse_matrix(arrays)
         X = X if sparse else X.toarray()
@@ -213,7 +227,9 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, has_target: bo
     return Table.of_numbers(X, target, origin)
 
 
-def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -> NDArray[Any]:
+def _array(
+    arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]
+) -> NDArray[Any]:
     """Return the array with one of these names; it must hold numbers or words."""
     name = next((name for name in names if name in arrays), None)
     if name is None:
@@ -222,7 +238,9 @@ def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -
             f"its arrays are {contents}: no {what}, which must be called {' or '.join(names)}"
         )
     if arrays[name].dtype.kind not in "biufUS":
-        raise ValueError(f"its array {name} holds {arrays[name].dtype}, not numbers or words")
+        raise ValueError(
+            f"its array {name} holds {arrays[name].dtype}, not numbers or words"
+        )
     return arrays[name]
 
 
@@ -242,7 +260,9 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
     return X
 
 
-def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+def _read_parquet(
+    content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
+) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -250,20 +270,32 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     n_values = file.metadata.num_rows * file.metadata.num_columns
     check_size(8 * n_values, content, path, "leave columns out, or save it as CSV")
     nested = {
-        field.name: field.type for field in file.schema_arrow if pa.types.is_nested(field.type)
+        field.name: field.type
+        for field in file.schema_arrow
+        if pa.types.is_nested(field.type)
     }
     metadata = file.schema_arrow.pandas_metadata or {}
     # The index of pandas is stored last; without a name, it is left out.
-    names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+    names = [
+        name
+        for name in file.schema_arrow.names
+        if not name.startswith("__index_level_")
+    ]
     target = target_of(
-        sorted(names, key=lambda name: name not in metadata.get("index_columns", ())), choose, path
+        sorted(names, key=lambda name: name not in metadata.get("index_columns", ())),
+        choose,
+        path,
     )
     for name in nested if layout is PUBLIC else nested.keys() & {target}:
         raise bad_file(
-            path, f"holds {nested[name]} in the column {name!r}", "a number or a word in each field"
+            path,
+            f"holds {nested[name]} in the column {name!r}",
+            "a number or a word in each field",
         )
     table = read_columns(content, path, [name for name in names if name not in nested])
-    frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
+    frame = table.to_pandas(
+        use_threads=False, ignore_metadata=True, integer_object_nulls=True
+    )
     frame[[*nested]] = None
     if layout is PUBLIC:
         return Table.of_frame(frame, target, str(path))
@@ -275,7 +307,9 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, layout: File
     frame = frame.astype(dict.fromkeys(categories & {*frame}, "category"))
     rows = Table.of_frame(frame, target, str(path), layout.words)
     return (
-        rows.add_remark(f"columns of lists or records are not read: {few([*nested], 8)}")
+        rows.add_remark(
+            f"columns of lists or records are not read: {few([*nested], 8)}"
+        )
         if nested
         else rows
     )

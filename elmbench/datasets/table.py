@@ -76,13 +76,19 @@ class Table:
         """Return the table of features without names, which become x0, x1, ..."""
         n_columns = X.shape[1]
         if n_columns > _MOST_NUMBERED:
-            raise ValueError(f"it has {n_columns:,} columns, more than {_MOST_NUMBERED:,}")
+            raise ValueError(
+                f"it has {n_columns:,} columns, more than {_MOST_NUMBERED:,}"
+            )
         names = tuple(f"x{index}" for index in range(n_columns))
         return cls(X, names, target, origin)
 
     @classmethod
     def of_frame(
-        cls, frame: pd.DataFrame, target: str, origin: str, words: Collection[str] | None = None
+        cls,
+        frame: pd.DataFrame,
+        target: str,
+        origin: str,
+        words: Collection[str] | None = None,
     ) -> Table:
         """Return a table whose columns of number text are numbers, except the target, which may not
         exist.
@@ -104,7 +110,9 @@ class Table:
             numbers = None if is_nominal else to_numbers(values)
             if numbers is None:
                 spelled_values = spelled(values, category_word)
-                nominal[name] = spelled_values if codes is None else spelled_values[codes]
+                nominal[name] = (
+                    spelled_values if codes is None else spelled_values[codes]
+                )
                 X[:, index] = np.nan
             else:
                 X[:, index] = numbers if codes is None else numbers[codes]
@@ -233,7 +241,9 @@ class Table:
             positions=numbers if self.positions is None else self.positions[numbers],
         )
 
-    def with_numbers(self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> Table:
+    def with_numbers(
+        self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]
+    ) -> Table:
         """Return the table with numbers in place of the words of some columns."""
         X = np.array(self.X) if columns else self.X
         for name, values in columns.items():
@@ -241,7 +251,11 @@ class Table:
         return replace(
             self,
             X=X,
-            nominal={name: words for name, words in self.nominal.items() if name not in columns},
+            nominal={
+                name: words
+                for name, words in self.nominal.items()
+                if name not in columns
+            },
         )
 
     def with_words(self, columns: Mapping[str, NDArray[np.object_]]) -> Table:
@@ -258,7 +272,9 @@ class Table:
             self,
             X=self.X[:, positions],
             names=tuple(names),
-            nominal={name: self.nominal[name] for name in names if name in self.nominal},
+            nominal={
+                name: self.nominal[name] for name in names if name in self.nominal
+            },
             dates={name: self.dates[name] for name in names if name in self.dates},
         )
 
@@ -278,7 +294,9 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
     return values if codes is None else values[codes]
 
 
-def _distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
+def _distinct_values(
+    column: pd.Series[Any],
+) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
     """Return the position of each value of a column among its distinct words, and these words, the
     last of which is None.
 
@@ -458,12 +476,16 @@ def to_frame(X: Any) -> pd.DataFrame:
         return X.set_axis([str(name) for name in X.columns], axis=1)
     if getattr(X, "ndim", 2) > 2:
         raise ElmbenchError(
-            f"X has the shape {X.shape}", expected="rows and columns", next_step="reshape X"
+            f"X has the shape {X.shape}",
+            expected="rows and columns",
+            next_step="reshape X",
         )
     if X is None or isinstance(X, str | Path):
         problem = f"X is {X!r}"
         next_step = "read a file first: pandas.read_csv(FILE)"
-        raise ElmbenchError(problem, expected="a data frame or an array", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="a data frame or an array", next_step=next_step
+        )
     frame = pd.DataFrame(X)
     names = [f"x{name}" if isinstance(name, int) else str(name) for name in frame]
     return frame.set_axis(names, axis=1)

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
 #: Separators in the order of trial: a comma may also be a decimal mark.
-SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+SEPARATORS = {
+    "\t": "tabs",
+    ";": "semicolons",
+    "|": "bars",
+    ",": "commas",
+    " ": "spaces",
+}
 #: Number of rows from which the separator and the header are detected, and of fields for the header
 #: of wide rows.
 _SAMPLE = 1000
@@ -113,12 +119,18 @@ def read_text(
             words = (*(words or ()), name)
     if head.has_row_names:
         frame = frame.drop(columns=head.names[0])
-        notes.append("line 1 lacks the name of the first column, which is left out as row names")
+        notes.append(
+            "line 1 lacks the name of the first column, which is left out as row names"
+        )
     nearly_empty = [name for name in head.spare if frame[name].notna().mean() <= 0.5]
     if any(frame[name].notna().any() for name in nearly_empty):
-        notes.append(f"nearly empty columns without a name, left out: {few(nearly_empty, _SHOWN)}")
+        notes.append(
+            f"nearly empty columns without a name, left out: {few(nearly_empty, _SHOWN)}"
+        )
     table = Table.of_frame(frame.drop(columns=nearly_empty), target, str(path), words)
-    return replace(table, notes=tuple(notes), separator=separator, words=frozenset(layout.words))
+    return replace(
+        table, notes=tuple(notes), separator=separator, words=frozenset(layout.words)
+    )
 
 
 def _is_public(layout: FileOptions) -> bool:
@@ -126,7 +138,9 @@ def _is_public(layout: FileOptions) -> bool:
     return layout in (PUBLIC, PUBLIC_ROWS)
 
 
-def _read_head(text: str, content: bytes, separator: str, path: Path, layout: FileOptions) -> _Head:
+def _read_head(
+    text: str, content: bytes, separator: str, path: Path, layout: FileOptions
+) -> _Head:
     """Return the columns and the first rows; raise ElmbenchError if rows differ in length.
 
     `content`: the text in UTF-8.
@@ -139,7 +153,9 @@ def _read_head(text: str, content: bytes, separator: str, path: Path, layout: Fi
         sample, has_row_names = _complete_header(sample)
     names, has_header = _names_of(sample, path, layout.header)
     if not _have_width(content, separator, len(names)):
-        _check_widths(text, separator, path, width=len(names), is_detected=not layout.separator)
+        _check_widths(
+            text, separator, path, width=len(names), is_detected=not layout.separator
+        )
     header = sample[0] if has_header else []
     rows = sample[1:] if has_header else sample
     spare = [] if is_public else _spare_columns(header, names, rows)
@@ -236,7 +252,9 @@ def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
 def _are_row_names(words: list[str]) -> bool:
     """Return True if distinct words may name rows: whole numbers, or no numbers at all."""
     are_distinct = len(set(words)) == len(words)
-    return are_distinct and all(word.isdigit() or not looks_numeric(word) for word in words)
+    return are_distinct and all(
+        word.isdigit() or not looks_numeric(word) for word in words
+    )
 
 
 def _is_title(first: list[str], others: list[list[str]]) -> bool:
@@ -246,7 +264,9 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
     return len(others) > 1 and _has_header(others)
 
 
-def _names_of(sample: list[list[str]], path: Path, header: bool | None) -> tuple[list[str], bool]:
+def _names_of(
+    sample: list[list[str]], path: Path, header: bool | None
+) -> tuple[list[str], bool]:
     """Return the names of the columns, and True if they are in the first row.
 
     `header`: None to detect it.
@@ -286,7 +306,9 @@ def _remark_on_header(names: list[str], header: bool) -> str:
     return f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
 
 
-def _spare_columns(header: list[str], names: list[str], rows: list[list[str]]) -> list[str]:
+def _spare_columns(
+    header: list[str], names: list[str], rows: list[list[str]]
+) -> list[str]:
     """Return the last columns that are nearly empty and have no name, such as trailing separators
     and stray cells make.
 
@@ -344,7 +366,9 @@ def decode(content: bytes) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []
     if b"\0" in content:
-        raise ValueError("it holds zero bytes, so it is not text (UTF-16 needs a byte order mark)")
+        raise ValueError(
+            "it holds zero bytes, so it is not text (UTF-16 needs a byte order mark)"
+        )
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -373,7 +397,9 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
     if len(separator) > 1:
         problem = f"the separator {separator!r} has {len(separator)} characters"
         next_step = "correct --sep"
-        raise ElmbenchError(problem, expected="one character, or tab or space", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="one character, or tab or space", next_step=next_step
+        )
     return separator or _detect_separator(text), text
 
 
@@ -413,7 +439,9 @@ def _are_table(rows: list[list[str]]) -> bool:
     return has_one_width and widths != {1}
 
 
-def _check_widths(text: str, separator: str, path: Path, *, width: int, is_detected: bool) -> None:
+def _check_widths(
+    text: str, separator: str, path: Path, *, width: int, is_detected: bool
+) -> None:
     """Raise ElmbenchError unless all rows below line 1 have the same number of fields: pandas
     completes short rows silently.
 
@@ -428,7 +456,9 @@ def _check_widths(text: str, separator: str, path: Path, *, width: int, is_detec
         if end != start:
             lines = f"lines {start} to {end}, which a quotation mark joins"
         is_preamble = width < found and all(later == found for _, _, later in widths)
-        next_step = "remove the lines above the header" if is_preamble else "correct the file"
+        next_step = (
+            "remove the lines above the header" if is_preamble else "correct the file"
+        )
         if is_detected:
             next_step += ", or name its separator by --sep"
         title = SEPARATORS.get(separator, repr(separator))
@@ -467,7 +497,11 @@ def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
     """
     if _has_plain_fields(text, separator):
         lines = enumerate(text.split("\n"), start=1)
-        yield from ((number, number, line.count(separator) + 1) for number, line in lines if line)
+        yield from (
+            (number, number, line.count(separator) + 1)
+            for number, line in lines
+            if line
+        )
         return
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     end = 0

@@ -48,7 +48,12 @@ def check_members(content: bytes, path: Path, next_step: str) -> None:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(sum(member.file_size for member in archive.infolist()), content, path, next_step)
+        check_size(
+            sum(member.file_size for member in archive.infolist()),
+            content,
+            path,
+            next_step,
+        )
 
 
 def check_size(n_bytes: int, content: bytes, path: Path, next_step: str) -> None:

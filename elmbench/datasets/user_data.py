@@ -27,7 +27,8 @@ _LONGEST_NAME = 60
 #: More digits are no number of a data set, and perhaps too many for Python.
 _OPENML_ID = re.compile(r"\d{1,18}", re.ASCII)
 _ENDING = re.compile(
-    r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I
+    r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$",
+    re.I,
 )
 
 
@@ -49,9 +50,15 @@ class UserData(FileOptions, RowColumns):
     positive: str = ""
 
     def __init__(
-        self, location: str, target: str | int = "", task: Task | None = None, **options: Any
+        self,
+        location: str,
+        target: str | int = "",
+        task: Task | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(**options | {"location": location, "target": target, "task": task})
+        super().__init__(
+            **options | {"location": location, "target": target, "task": task}
+        )
 
 
 #: The data sets that come with scikit-learn.
@@ -137,7 +144,9 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
 
     if name not in OF_SKLEARN:
         names = [*OF_SKLEARN]
-        raise unknown_name("scikit-learn data set", name, names, "elmbench compare sklearn:wine")
+        raise unknown_name(
+            "scikit-learn data set", name, names, "elmbench compare sklearn:wine"
+        )
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
     labels = bunch.target
     if "target_names" in bunch:
@@ -146,7 +155,12 @@ def _write_bunch(name: str, folder: Path, stem: str) -> Path:
 
 
 def write_arrays(
-    X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any], target: str = "target"
+    X: Any,
+    y: Any,
+    folder: Path,
+    name: str,
+    extra: dict[str, Any],
+    target: str = "target",
 ) -> Path:
     """Write the rows and targets of a program, and `extra` columns such as groups, to a file;
     return the file.
@@ -161,7 +175,9 @@ def write_arrays(
         targets = targets.astype(str).astype(object)
     if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
         problem = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
-        raise ElmbenchError(problem, expected="one target a row", next_step="give y as a vector")
+        raise ElmbenchError(
+            problem, expected="one target a row", next_step="give y as a vector"
+        )
     if sp.issparse(X):
         if extra:
             raise ElmbenchError(
@@ -169,18 +185,24 @@ def write_arrays(
                 expected="dense rows",
                 next_step="X.toarray()",
             )
-        return Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name).write(
-            folder, name
-        )
+        return Table.of_numbers(
+            sp.csr_matrix(X, dtype=np.float64), targets, name
+        ).write(folder, name)
     for column, times in Counter(X).items():
         if times > 1:
             problem = f"X has the column {column!r} twice"
             raise ElmbenchError(
-                problem, expected="column names that differ", next_step=f"rename {column!r}"
+                problem,
+                expected="column names that differ",
+                next_step=f"rename {column!r}",
             )
     path = folder / f"{name}.parquet"
     columns = {name: _storable(column) for name, column in X.items()}
-    frame = pd.DataFrame(columns).assign(**extra, **{target: targets}).reset_index(drop=True)
+    frame = (
+        pd.DataFrame(columns)
+        .assign(**extra, **{target: targets})
+        .reset_index(drop=True)
+    )
     # A Parquet file has no numbers in another byte order or of more than 8 bytes.
     types = {
         name: dtype
@@ -188,9 +210,9 @@ def write_arrays(
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
     }
     with replace_file(path) as partial:
-        frame.astype({name: f"{dtype.kind}8" for name, dtype in types.items()}).to_parquet(
-            partial, index=False
-        )
+        frame.astype(
+            {name: f"{dtype.kind}8" for name, dtype in types.items()}
+        ).to_parquet(partial, index=False)
     return path
 
 
@@ -230,7 +252,10 @@ def slug(name: str) -> str:
     """
     letters = normalize("NFKD", name.lower())
     words = (
-        re.sub(r"[^a-z0-9]+", "-", letters.encode("ascii", "ignore").decode()).strip("-") or "data"
+        re.sub(r"[^a-z0-9]+", "-", letters.encode("ascii", "ignore").decode()).strip(
+            "-"
+        )
+        or "data"
     )
     return (
         words

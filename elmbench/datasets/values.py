@@ -210,7 +210,9 @@ def _categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
     if are_codes:
         words = without_missing_words(words)
     # As objects: scikit-learn would make new objects of the strings of pandas in each fit.
-    return pd.Series(np.where(is_missing(words), np.nan, words), column.index, dtype=object)
+    return pd.Series(
+        np.where(is_missing(words), np.nan, words), column.index, dtype=object
+    )
 
 
 def _dates(column: pd.Series[Any], form: str) -> Dates:
@@ -229,15 +231,21 @@ def _floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
 
     if pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    words = column.map(str, na_action="ignore").astype(object).where(column.notna(), None)
+    words = (
+        column.map(str, na_action="ignore").astype(object).where(column.notna(), None)
+    )
     numbers = [parse_number(word, decimal or ".") for word in words]
     if None in numbers:
         word = words.iloc[numbers.index(None)]
-        raise ValueError(f"the column {column.name!r} holds {word!r}; expected a number")
+        raise ValueError(
+            f"the column {column.name!r} holds {word!r}; expected a number"
+        )
     return np.array(numbers, dtype=np.float64)
 
 
-def _not_all_numbers(table: Table, name: str, odd: list[int], decimal: str) -> ElmbenchError:
+def _not_all_numbers(
+    table: Table, name: str, odd: list[int], decimal: str
+) -> ElmbenchError:
     """Return the error for a column of numbers in which some rows (`odd`) hold words."""
     is_feature = name in table.nominal
     kind = "column" if is_feature else "target"
@@ -251,10 +259,13 @@ def _not_all_numbers(table: Table, name: str, odd: list[int], decimal: str) -> E
         expected = f"a number with the decimal mark {decimal or '.'}"
         steps.append(wording(f"--decimal {other}", "convert the column to floats"))
     if is_feature:
+        column = quote(name)
         options = (
-            f"--words {quote(name)} if they are categories, --drop {quote(name)} to leave it out"
+            f"--words {column} if they are categories, --drop {column} to leave it out"
         )
-        steps.append(wording(options, "astype(str).astype('category') if they are categories"))
+        steps.append(
+            wording(options, "astype(str).astype('category') if they are categories")
+        )
     return ElmbenchError(
         f"{table.origin}: the {kind} {name!r} is mostly numbers, "
         f"but row {odd[0] + 1} holds {word!r}{more}",

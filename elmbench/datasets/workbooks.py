@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.number_text import looks_numeric, may_have_thousands, parse_number
+from elmbench.datasets.number_text import (
+    looks_numeric,
+    may_have_thousands,
+    parse_number,
+)
 from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.text_files import ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members
@@ -28,7 +32,9 @@ MOST_CELLS = 20_000_000
 MOST_ROWS = 1_048_576
 
 
-def read_workbook(content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions) -> Table:
+def read_workbook(
+    content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
+) -> Table:
     """Read the first sheet of an Excel workbook."""
     frame, sheets = _read_sheet(content, path)
     if frame.empty:
@@ -83,12 +89,18 @@ def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]
     except ImportError as error:
         problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"
-        raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
-    except Exception as error:  # openpyxl may fail in any way on a sheet that it does not know
+        raise ElmbenchError(
+            problem, expected="openpyxl", next_step=next_step
+        ) from error
+    except (
+        Exception
+    ) as error:  # openpyxl may fail in any way on a sheet that it does not know
         problem = f"{path}: openpyxl cannot read it ({type(error).__name__}: {first_line(error)})"
         next_step = "save its sheet of rows as CSV, or in a workbook of its own"
         raise ElmbenchError(
-            problem, expected="an Excel workbook whose sheets have cells", next_step=next_step
+            problem,
+            expected="an Excel workbook whose sheets have cells",
+            next_step=next_step,
         ) from error
 
 

@@ -63,12 +63,15 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
         return read(content)
     kinds = _kinds(cls)
     values = {
-        field.name: _read_field(field, kinds[field.name], content, omitted) for field in fields(cls)
+        field.name: _read_field(field, kinds[field.name], content, omitted)
+        for field in fields(cls)
     }
     return cls(**values)
 
 
-def _read_field(field: Field[Any], kind: Any, content: Any, omitted: dict[str, Any]) -> Any:
+def _read_field(
+    field: Field[Any], kind: Any, content: Any, omitted: dict[str, Any]
+) -> Any:
     """Return the value of a field of a dataclass with some content."""
     tag = field.metadata.get("content")
     if tag == "omitted":

@@ -51,7 +51,9 @@ class DatasetRef:
     run: int = 0
     options: dict[str, float] = field(default_factory=dict, hash=False)
     rows: int | None = None
-    spec: DatasetSpec | None = field(default=None, hash=False, repr=False, metadata=OMITTED)
+    spec: DatasetSpec | None = field(
+        default=None, hash=False, repr=False, metadata=OMITTED
+    )
     #: The path of the file of given splits, whose checksum the split has; empty if there is none.
     splits_file: str = field(default="", repr=False, metadata=OMITTED)
 
@@ -197,12 +199,16 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
     """Return the rows with these numbers of a data set."""
     splits = data.splits and {
-        part: np.flatnonzero(np.isin(numbers, rows)) for part, rows in data.splits.items()
+        part: np.flatnonzero(np.isin(numbers, rows))
+        for part, rows in data.splits.items()
     }
     by_row: dict[str, Any] = {
-        name: getattr(data, name) for name in ("groups", "times", "folds", "weights", "rows")
+        name: getattr(data, name)
+        for name in ("groups", "times", "folds", "weights", "rows")
     }
-    columns = {name: values[numbers] for name, values in by_row.items() if values is not None}
+    columns = {
+        name: values[numbers] for name, values in by_row.items() if values is not None
+    }
     return replace(
         data,
         X=preprocessing.take_rows(data.X, numbers),
@@ -215,7 +221,9 @@ def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
     """Return all rows of a data set, scaled over all of them, from a cache."""
-    return preprocessing.prepared_inputs(load_rows(dataset, data_dir).X, slice(None), scale)
+    return preprocessing.prepared_inputs(
+        load_rows(dataset, data_dir).X, slice(None), scale
+    )
 
 
 def scaled_inputs(
@@ -236,7 +244,11 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     """
     if split.kind == "given":
         return replace(split, file=dataset.splits_file)
-    whole = dataset.spec.shape.instances if dataset.spec and dataset.rows is not None else n_rows
+    whole = (
+        dataset.spec.shape.instances
+        if dataset.spec and dataset.rows is not None
+        else n_rows
+    )
     if split.kind not in SIZED or n_rows >= whole:
         return split
     _, test_of_whole = part_sizes(split, whole)

@@ -57,7 +57,9 @@ def locate_splits(split: Split, folder: Path, runs: int) -> Split:
     return located
 
 
-def _check_numbers(splits: Mapping[tuple[int, int], GivenSplit], split: Split, runs: int) -> None:
+def _check_numbers(
+    splits: Mapping[tuple[int, int], GivenSplit], split: Split, runs: int
+) -> None:
     """Raise ElmbenchError unless a file has the folds of a split, and so many runs or more."""
     n_runs = len({run for run, _ in splits})
     n_folds = len({fold for _, fold in splits})
@@ -88,7 +90,9 @@ def read_splits(path: str, checksum: str) -> dict[tuple[int, int], GivenSplit]:
             lines = csv.DictReader(stream)
             missing = sorted(set(_COLUMNS) - set(lines.fieldnames or ()))
             if missing:
-                raise invalid(f"{path}: no column {', '.join(missing)}", ", ".join(_COLUMNS))
+                raise invalid(
+                    f"{path}: no column {', '.join(missing)}", ", ".join(_COLUMNS)
+                )
             for line in lines:
                 _add_line(splits, line, f"{path}, line {lines.line_num}")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -97,7 +101,9 @@ def read_splits(path: str, checksum: str) -> dict[tuple[int, int], GivenSplit]:
 
 
 def _add_line(
-    splits: dict[tuple[int, int], GivenSplit], line: Mapping[str, str | None], location: str
+    splits: dict[tuple[int, int], GivenSplit],
+    line: Mapping[str, str | None],
+    location: str,
 ) -> None:
     """Add the rows of one line."""
     part = line["part"]
@@ -119,7 +125,8 @@ def _numbers(texts: Iterable[str | None], location: str) -> list[int]:
     for text in texts:
         if text is None or not (text.isascii() and text.isdigit()):
             raise invalid(
-                f"{location}: {text!r} is not a number of a run, fold or row", "0, 1, ..."
+                f"{location}: {text!r} is not a number of a run, fold or row",
+                "0, 1, ...",
             )
     return [int(text) for text in texts if text is not None]
 

@@ -64,7 +64,11 @@ class ModelOrder:
         groups: dict[float, list[str]] = {}
         for model in self.models:
             groups.setdefault(self.key(model)[0], []).append(model)
-        return [group for mean, group in groups.items() if len(group) > 1 and math.isfinite(mean)]
+        return [
+            group
+            for mean, group in groups.items()
+            if len(group) > 1 and math.isfinite(mean)
+        ]
 
     @property
     def rule(self) -> str:
@@ -94,7 +98,9 @@ class ModelOrder:
 
     def _advantage(self, model: str, rival: str) -> str:
         """Return the first criterion by which a model is before another one, in words."""
-        for name, ours, theirs in zip(self.criteria, self.key(model), self.key(rival), strict=True):
+        for name, ours, theirs in zip(
+            self.criteria, self.key(model), self.key(rival), strict=True
+        ):
             if ours != theirs:
                 return _ADVANTAGES.get(name, f"better {name}")
         return "the earlier name"
@@ -105,7 +111,8 @@ def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
     if len(by_advantage) == 1:
         return next(iter(by_advantage))
     return "; ".join(
-        f"{advantage} than {', '.join(rivals)}" for advantage, rivals in by_advantage.items()
+        f"{advantage} than {', '.join(rivals)}"
+        for advantage, rivals in by_advantage.items()
     )
 
 

@@ -20,7 +20,9 @@ from elmbench.registry.scorers import find_metric
 _BLOCK = 2**17
 
 
-def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | None) -> NDArray[Any]:
+def check_predictions(
+    y_true: NDArray[Any], y_pred: Any, labels: list[int] | None
+) -> NDArray[Any]:
     """Return predictions as an array of the shape of the targets.
 
     `labels`: every label of the data set, in ascending order; None for regression.
@@ -69,7 +71,9 @@ def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:
         return
     expected = few([str(label) for label in labels], 5)
     predictions = few([str(value) for value in wrong], 5)
-    raise ValueError(f"expected predictions among the labels {expected}, got {predictions} instead")
+    raise ValueError(
+        f"expected predictions among the labels {expected}, got {predictions} instead"
+    )
 
 
 def metric_value(
@@ -81,7 +85,10 @@ def metric_value(
 
 
 def _values(
-    metric: Metric, true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+    metric: Metric,
+    true: NDArray[Any],
+    predicted: NDArray[Any],
+    labels: list[int] | None,
 ) -> Any:
     """Return a metric of predictions of shape (..., n); `true` are targets, or class numbers if
     there are labels.
@@ -97,10 +104,14 @@ def checked_metric(
     name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None
 ) -> float:
     """Return a metric of a fitted model's predictions for some rows, which are checked."""
-    return metric_value(name, y, check_predictions(y, estimator.predict(X), labels), labels)
+    return metric_value(
+        name, y, check_predictions(y, estimator.predict(X), labels), labels
+    )
 
 
-def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
+def class_outputs(
+    estimator: Any, method: str, X: Any, labels: list[int]
+) -> Array | None:
     """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the
     model has none.
 
@@ -150,7 +161,9 @@ def _with_absent_classes(
     return complete
 
 
-def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
+def outputs_for(
+    metric: Metric, estimator: Any, X: Any, labels: list[int] | None
+) -> Any:
     """Return the input of a metric from a fitted model: predictions, decision values or
     probabilities.
     """
@@ -191,7 +204,11 @@ class FoldScores:
     """
 
     def __init__(
-        self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int
+        self,
+        metric: Metric,
+        y: NDArray[Any],
+        labels: list[int] | None,
+        n_candidates: int,
     ) -> None:
         self.scores = np.full(n_candidates, np.nan)
         self._metric = metric
@@ -209,7 +226,9 @@ class FoldScores:
         """Add the predictions of a candidate, or the other outputs that the metric takes."""
         if self._metric.takes in ("scores", "probabilities"):
             value = (
-                self._metric.function(self.true, outputs) if np.isfinite(outputs).all() else np.nan
+                self._metric.function(self.true, outputs)
+                if np.isfinite(outputs).all()
+                else np.nan
             )
             self.scores[candidate] = self._metric.scores(value)
             return
@@ -224,7 +243,9 @@ class FoldScores:
             return
         predicted = np.array(self._outputs)
         with np.errstate(invalid="ignore", over="ignore"):
-            scores = self._metric.scores(_values(self._metric, self.true, predicted, self._labels))
+            scores = self._metric.scores(
+                _values(self._metric, self.true, predicted, self._labels)
+            )
         self.scores[self._candidates] = np.where(
             np.isfinite(predicted).all(axis=1), scores, -np.inf
         )
@@ -245,7 +266,10 @@ def sigmoids(
     classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
     of the rows.
     """
-    from elmbench.models.base.probabilities import fitted_sigmoids, sigmoid_probabilities
+    from elmbench.models.base.probabilities import (
+        fitted_sigmoids,
+        sigmoid_probabilities,
+    )
 
     return partial(sigmoid_probabilities, fitted_sigmoids(scores, true, weights))
 

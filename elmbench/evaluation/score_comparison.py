@@ -91,7 +91,12 @@ def _corrected_p_values(
 
 
 def needed_runs(
-    scores: DataFrame, test_share: float | None, folds: int, max_runs: int, *, best: str = ""
+    scores: DataFrame,
+    test_share: float | None,
+    folds: int,
+    max_runs: int,
+    *,
+    best: str = "",
 ) -> dict[str, int | None]:
     """Return the numbers of runs that would separate close models from the best one.
 
@@ -173,7 +178,9 @@ def share_of_test_rows(
 
 def dummies(resolved: Resolved) -> list[str]:
     """Return the names of the columns that hold the dummy model."""
-    return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
+    return [
+        name for name, column in resolved.spec.models.items() if column.model == DUMMY
+    ]
 
 
 def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:

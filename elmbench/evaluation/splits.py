@@ -43,7 +43,12 @@ def folds_of(
     `groups`: for the kinds that keep groups together. `times`: ascending numbers, for ordered
     folds; by default, all rows have different times.
     """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+    from sklearn.model_selection import (
+        GroupKFold,
+        KFold,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+    )
 
     if split.version:
         return plugin_parts(split, seed, X, y, groups)
@@ -53,7 +58,10 @@ def folds_of(
         return [random_parts(split, seed, X, y)]
     if split.kind == "ordered-kfold":
         return ordered_folds(np.arange(len(y)) if times is None else times, split.folds)
-    whole_groups = {"stratified-group-kfold": StratifiedGroupKFold, "group-kfold": GroupKFold}
+    whole_groups = {
+        "stratified-group-kfold": StratifiedGroupKFold,
+        "group-kfold": GroupKFold,
+    }
     kinds = {"stratified-kfold": StratifiedKFold, "kfold": KFold, **whole_groups}
     splitter = kinds[split.kind](split.folds, shuffle=True, random_state=seed)
     return list(splitter.split(X, y, groups))
@@ -72,7 +80,10 @@ def plugin_parts(
 ) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of the splits of a plug-in, which are checked."""
     splitter = plugin_splits()[split.kind].seeded(seed)
-    parts = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y, groups)]
+    parts = [
+        (np.asarray(train), np.asarray(test))
+        for train, test in splitter.split(X, y, groups)
+    ]
     if len(parts) != split.folds:
         raise ValueError(
             f"expected {amount(split.folds, 'split')} of {split.kind}, got {len(parts)} instead"
@@ -86,13 +97,17 @@ def plugin_parts(
     return parts
 
 
-def random_parts(split: Split, seed: int, X: Any, y: NDArray[Any]) -> tuple[Indices, Indices]:
+def random_parts(
+    split: Split, seed: int, X: Any, y: NDArray[Any]
+) -> tuple[Indices, Indices]:
     """Return a random training and test part, as scikit-learn draws them."""
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
     kinds = {"stratified-holdout": StratifiedShuffleSplit, "holdout": ShuffleSplit}
     n_train, n_test = part_sizes(split, len(y))
-    splitter = kinds[split.kind](1, train_size=n_train, test_size=n_test, random_state=seed)
+    splitter = kinds[split.kind](
+        1, train_size=n_train, test_size=n_test, random_state=seed
+    )
     train, test = next(splitter.split(X, y))
     return np.sort(train), np.sort(test)
 
@@ -121,7 +136,9 @@ def ordered_folds(
     return [(rows[:start], rows[start:end]) for start, end in pairwise([*starts, n])]
 
 
-def _starts_of_tests(changes: Indices, n: int, folds: int, first_times: int) -> list[int]:
+def _starts_of_tests(
+    changes: Indices, n: int, folds: int, first_times: int
+) -> list[int]:
     """Return the first test row of each fold of `n` rows; the folds begin at different changes."""
     test_rows = n // (folds + 1)
     starts = []
@@ -138,7 +155,11 @@ def _starts_of_tests(changes: Indices, n: int, folds: int, first_times: int) -> 
 
 def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
     """Return training rows in the order of learning ({"shuffled", "stored"})."""
-    return generator("order", name, run, fold).permutation(train) if order == "shuffled" else train
+    return (
+        generator("order", name, run, fold).permutation(train)
+        if order == "shuffled"
+        else train
+    )
 
 
 def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
@@ -165,7 +186,9 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
         seed = integer_seed("split", data.name, run)
         return plugin_parts(split, seed, data.X, data.y, data.groups)
     if split.kind == BOOTSTRAP:
-        return bootstraps(split.folds, integer_seed("split", data.name, run), len(data.y))
+        return bootstraps(
+            split.folds, integer_seed("split", data.name, run), len(data.y)
+        )
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
@@ -203,8 +226,14 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 
     Shares are rounded as in scikit-learn: down for the training part, up for the test part.
     """
-    train = math.floor(split.train * n_rows) if isinstance(split.train, float) else split.train
-    test = math.ceil(split.test * n_rows) if isinstance(split.test, float) else split.test
+    train = (
+        math.floor(split.train * n_rows)
+        if isinstance(split.train, float)
+        else split.train
+    )
+    test = (
+        math.ceil(split.test * n_rows) if isinstance(split.test, float) else split.test
+    )
     if train is None:
         train = n_rows - (test or 0)
     return train, n_rows - train if test is None else test
@@ -250,10 +279,14 @@ def check_splittable(data: Dataset, split: Split) -> None:
     if kind == "predefined-kfold":
         n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
         if n_folds < 2 or n_folds != split.folds:
-            problem = f"{data.name} has {amount(n_folds, 'fold')} in its column of folds"
+            problem = (
+                f"{data.name} has {amount(n_folds, 'fold')} in its column of folds"
+            )
             expected = f"{max(2, split.folds)} folds"
             raise ElmbenchError(
-                problem, expected=expected, next_step="correct the column, or name another one"
+                problem,
+                expected=expected,
+                next_step="correct the column, or name another one",
             )
     n_groups = 0 if data.groups is None else len(np.unique(data.groups))
     n_times = None if data.times is None else len(np.unique(data.times))
@@ -306,7 +339,9 @@ def check_counts(
         of_part = " in its largest class"
     if count < minimum:
         problem = f"{name} has {amount(count, unit)}{of_part}, too few for {purpose}"
-        raise ElmbenchError(problem, expected=f"at least {minimum}", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected=f"at least {minimum}", next_step=next_step
+        )
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
@@ -314,9 +349,10 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     classes.
     """
     counts = spec.shape.classes
-    if split.kind not in ("stratified-kfold", "stratified-group-kfold") or not isinstance(
-        counts, dict
-    ):
+    if split.kind not in (
+        "stratified-kfold",
+        "stratified-group-kfold",
+    ) or not isinstance(counts, dict):
         return ""
     sizes = {label: n for label, n in counts.items() if n is not None}
     if spec.positive:
@@ -341,7 +377,9 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     )
 
 
-def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
+def stratified_rows(
+    y: NDArray[Any], rows: int, by_class: bool, *key: str | int
+) -> Indices:
     """Return `rows` random row numbers in ascending order, stratified by class if there are
     classes.
     """

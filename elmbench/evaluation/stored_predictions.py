@@ -32,7 +32,11 @@ _CountsByRow = dict[int, Array]
 
 
 def stored_predictions(
-    estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    predicted: NDArray[Any],
+    labels: list[int] | None,
 ) -> dict[str, Any] | None:
     """Return the predictions of a fitted model for test rows in the types of JSON; None if it
     diverged.
@@ -66,7 +70,9 @@ def stored_predictions(
     return content
 
 
-def _is_diverged(y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> bool:
+def _is_diverged(
+    y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+) -> bool:
     """Return True unless all predictions and squared errors are finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         numbers = predicted if labels else np.sum((y - predicted) ** 2)
@@ -99,7 +105,9 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
     """
     kind, _, data = text.partition(":")
     if kind not in kinds:
-        raise unusable_predictions(f"a part has the type {kind:.20}, not {' or '.join(kinds)}")
+        raise unusable_predictions(
+            f"a part has the type {kind:.20}, not {' or '.join(kinds)}"
+        )
     n_bytes = _MOST_BYTES
     if n_values is not None:
         n_bytes = n_values * np.dtype(kind).itemsize
@@ -200,7 +208,9 @@ class StoredPredictions:
         They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
         """
         for method in ranking_methods(self.n_classes or 0):
-            values = self.columns("scores" if method == "decision_function" else "log_odds")
+            values = self.columns(
+                "scores" if method == "decision_function" else "log_odds"
+            )
             if values is not None:
                 return np.clip(values, -_LARGEST, _LARGEST)
         return None
@@ -219,7 +229,9 @@ class StoredPredictions:
     def _of_each_row(self, name: str) -> NDArray[Any]:
         """Return the targets or predictions, or the positions of their classes."""
         n_rows = self.n_rows if name == "true" else len(self.true)
-        values = _unpack(self.content[name], _POSITIONS if self.n_classes else _VALUES, n_rows)
+        values = _unpack(
+            self.content[name], _POSITIONS if self.n_classes else _VALUES, n_rows
+        )
         if not self.n_classes:
             return values
         if values.max(initial=0) >= self.n_classes:

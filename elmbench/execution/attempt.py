@@ -33,7 +33,9 @@ def preload(work: Work, context: Context) -> None:
     spec = work.data.spec
     if spec is None or spec.redraw is None:
         _check_unchanged(
-            data.name, f"checksum {data.checksum[:12]}", f"checksum {work.data.checksum[:12]}"
+            data.name,
+            f"checksum {data.checksum[:12]}",
+            f"checksum {work.data.checksum[:12]}",
         )
     model = getattr(work, "model", None)
     if isinstance(model, ModelRef) and spec is not None:
@@ -43,7 +45,11 @@ def preload(work: Work, context: Context) -> None:
         _check_unchanged(entry.name, model_version(entry, spec.task), model.version)
         if model.name in BUILT_IN:
             X = np.random.default_rng(0).random((40, 3))
-            y = np.where(X[:, 0] > 0.5, 1, -1) if spec.task == "classification" else X[:, 0]
+            y = (
+                np.where(X[:, 0] > 0.5, 1, -1)
+                if spec.task == "classification"
+                else X[:, 0]
+            )
             warm_up(
                 factory, {}, X, y
             )  # no search is timed while the model is imported and compiled
@@ -68,7 +74,9 @@ def attempt(
     of the work; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
     bounds, if there were any.
     """
-    failure = next((result for result in inputs.values() if result["status"] != "ok"), None)
+    failure = next(
+        (result for result in inputs.values() if result["status"] != "ok"), None
+    )
     if failure is not None:
         # One prefix is enough for a chain of searches and choices.
         return {
@@ -87,11 +95,17 @@ def attempt(
         warnings.simplefilter("default")
         result = catch_failures(partial(work.run, inputs, context), context)
     messages = sorted(
-        {printable(describe_error(w.message)) for w in caught if isinstance(w.message, Warning)}
+        {
+            printable(describe_error(w.message))
+            for w in caught
+            if isinstance(w.message, Warning)
+        }
     )
     # A plug-in's model may count with the integers of numpy.
     solvers = {name: int(count) for name, count in sorted(context.solvers.items())}
-    return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
+    return (
+        result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
+    )
 
 
 def catch_failures(action: Callable[[], Result], context: Context) -> Result:
@@ -99,21 +113,33 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
     a result.
     """
     try:
-        result: Result = json.loads(json.dumps({"status": "ok", "reason": ""} | action()))
-        if result.get("status") not in STATUSES or not isinstance(result.get("reason"), str):
+        result: Result = json.loads(
+            json.dumps({"status": "ok", "reason": ""} | action())
+        )
+        if result.get("status") not in STATUSES or not isinstance(
+            result.get("reason"), str
+        ):
             expected = f"expected a result with a reason and a status among {', '.join(STATUSES)}"
             raise ValueError(f"{expected}, got {result}")
         return result
     except MemoryError as error:
         reason = printable(message_of(error)) or "the machine has no more memory"
-        return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
+        return {
+            "status": "out-of-memory",
+            "reason": reason,
+            "limit": context.memory_limit,
+        }
     except ElmbenchError as error:
         return {"status": "failed", "reason": printable(message_of(error))}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
         trace = printable(traceback.format_exc(limit=-6), 5000)
-        return {"status": "failed", "reason": printable(describe_error(error)), "traceback": trace}
+        return {
+            "status": "failed",
+            "reason": printable(describe_error(error)),
+            "traceback": trace,
+        }
 
 
 def printable(text: str, longest: int = 500) -> str:

@@ -66,7 +66,11 @@ def find_pending(
         result = store.result(key) or {"status": "missing"}
         repeat = result["status"] == "missing" or (retry and result["status"] != "ok")
         if result.get("limit") is not None:
-            now = limits[key].seconds if result["status"] == "timeout" else limits[key].memory
+            now = (
+                limits[key].seconds
+                if result["status"] == "timeout"
+                else limits[key].memory
+            )
             repeat = repeat or now is None or now > result["limit"]
         # Work that depends on a recomputed result is recomputed.
         if repeat or not todo.keys().isdisjoint(work.needs):
@@ -84,15 +88,22 @@ class Estimates:
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
         self.formula = {
-            key: max(_limited_seconds(work, limits[key]), _LEAST) for key, work in works.items()
+            key: max(_limited_seconds(work, limits[key]), _LEAST)
+            for key, work in works.items()
         }
         #: The formula is wrong by much the same factor for all work of a kind, a model and a data
         #: set.
         self._groups = {
-            key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
+            key: (
+                work.kind,
+                work.model_name,
+                work.data.name if work.data is not None else "",
+            )
             for key, work in works.items()
         }
-        self._unknown = {self._groups[key] for key, work in works.items() if not work.has_formula}
+        self._unknown = {
+            self._groups[key] for key, work in works.items() if not work.has_formula
+        }
         #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
         self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
@@ -101,7 +112,10 @@ class Estimates:
         group = self._groups[key]
         for name in (group, group[:2]):
             actual, formula = self._durations.get(name, (0.0, 0.0))
-            self._durations[name] = actual + max(seconds, _LEAST), formula + self.formula[key]
+            self._durations[name] = (
+                actual + max(seconds, _LEAST),
+                formula + self.formula[key],
+            )
 
     def seconds(self, key: str) -> float | None:
         """Return the estimated seconds of some work: by its formula, corrected by the ended work of
@@ -170,7 +184,9 @@ class Run:
         """
         if not todo:
             return
-        environment = describe_environment() | {"blas_threads": self.settings.blas_threads}
+        environment = describe_environment() | {
+            "blas_threads": self.settings.blas_threads
+        }
         self._environment = self.store.put_environment(environment)
         with (
             nullcontext(self.executor)
@@ -184,7 +200,9 @@ class Run:
         has_end = self.until < math.inf
         # A single worker follows the order of the plan, because neighbours share their data.
         in_order = has_end or (executor.fixed and executor.workers == 1)
-        self._queue = WorkQueue(self.works, todo, None if in_order else self.estimates.formula)
+        self._queue = WorkQueue(
+            self.works, todo, None if in_order else self.estimates.formula
+        )
         self._running: dict[Future[Answer], Work] = {}
         # Work with the same code from outside is grouped, but a budget has an order of its own. A
         # single worker begins with the suite's own models, because any model can follow them.
@@ -194,7 +212,9 @@ class Run:
             while self._queue and (self._running or not self._is_over()):
                 self._fill_workers(executor)
                 if self._running and not executor.workers:
-                    self.on_event(Event("no-workers", next(iter(self._running.values()))))
+                    self.on_event(
+                        Event("no-workers", next(iter(self._running.values())))
+                    )
                 self._collect_answers()
         except (KeyboardInterrupt, ElmbenchError):
             self._store_arrived()
@@ -230,7 +250,9 @@ class Run:
         """Remove the idle worker that takes this work: one that has run its code, or the last."""
         if self._idle_codes:
             code = work.outside_code
-            self._idle_codes.remove(code if code in self._idle_codes else self._idle_codes[-1])
+            self._idle_codes.remove(
+                code if code in self._idle_codes else self._idle_codes[-1]
+            )
 
     def _remaining_limits(self) -> Limits:
         """Return the limits that the end of the run sets."""
@@ -283,12 +305,16 @@ class WorkQueue:
     """
 
     def __init__(
-        self, works: Mapping[str, Work], todo: Iterable[str], seconds: Mapping[str, float] | None
+        self,
+        works: Mapping[str, Work],
+        todo: Iterable[str],
+        seconds: Mapping[str, float] | None,
     ) -> None:
         self._works = works
         self._number = {key: i for i, key in enumerate(todo)}
         graph = {
-            key: [name for name in works[key].needs if name in self._number] for key in self._number
+            key: [name for name in works[key].needs if name in self._number]
+            for key in self._number
         }
         #: The duration of each piece of work together with the longest chain that depends on it.
         self._lengths = dict.fromkeys(graph, 0.0)
@@ -323,5 +349,7 @@ class WorkQueue:
         if not heaps:
             return None
         first = min(heaps, key=lambda code: heaps[code][0])
-        code = next((code for code in (None, *reversed(idle_codes)) if code in heaps), first)
+        code = next(
+            (code for code in (None, *reversed(idle_codes)) if code in heaps), first
+        )
         return heapq.heappop(heaps[code])[2]

@@ -81,7 +81,9 @@ def _commit() -> str | None:
     try:
         commit = git("rev-parse", "HEAD")
         # Results that a run writes do not change the code.
-        changes = git("status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
+        changes = git(
+            "status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml"
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return f"{commit}+changes" if changes else commit

@@ -26,7 +26,9 @@ def children(process: int) -> list[int]:
     """
     numbers: list[int] = []
     for thread in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as stream:
+        with open(
+            f"/proc/{process}/task/{thread}/children", encoding="ascii"
+        ) as stream:
             numbers += map(int, stream.read().split())
     return numbers
 
@@ -77,4 +79,6 @@ def _limit_files(process: Path) -> Iterator[Path]:
             # A container sees its own group as the root of the mount.
             is_below = group.is_relative_to(root) and ".." not in group.parts
             below = group.relative_to(root) if is_below else PurePosixPath()
-            yield from (Path(point) / folder / name for folder in (below, *below.parents))
+            yield from (
+                Path(point) / folder / name for folder in (below, *below.parents)
+            )

@@ -55,7 +55,9 @@ def descendant_ids(process: int) -> list[int]:
             ]
     with contextlib.suppress(psutil.Error):
         return [
-            child.pid for child in psutil.Process(process).children(recursive=True) if lives(child)
+            child.pid
+            for child in psutil.Process(process).children(recursive=True)
+            if lives(child)
         ]
     return []
 
@@ -96,7 +98,9 @@ def end_marked(mark: str) -> None:
     while time.monotonic() < give_up:
         marks = {process: _mark_of(process) for process in psutil.process_iter()}
         survivors = [
-            process for process, its_mark in marks.items() if its_mark and its_mark.startswith(mark)
+            process
+            for process, its_mark in marks.items()
+            if its_mark and its_mark.startswith(mark)
         ]
         if not survivors and None not in marks.values():
             return
@@ -147,7 +151,11 @@ def _guarded_mark(owner: int) -> str:
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=os.environ
-        | {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
+        | {
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, (package, os.environ.get("PYTHONPATH")))
+            )
+        },
         # what ends the processes of a terminal does not end the guard before them
         start_new_session=True,
     )

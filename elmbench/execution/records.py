@@ -43,7 +43,9 @@ def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None
             continue
         unit = REGISTRY[name].unit
         if not unit.least - _ROUNDING <= value <= unit.greatest + _ROUNDING:
-            raise ValueError(f"expected {name} to be from {unit.least} to {unit.greatest}")
+            raise ValueError(
+                f"expected {name} to be from {unit.least} to {unit.greatest}"
+            )
     return measures
 
 
@@ -70,7 +72,9 @@ class _Predictions(_Form):
 class _Result(_Form):
     """The values of all kinds of work that tables show."""
 
-    status: Literal["ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable"]
+    status: Literal[
+        "ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable"
+    ]
     reason: _Text
     traceback: str = ""
     params: dict[str, Any] = {}
@@ -235,4 +239,6 @@ def _check_predictions(result: dict[str, Any]) -> None:
     from elmbench.evaluation.stored_predictions import StoredPredictions
 
     n_test = result.get("n_test")
-    StoredPredictions(result["predictions"], None if n_test is None else int(n_test)).check()
+    StoredPredictions(
+        result["predictions"], None if n_test is None else int(n_test)
+    ).check()

@@ -28,7 +28,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.files import cannot_read, cannot_write, check_regular, lock_file, process_name
+from elmbench.files import (
+    cannot_read,
+    cannot_write,
+    check_regular,
+    lock_file,
+    process_name,
+)
 
 if TYPE_CHECKING:
     from elmbench.tasks.base import Result, Work
@@ -44,7 +50,9 @@ _HASH = 64
 #: change.
 _FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 #: Name of a record. That of a request has the profile, the paper (or `own`) and the table.
-_NAME = re.compile(r"(?!table:).*|table:(ci|fast|paper|compare)(/(?!\.)[^/\\\x00-\x1f]+){2}")
+_NAME = re.compile(
+    r"(?!table:).*|table:(ci|fast|paper|compare)(/(?!\.)[^/\\\x00-\x1f]+){2}"
+)
 #: Name of a file, with its number and the format.
 _FILE = re.compile(r"(\d+)[^.]*\.v(\d+)\.log")
 
@@ -99,7 +107,8 @@ class Store:
                             self._damaged.add((path.name, start))
                         else:
                             insort(
-                                self._lines.setdefault(name, []), (path.name, start, len(line) - 1)
+                                self._lines.setdefault(name, []),
+                                (path.name, start, len(line) - 1),
                             )
                         start += len(line)
             except OSError as error:
@@ -131,7 +140,9 @@ class Store:
                     f"{self.folder / name} is ignored: it has format {match[2]}, this version of "
                     "elmbench reads"
                 )
-                warnings.warn(f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2)
+                warnings.warn(
+                    f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2
+                )
         return files
 
     def _latest_first(self, name: str) -> Iterator[Any]:
@@ -192,7 +203,10 @@ class Store:
         """Create a log file of this process with the next free number."""
         names = (_FILE.fullmatch(path.name) for path in self._files())
         number = max((int(name[1]) for name in names if name), default=0) + 1
-        path = self.folder / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+        path = (
+            self.folder
+            / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+        )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, _FLAGS, 0o666)
@@ -227,7 +241,9 @@ class Store:
         record = self.get(key)
         return record["result"] if record else None
 
-    def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
+    def put(
+        self, work: Work, result: Result, environment: str, seconds: float = 0.0
+    ) -> None:
         """Store a result with its work, its environment and its duration.
 
         The record names the keys of the work that is needed and the number of fits, so that a
@@ -261,14 +277,19 @@ class Store:
 
     # --- Tables
 
-    def cells(self, profile: str, experiment: str, latest: Iterable[Cell] = ()) -> list[Cell]:
+    def cells(
+        self, profile: str, experiment: str, latest: Iterable[Cell] = ()
+    ) -> list[Cell]:
         """Return every cell that was requested of a table under a profile and is not stale.
 
         `latest`: cells that count as the last request, even if other processes have requested some
         since.
         """
         cells: dict[tuple[Any, ...], Cell] = {}
-        for request in (*(cells for cells, _ in self.requests(profile, experiment)), latest):
+        for request in (
+            *(cells for cells, _ in self.requests(profile, experiment)),
+            latest,
+        ):
             cells = _merge(cells, request)
         return list(cells.values())
 
@@ -280,13 +301,19 @@ class Store:
     def has_command(self, command: str) -> bool:
         """Return True if this command line has requested some table."""
         return any(
-            command in self.commands(profile, experiment) for experiment, profile in self.tables()
+            command in self.commands(profile, experiment)
+            for experiment, profile in self.tables()
         )
 
     def tables(self) -> list[tuple[str, str]]:
         """Return the experiment and profile of every requested table, in no order."""
-        names = (name.partition("/") for name in self._lines if name.startswith("table:"))
-        return [(experiment, profile.removeprefix("table:")) for profile, _, experiment in names]
+        names = (
+            name.partition("/") for name in self._lines if name.startswith("table:")
+        )
+        return [
+            (experiment, profile.removeprefix("table:"))
+            for profile, _, experiment in names
+        ]
 
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
         """Return the cells and the command of each valid request for a table, oldest first."""
@@ -361,7 +388,10 @@ def _name_of(line: bytes) -> str | None:
     name.
     """
     body = line[_HASH + 1 :]
-    if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
+    if (
+        line[_HASH : _HASH + 1] != b" "
+        or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]
+    ):
         return None
     with contextlib.suppress(UnicodeDecodeError):
         name = body.split(b" ", 1)[0].decode()
@@ -374,7 +404,9 @@ def _merge(
 ) -> dict[tuple[Any, ...], Cell]:
     """Return the cells of a table, by position, with those of a new request."""
     # Cells whose data are missing now may have results from before; these stay.
-    cells = [cell for cell in cells if not (cell.unavailable and _position(cell) in present)]
+    cells = [
+        cell for cell in cells if not (cell.unavailable and _position(cell) in present)
+    ]
     current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
     datasets = {cell.dataset for cell in cells if not cell.unavailable}
     others = {

@@ -66,7 +66,9 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide
     them.
     """
-    bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
+    bad = cells[
+        cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])
+    ]
     if len(cells) and not len(bad):
         return
     fault = "there are no cells"
@@ -102,7 +104,9 @@ def compare_with_baseline(
     """
     counted = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {
-        measure.column for measure in measures if measure.parameter and measure.metric in counted
+        measure.column
+        for measure in measures
+        if measure.parameter and measure.metric in counted
     }
     old = _lines_by_name(read_cells(path))
     new = _lines_by_name(cells)
@@ -121,13 +125,14 @@ def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
 
 def _name(line: _Line) -> str:
     """Return the name of a cell in messages."""
-    name = (
-        f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"
-    )
+    place = f"run {line['run']} fold {line['fold']}"
+    name = f"{line['dataset']} {line['model']} {place} {line['select']}"
     return f"{name} {line['reading']}" if line["reading"] else name
 
 
-def _compare_cell(old: _Line | None, new: _Line | None, points: set[str]) -> Iterator[_Difference]:
+def _compare_cell(
+    old: _Line | None, new: _Line | None, points: set[str]
+) -> Iterator[_Difference]:
     """Yield each column in which a cell differs; None stands for no cell."""
     if old is None or new is None:
         was = "missing" if old is None else "there"

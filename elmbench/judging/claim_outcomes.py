@@ -43,7 +43,8 @@ COLUMNS += ["low", "high", "p", "n", "of", "remark"]
 #: The plurals of results of claims.
 _RESULTS = {"holds": "hold", "does not hold": "do not hold"}
 _RESULTS |= {
-    f"ratio {side} than stated": f"ratios {side} than stated" for side in ("smaller", "larger")
+    f"ratio {side} than stated": f"ratios {side} than stated"
+    for side in ("smaller", "larger")
 }
 #: The relations in words.
 _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
@@ -100,17 +101,26 @@ class ClaimOutcome:
         """The comparisons, the decisive test, the published values and the remark."""
         slip = f": {self.claim.slip}" if self.claim.slip else ""
         in_print = (
-            f"the paper's own values do not bear it out{slip}" if self.in_print is False else ""
+            f"the paper's own values do not bear it out{slip}"
+            if self.in_print is False
+            else ""
         )
         return "; ".join(
-            filter(None, (self._comparison_text(), self._test_text(), in_print, self.remark))
+            filter(
+                None,
+                (self._comparison_text(), self._test_text(), in_print, self.remark),
+            )
         )
 
     def _comparison_text(self) -> str:
         """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
-        datasets = _join_distinct(_datasets_text(claim) for claim in self.claim.comparisons)
+        datasets = _join_distinct(
+            _datasets_text(claim) for claim in self.claim.comparisons
+        )
         pairs = zip(self.claim.comparisons, self.rivals, strict=True)
-        statements = _join_distinct(_statement(claim, rivals) for claim, rivals in pairs)
+        statements = _join_distinct(
+            _statement(claim, rivals) for claim, rivals in pairs
+        )
         return f"on {datasets} {statements}"
 
     def _test_text(self) -> str:
@@ -133,7 +143,11 @@ class ClaimOutcome:
         """Return the estimate of a test with its interval, if it has one."""
         estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}"
         has_interval = finding.low is not None
-        return f"{estimate} [{finding.low:.3g}, {finding.high:.3g}]" if has_interval else estimate
+        return (
+            f"{estimate} [{finding.low:.3g}, {finding.high:.3g}]"
+            if has_interval
+            else estimate
+        )
 
     def _quantity_of(self, finding: SignificanceResult) -> str:
         """Return the name of the quantity that a test estimates."""
@@ -148,11 +162,12 @@ class ClaimOutcome:
         """Return the line of `claims.csv`, None for what is missing."""
         comparisons = self.claim.comparisons
         than = (
-            _than(claim, rivals) for claim, rivals in zip(comparisons, self.rivals, strict=True)
+            _than(claim, rivals)
+            for claim, rivals in zip(comparisons, self.rivals, strict=True)
         )
-        test_columns = {name: name for name in ("test", "estimate", "low", "high", "n")} | {
-            "of": "unit"
-        }
+        test_columns = {
+            name: name for name in ("test", "estimate", "low", "high", "n")
+        } | {"of": "unit"}
         return {
             "says": self.claim.says,
             "dataset": _join_names(claim.dataset for claim in comparisons),
@@ -162,7 +177,10 @@ class ClaimOutcome:
             "than": _join_names(than),
             "in_print": self.in_print,
             "verdict": self.verdict,
-            **{column: getattr(self.finding, name, None) for column, name in test_columns.items()},
+            **{
+                column: getattr(self.finding, name, None)
+                for column, name in test_columns.items()
+            },
             "p": self.p,
             "remark": "; ".join(filter(None, (self.subject, self.remark))),
         }
@@ -200,7 +218,9 @@ def _relation(claim: Claim) -> str:
 
 
 def _than(claim: Claim, rivals: Sequence[str]) -> str:
-    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(rivals)
+    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(
+        rivals
+    )
 
 
 def _join_names(names: Iterable[str]) -> str:
@@ -209,9 +229,9 @@ def _join_names(names: Iterable[str]) -> str:
 
 def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
     """Return the outcomes as the lines of `claims.csv`."""
-    return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype(
-        {"n": "Int64"}
-    )
+    return pd.DataFrame(
+        [outcome.record() for outcome in outcomes], columns=COLUMNS
+    ).astype({"n": "Int64"})
 
 
 def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
@@ -238,7 +258,9 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
             remark = f"no outcome on so few data sets could decide it beside {n_claims} claims"
             results[i] = _with_remark(outcome, "too few data sets", remark)
         else:
-            decidable[i] = outcome.p if outcome.is_decided and outcome.p is not None else 1.0
+            decidable[i] = (
+                outcome.p if outcome.is_decided and outcome.p is not None else 1.0
+            )
     for i, p in zip(decidable, holm(list(decidable.values())), strict=True):
         outcome = outcomes[i]
         if outcome.is_decided and p > LEVEL:
@@ -260,7 +282,9 @@ def _number_of_decidable(least_p: Sequence[float]) -> int:
     return 1
 
 
-def _with_remark(outcome: ClaimOutcome, verdict: ClaimVerdict, remark: str) -> ClaimOutcome:
+def _with_remark(
+    outcome: ClaimOutcome, verdict: ClaimVerdict, remark: str
+) -> ClaimOutcome:
     """Return an outcome with a different verdict, and a remark before its own."""
     remarks = "; ".join(filter(None, (remark, outcome.remark)))
     return replace(outcome, verdict=verdict, remark=remarks)
@@ -271,7 +295,9 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     its result.
     """
     names: list[str] = []
-    for outcome in sorted(outcomes, key=lambda outcome: CLAIM_VERDICTS.index(outcome.verdict)):
+    for outcome in sorted(
+        outcomes, key=lambda outcome: CLAIM_VERDICTS.index(outcome.verdict)
+    ):
         stated = outcome.claim.between
         finding = outcome.finding
         result = str(outcome.verdict)
@@ -288,7 +314,10 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
 
 def count_results(results: Iterable[str]) -> str:
     """Return the number of claims with each result, in the order of the results."""
-    counts = Counter(f"with {name}" if name.startswith("too few") else name for name in results)
+    counts = Counter(
+        f"with {name}" if name.startswith("too few") else name for name in results
+    )
     return ", ".join(
-        f"{n} {_RESULTS.get(name, name) if n > 1 else name}" for name, n in counts.items()
+        f"{n} {_RESULTS.get(name, name) if n > 1 else name}"
+        for name, n in counts.items()
     )

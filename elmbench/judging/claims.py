@@ -33,7 +33,9 @@ FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
 _SLACK = 1e-9
 
 
-def check_claims(summary: pd.DataFrame, measured: MeasuredCells) -> Iterator[ClaimOutcome]:
+def check_claims(
+    summary: pd.DataFrame, measured: MeasuredCells
+) -> Iterator[ClaimOutcome]:
     """Yield the outcome of each claim on models that were run, from the default readings and first
     selection.
     """
@@ -99,7 +101,11 @@ class _Results:
         """Return True if the rows are all of the paper's, and no others."""
         if not self.resolved.compares(dataset):
             return False
-        groups = [key for key in self._cells.lines if key == self._group(dataset, model=key[1])]
+        groups = [
+            key
+            for key in self._cells.lines
+            if key == self._group(dataset, model=key[1])
+        ]
         return not any(is_other_data(self._cells.columns(key)) for key in groups)
 
     def has_stand_in(self, claim: Claim, dataset: str) -> bool:
@@ -109,7 +115,9 @@ class _Results:
 
     def is_fixed(self, dataset: str, *columns: str) -> bool:
         """Return True if nothing is random in any of some columns."""
-        return all(self._cells.is_fixed(self._group(dataset, column)) for column in columns)
+        return all(
+            self._cells.is_fixed(self._group(dataset, column)) for column in columns
+        )
 
     def _group(self, dataset: str, model: str) -> Key:
         """Return the group of cells that claims are tested on."""
@@ -153,7 +161,9 @@ class _Pair(NamedTuple):
 
     def first_run(self) -> _Pair:
         """Return the values of the first run: identical runs are one."""
-        return self._replace(first=_first_run(self.first), second=_first_run(self.second))
+        return self._replace(
+            first=_first_run(self.first), second=_first_run(self.second)
+        )
 
     @property
     def n_values(self) -> int:
@@ -191,7 +201,9 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         claim=claim,
         resolved=results.resolved,
         verdict=part.verdict,
-        rivals=tuple(_rivals_of(comparison, results) for comparison in claim.comparisons),
+        rivals=tuple(
+            _rivals_of(comparison, results) for comparison in claim.comparisons
+        ),
         in_print=is_borne_out(claim, results.resolved),
         remark="; ".join(remarks),
     )
@@ -321,8 +333,13 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceRe
             (first - second).dropna(), share, region, least_half_width, unit
         )
     if of_ratios:
-        low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
-        finding = replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
+        low, high = (
+            None if end is None else math.exp(end)
+            for end in (finding.low, finding.high)
+        )
+        finding = replace(
+            finding, estimate=math.exp(finding.estimate), low=low, high=high
+        )
     return replace(
         finding,
         subject=(pair.dataset, claim.model, pair.column, claim.metric.column),
@@ -346,7 +363,9 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceRes
         for column, pairs_of_column in by_column.items():
             means = [pair.means for pair in pairs_of_column]
             differences = [first - second for first, second in means]
-            findings[column] = significance.signed_rank_test(differences, region_of(claim))
+            findings[column] = significance.signed_rank_test(
+                differences, region_of(claim)
+            )
     metric = claim.metric.column
     return [
         replace(finding, subject=(MOST, claim.model, column, metric))
@@ -435,7 +454,9 @@ def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
         if not outcomes:
             return None
         is_of_most = part.dataset == MOST
-        verdicts.append(2 * sum(outcomes) > len(outcomes) if is_of_most else all(outcomes))
+        verdicts.append(
+            2 * sum(outcomes) > len(outcomes) if is_of_most else all(outcomes)
+        )
     return all(verdicts)
 
 
@@ -461,7 +482,10 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
     """
     measure = claim.than_metric or claim.metric
     columns = other_columns(claim, dataset, resolved)
-    values = [_value_in_print((dataset, column, measure.column), resolved) for column in columns]
+    values = [
+        _value_in_print((dataset, column, measure.column), resolved)
+        for column in columns
+    ]
     printed = [value for value in values if value is not None]
     has_enough = claim.than == "others" or len(printed) == len(values)
     return printed if has_enough else []

@@ -14,11 +14,21 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import LEAVE_ONE_OUT
 
 #: Kinds of outer split that are the same in every run.
-_FIXED_SPLITS = ("official", "in-order", "predefined-kfold", "ordered-kfold", LEAVE_ONE_OUT)
+_FIXED_SPLITS = (
+    "official",
+    "in-order",
+    "predefined-kfold",
+    "ordered-kfold",
+    LEAVE_ONE_OUT,
+)
 
 
 def is_deterministic(
-    dataset: str, model: str, select: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved
+    dataset: str,
+    model: str,
+    select: str,
+    cells: Mapping[str, NDArray[Any]],
+    resolved: Resolved,
 ) -> bool:
     """Return True if each run of a column on a data set gives the same value.
 
@@ -37,14 +47,18 @@ def is_deterministic(
     )
 
 
-def _is_fixed_split(dataset: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved) -> bool:
+def _is_fixed_split(
+    dataset: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved
+) -> bool:
     """Return True if every run has the same training and test parts."""
     split = resolved.spec.protocol.outer.split(dataset, resolved.dataset(dataset).task)
     if split.kind in _FIXED_SPLITS:
         return True
     # Each row is a fold: leave-one-out.
     is_of_folds = split.kind.endswith("kfold") and "n_test" in cells
-    return is_of_folds and len(cells["n_test"]) > 0 and bool(np.all(cells["n_test"] == 1))
+    return (
+        is_of_folds and len(cells["n_test"]) > 0 and bool(np.all(cells["n_test"] == 1))
+    )
 
 
 def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bool:
@@ -55,10 +69,14 @@ def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bo
     names = parameter_names(factory)
     if names is None or "random_state" in names:
         return False
-    return resolved.spec.protocol.order == "stored" or not has_method(factory, "partial_fit")
+    return resolved.spec.protocol.order == "stored" or not has_method(
+        factory, "partial_fit"
+    )
 
 
-def _is_fixed_choice(dataset: str, column: ModelColumn, select: str, resolved: Resolved) -> bool:
+def _is_fixed_choice(
+    dataset: str, column: ModelColumn, select: str, resolved: Resolved
+) -> bool:
     """Return True if every run has the same hyperparameters: they are not searched, or chosen for
     all runs at once.
     """

@@ -64,7 +64,9 @@ def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
             doubled = [_with_doubled_differences(row) for row in rows]
             yield Distortion(_DIFFERENCES_DOUBLED, doubled)
     for margins in (2, -2):
-        shifted = [row.with_published(row.published + margins * row.margins) for row in rows]
+        shifted = [
+            row.with_published(row.published + margins * row.margins) for row in rows
+        ]
         yield Distortion(_ALL_SHIFTED, shifted)
     models = dict.fromkeys(model for row in rows for model in row.models)
     for model in models:
@@ -171,7 +173,9 @@ def findings_of(verdict: TableVerdict) -> tuple[object, ...]:
     )
 
 
-def accepted_own_runs(metric: str, compared: Sequence[ComparedValue]) -> tuple[int, int]:
+def accepted_own_runs(
+    metric: str, compared: Sequence[ComparedValue]
+) -> tuple[int, int]:
     """Return how many prints of our own runs the verdict and the strict test accept, and their
     number.
     """
@@ -199,7 +203,10 @@ def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedV
             if first < total and total - size >= FEWEST_RUNS:
                 means = np.roll(value.means, -first)
                 printed = replace(
-                    value.printed, value=float(means[:size].mean()), rounding=0.0, mean_of=size
+                    value.printed,
+                    value=float(means[:size].mean()),
+                    rounding=0.0,
+                    mean_of=size,
                 )
                 draws = draws_of_means(means[size:], value.draws.least_half_width)
                 runs = np.roll(value.runs, -first)[size:]

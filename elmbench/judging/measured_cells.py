@@ -136,7 +136,10 @@ class MeasuredCells:
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of a group that a verdict needs."""
-        return {name: column[self.lines.get(group, [])] for name, column in self._needed.items()}
+        return {
+            name: column[self.lines.get(group, [])]
+            for name, column in self._needed.items()
+        }
 
     def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of a group, NaN if it has none."""
@@ -155,7 +158,9 @@ class MeasuredCells:
     def is_fixed(self, group: Key) -> bool:
         """Return True if nothing is random in a group of cells."""
         dataset, model, select, _ = group
-        return is_deterministic(dataset, model, select, self.columns(group), self.resolved)
+        return is_deterministic(
+            dataset, model, select, self.columns(group), self.resolved
+        )
 
     def _compare(self, group: Key, measure: Measure) -> ComparedValue:
         dataset, model, _, _ = group
@@ -188,8 +193,12 @@ class MeasuredCells:
         and metric, so that a value has the same verdict in every table that prints it.
         """
         value = math.nan if published.value is None else float(published.value)
-        in_paper = self.resolved.printed_in_paper.get((dataset, published.metric), set())
-        distances = [abs(rival - value) for model, rival in in_paper if model != published.model]
+        in_paper = self.resolved.printed_in_paper.get(
+            (dataset, published.metric), set()
+        )
+        distances = [
+            abs(rival - value) for model, rival in in_paper if model != published.model
+        ]
         metric, _, _ = published.metric.partition("@")
         unit = self._paper.unit_of(metric)
         return Printed(
@@ -206,4 +215,6 @@ class MeasuredCells:
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
     """Return True if the rows are known to differ from the public file, or to be only a part."""
     remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
-    return any(words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY))
+    return any(
+        words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY)
+    )

@@ -19,7 +19,9 @@ from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 
 
-def compared_values(lines: pd.DataFrame, measured: MeasuredCells) -> Iterator[ComparedValue]:
+def compared_values(
+    lines: pd.DataFrame, measured: MeasuredCells
+) -> Iterator[ComparedValue]:
     """Yield the published values that are compared with our runs, without facts of data sets.
 
     `lines` are those of `summary.csv` that have a published value.
@@ -55,7 +57,9 @@ class TimesAgreement:
     rank_correlation: float | None
 
 
-def agreements_of_times(lines: pd.DataFrame, resolved: Resolved) -> Iterator[TimesAgreement]:
+def agreements_of_times(
+    lines: pd.DataFrame, resolved: Resolved
+) -> Iterator[TimesAgreement]:
     """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
     if not lines["metric"].isin(TIMES).any():
         return
@@ -70,7 +74,9 @@ def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return the lines with our time and a published one, of models and data sets that are
     compared.
     """
-    has_both = (lines["ended"] == "ok") & (lines["published"] > 0) & lines["mean"].notna()
+    has_both = (
+        (lines["ended"] == "ok") & (lines["published"] > 0) & lines["mean"].notna()
+    )
     lines = lines[has_both]
     is_compared = lines["dataset"].map(resolved.compares).astype(bool)
     is_ours = [
@@ -114,7 +120,9 @@ def own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
     return sum(hits), len(hits)
 
 
-def mean_rank_correlation(rows: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float | None:
+def mean_rank_correlation(
+    rows: Iterable[tuple[Sequence[float], Sequence[float]]],
+) -> float | None:
     """Return the mean of Spearman's correlation over rows; None if no row has one.
 
     A row of fewer than three values, or of equal ones, has none.
@@ -147,7 +155,11 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
     `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
-    model = ["dataset", "model", "reading"]  # a run computes the cells of all selections
+    model = [
+        "dataset",
+        "model",
+        "reading",
+    ]  # a run computes the cells of all selections
     too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
     if too_few.empty:
         return pd.DataFrame(columns=["dataset", "model", "more_runs", "minutes"])
@@ -162,7 +174,9 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def counts_text(counts: Counter[str], facts: Counter[str], missing: pd.DataFrame) -> str:
+def counts_text(
+    counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
+) -> str:
     """Return the sentences on the numbers of published values and of facts with each verdict, and
     on `missing_runs`.
     """

@@ -80,7 +80,10 @@ class Statistics:
         """The least difference of two average ranks that Nemenyi's test calls significant."""
         from scipy.stats import studentized_range
 
-        return float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf)) * self._rank_error
+        return (
+            float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf))
+            * self._rank_error
+        )
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
@@ -100,7 +103,9 @@ class Statistics:
             [first - second for first, second in combinations(self.ranks.values(), 2)]
         )
         return self._label_pairs(
-            studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist()
+            studentized_range.sf(
+                distances / self._rank_error, len(self.ranks), math.inf
+            ).tolist()
         )
 
     @cached_property
@@ -110,7 +115,12 @@ class Statistics:
         """
         pairs = combinations(self.ranks, 2)
         return self._label_pairs(
-            holm([wilcoxon_p((self.values[a] - self.values[b]).to_numpy()) for a, b in pairs])
+            holm(
+                [
+                    wilcoxon_p((self.values[a] - self.values[b]).to_numpy())
+                    for a, b in pairs
+                ]
+            )
         )
 
     @cached_property
@@ -133,12 +143,17 @@ class Statistics:
         counts half.
         """
         rivals = max(1, len(self.ranks) - 1)
-        return {model: (len(self.ranks) - rank) / rivals for model, rank in self.ranks.items()}
+        return {
+            model: (len(self.ranks) - rank) / rivals
+            for model, rank in self.ranks.items()
+        }
 
     @property
     def heading(self) -> str:
         """A line with the numbers of models and data sets, and Friedman's test."""
-        text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
+        text = (
+            f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
+        )
         text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
         return text + (
             f"; Friedman's chi-squared {self.friedman[0]:.3g}, {p_words(self.friedman[1])}"
@@ -192,7 +207,8 @@ class Statistics:
             "p Wilcoxon-Holm": p_text,
         }
         texts = [
-            shares[name].map(formats[name], na_action="ignore").fillna("") for name in self.columns
+            shares[name].map(formats[name], na_action="ignore").fillna("")
+            for name in self.columns
         ]
         return [list(row) for row in zip(*texts, strict=True)]
 
@@ -221,7 +237,11 @@ class Statistics:
         ranks = list(self.ranks.values())
         reached = -1
         for i, low in enumerate(ranks):
-            last = max(j for j, rank in enumerate(ranks) if rank - low <= self.critical_distance)
+            last = max(
+                j
+                for j, rank in enumerate(ranks)
+                if rank - low <= self.critical_distance
+            )
             if last > max(i, reached):
                 yield low, ranks[last]
             reached = max(reached, last)
@@ -235,7 +255,9 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     There is none if fewer than two models were measured on the same two data sets.
     """
     lines = summary[
-        (summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()
+        (summary["reading"] == "")
+        & (summary["ended"] == COMPLETE)
+        & summary["mean"].notna()
     ]
     lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(
         ["dataset", "model", "metric"]
@@ -255,11 +277,15 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
         rank_statistics(_first_metric_scores(values, resolved), source)
         for source, values in values_by_source.items()
     ]
-    valid = [comparison for comparison in comparisons if min(comparison.values.shape) > 1]
+    valid = [
+        comparison for comparison in comparisons if min(comparison.values.shape) > 1
+    ]
     return valid if comparisons[0] in valid else []
 
 
-def _first_metric_scores(means: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+def _first_metric_scores(
+    means: Mapping[Any, float], resolved: Resolved
+) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model,
     more is better.
     """
@@ -269,7 +295,9 @@ def _first_metric_scores(means: Mapping[Any, float], resolved: Resolved) -> pd.D
         if dataset != ALL and metric == resolved.metric_of(dataset)
     }
     return (
-        pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
+        pd.Series(values, dtype=float).unstack(sort=False)
+        if values
+        else pd.DataFrame(dtype=float)
     )
 
 
@@ -289,7 +317,9 @@ def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
     )
 
 
-def draw_critical_differences(comparison: Statistics, title: str, form: str = "png") -> bytes:
+def draw_critical_differences(
+    comparison: Statistics, title: str, form: str = "png"
+) -> bytes:
     """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's
     test.
     """

@@ -10,7 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
-from elmbench.judging.value_verdicts import FEWEST_RUNS, Printed, draws_of_means, run_means
+from elmbench.judging.value_verdicts import (
+    FEWEST_RUNS,
+    Printed,
+    draws_of_means,
+    run_means,
+)
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.specs.measures import UNJUDGED
@@ -36,7 +41,9 @@ class TableCells(NamedTuple):
     resolved: Resolved
 
 
-def compare_readings(readings: Mapping[str, Reading], tables: Iterable[TableCells]) -> pd.DataFrame:
+def compare_readings(
+    readings: Mapping[str, Reading], tables: Iterable[TableCells]
+) -> pd.DataFrame:
     """Return the published values of some tables that a reading changes: a line for each value of
     the reading.
 
@@ -52,7 +59,8 @@ def compare_readings(readings: Mapping[str, Reading], tables: Iterable[TableCell
         for name, reading in readings.items():
             if name in resolved.file.spec.readings:
                 lines += [
-                    {"reading": name, **line} for line in _compare(name, reading, cells, resolved)
+                    {"reading": name, **line}
+                    for line in _compare(name, reading, cells, resolved)
                 ]
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -141,7 +149,9 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
         choices = [choice for choice in reading.values if choice in positions]
         common_folds = _common_folds(positions.values())
         runs = [run for run, _ in common_folds]
-        by_choice = [[positions[choice][fold] for fold in common_folds] for choice in choices]
+        by_choice = [
+            [positions[choice][fold] for fold in common_folds] for choice in choices
+        ]
         yield _CommonCells(
             dataset=str(dataset),
             model=str(model),
@@ -217,7 +227,9 @@ def _deviation(means: _Values) -> float | None:
     return float(means.std(ddof=1)) if len(means) > 1 else None
 
 
-def _interval(values: _Values, runs: NDArray[np.int64], printed: Printed) -> tuple[float, float]:
+def _interval(
+    values: _Values, runs: NDArray[np.int64], printed: Printed
+) -> tuple[float, float]:
     """Return the ends of the interval of a verdict; NaN if there are too few runs."""
     n_runs = len(set(runs.tolist()))
     if n_runs < FEWEST_RUNS:
@@ -252,7 +264,9 @@ def _pick(
     return answers.pop() if len(answers) == 1 else None
 
 
-def _index_of_nearest(draws: _Values, published: float, test_share: float) -> int | None:
+def _index_of_nearest(
+    draws: _Values, published: float, test_share: float
+) -> int | None:
     """Return the position of the draws significantly nearer to a published value than all others;
     None if none are.
     """
@@ -263,7 +277,9 @@ def _index_of_nearest(draws: _Values, published: float, test_share: float) -> in
     nearest = int(distances.mean(axis=1).argmin())
     differences = np.delete(distances - distances[nearest], nearest, axis=0)
     positive = Region(low=0.0)
-    tests = [corrected_t_test(difference, test_share, positive) for difference in differences]
+    tests = [
+        corrected_t_test(difference, test_share, positive) for difference in differences
+    ]
     is_certain = all(test.confirming <= LEVEL for test in tests)
     return nearest if is_certain else None
 
@@ -277,7 +293,9 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     headings = {value: _heading(value, reading) for value in reading.values}
     rows = [
         [label, f"{published:g}", *_texts(group, headings)]
-        for (label, published), group in lines.groupby(["label", "published"], sort=False)
+        for (label, published), group in lines.groupby(
+            ["label", "published"], sort=False
+        )
     ]
     columns = ["published value", "published", *headings.values(), "nearest"]
     return pd.DataFrame(rows, columns=columns)

@@ -44,7 +44,9 @@ def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest |
     return tests[0] if tests else None
 
 
-def strict_tests(rows: Sequence[Row], means_of: Sequence[int | None]) -> tuple[StrictTest, ...]:
+def strict_tests(
+    rows: Sequence[Row], means_of: Sequence[int | None]
+) -> tuple[StrictTest, ...]:
     """Return the strict test of a metric for each number of runs that a published value may be a
     mean over (see `strict_test`); reruns are simulated once for all of them.
     """
@@ -56,7 +58,9 @@ def strict_tests(rows: Sequence[Row], means_of: Sequence[int | None]) -> tuple[S
     return tuple(_test(chosen, reruns, mean_of) for mean_of in means_of)
 
 
-def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int | None) -> StrictTest:
+def _test(
+    rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int | None
+) -> StrictTest:
     """Return the strict test for one number of runs (see `strict_test`)."""
     outside = 0
     simulated = np.zeros(SIMULATIONS, dtype=np.int64)
@@ -81,7 +85,9 @@ def _number_outside(row: Row, draws: int) -> int:
     return int(is_outside.sum())
 
 
-def _outside(distances: Array, deviations: Array, row: Row, draws: int) -> NDArray[np.bool_]:
+def _outside(
+    distances: Array, deviations: Array, row: Row, draws: int
+) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
     relative_variances = 1 / draws + 1 / row.n_runs
     standard_errors = deviations * np.sqrt(relative_variances)

@@ -106,7 +106,9 @@ def _with_types(summary: pd.DataFrame) -> pd.DataFrame:
     return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
 
 
-def _measured_lines(measured: MeasuredCells, published_only: bool) -> Iterator[SummaryLine]:
+def _measured_lines(
+    measured: MeasuredCells, published_only: bool
+) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells."""
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, endings in measured.endings():
@@ -119,9 +121,13 @@ def _measured_lines(measured: MeasuredCells, published_only: bool) -> Iterator[S
 
 def _claimed_metrics(resolved: Resolved) -> set[str]:
     """Return the columns of the measures that the claims about a table compare."""
-    comparisons = [part for claim in resolved.file.spec.claims for part in claim.comparisons]
+    comparisons = [
+        part for claim in resolved.file.spec.claims for part in claim.comparisons
+    ]
     measures = [part.metric for part in comparisons]
-    measures += [part.than_metric for part in comparisons if part.than_metric is not None]
+    measures += [
+        part.than_metric for part in comparisons if part.than_metric is not None
+    ]
     return {measure.column for measure in measures}
 
 
@@ -173,7 +179,9 @@ def _has_value(group: Key, measure: Measure, measured: MeasuredCells) -> bool:
     return not is_missing.all()
 
 
-def _line(group: Key, measure: Measure, ending: str, measured: MeasuredCells) -> SummaryLine:
+def _line(
+    group: Key, measure: Measure, ending: str, measured: MeasuredCells
+) -> SummaryLine:
     """Return the line of a measure of a group."""
     resolved = measured.resolved
     dataset, model, select, reading = group
@@ -181,7 +189,9 @@ def _line(group: Key, measure: Measure, ending: str, measured: MeasuredCells) ->
     values = measured.values(group, measure)
     valid = values[~np.isnan(values)]
     of_run_means = resolved.spec.protocol.std == "of-run-means"
-    spread = run_means(values, measured.columns(group)["run"]) if of_run_means else valid
+    spread = (
+        run_means(values, measured.columns(group)["run"]) if of_run_means else valid
+    )
     judgement = _judge(group, measure, measured, ending=ending, paper=paper)
     return SummaryLine(
         dataset=dataset,
@@ -327,16 +337,22 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         part = {name: column[numbers] for name, column in columns.items()}
         gain = _optimism_of(str(dataset), part, resolved)
         if gain:
-            lines.append({"dataset": dataset, "model": model, "reading": reading, **gain})
+            lines.append(
+                {"dataset": dataset, "model": model, "reading": reading, **gain}
+            )
     return pd.DataFrame(lines, columns=OPTIMISM)
 
 
-def _columns_of_optimism(cells: pd.DataFrame, resolved: Resolved) -> dict[str, NDArray[Any]]:
+def _columns_of_optimism(
+    cells: pd.DataFrame, resolved: Resolved
+) -> dict[str, NDArray[Any]]:
     """Return the columns of cells that `optimism` needs, as arrays: selecting lines of a frame
     takes many times as long.
     """
     metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
-    columns = {name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")}
+    columns = {
+        name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")
+    }
     for metric in metrics.intersection(cells):
         values = cells[metric]
         columns[metric] = values.to_numpy(dtype=float, na_value=np.nan)

@@ -71,7 +71,9 @@ class Row:
         """Return the row of some of its models."""
         return replace(
             self,
-            models=tuple(model for model, keep in zip(self.models, chosen, strict=True) if keep),
+            models=tuple(
+                model for model, keep in zip(self.models, chosen, strict=True) if keep
+            ),
             published=self.published[chosen],
             rounding=self.rounding[chosen],
             proposed=self.proposed[chosen],
@@ -100,11 +102,15 @@ class Row:
     @property
     def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
         """The clear pairs of a proposed model and a different one."""
-        return [(i, j) for i, j in self.clear_pairs if self.proposed[i] != self.proposed[j]]
+        return [
+            (i, j) for i, j in self.clear_pairs if self.proposed[i] != self.proposed[j]
+        ]
 
     def with_published(self, published: Array) -> Row:
         """Return the row with different published values."""
-        return replace(self, published=published, margins=_margins(self.unit, published))
+        return replace(
+            self, published=published, margins=_margins(self.unit, published)
+        )
 
 
 def _margins(unit: Unit, published: Array) -> Array:
@@ -173,7 +179,9 @@ def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
     A run in which nothing is random stands for any number of runs.
     """
     most = max(FEWEST_RUNS, *(len(value.runs) for value in values))
-    return np.array([most if value.draws.is_fixed else len(value.runs) for value in values])
+    return np.array(
+        [most if value.draws.is_fixed else len(value.runs) for value in values]
+    )
 
 
 def _residuals(values: Sequence[ComparedValue]) -> Array:
@@ -381,7 +389,9 @@ class Order:
 
 def compare_order(rows: Sequence[Row]) -> Order:
     """Return the order of each two models that the print separates."""
-    return _order_of([_compare_pair(row, i, j) for row in rows for i, j in row.clear_pairs])
+    return _order_of(
+        [_compare_pair(row, i, j) for row in rows for i, j in row.clear_pairs]
+    )
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:

@@ -98,14 +98,19 @@ class TableVerdict:
         states = [measure.state for measure in self.measures.values()]
         if "does not hold" in states:
             return "holds in part" if "holds" in states else "does not hold"
-        if self.values_verdict.state == "holds" and self.order_verdict.state != "undecided":
+        if (
+            self.values_verdict.state == "holds"
+            and self.order_verdict.state != "undecided"
+        ):
             return "holds"
         return "undecided"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
         """The models and data sets without which the measures hold."""
-        names = [name for measure in self.measures.values() for name in measure.exceptions]
+        names = [
+            name for measure in self.measures.values() for name in measure.exceptions
+        ]
         return tuple(dict.fromkeys(names))
 
     @property
@@ -157,7 +162,12 @@ class TableVerdict:
             "datasets": self.n_datasets,
             **measures,
             "strict": [
-                {"mean_of": test.mean_of, "outside": test.outside, "of": test.n, "p": test.p}
+                {
+                    "mean_of": test.mean_of,
+                    "outside": test.outside,
+                    "of": test.n,
+                    "p": test.p,
+                }
                 for test in self.strict
             ],
         }
@@ -185,7 +195,9 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def judge_table(compared: Iterable[ComparedValue], resolved: Resolved) -> list[TableVerdict]:
+def judge_table(
+    compared: Iterable[ComparedValue], resolved: Resolved
+) -> list[TableVerdict]:
     """Return the verdicts on the metrics of a table, in the order of the table.
 
     Trivial models do not count: their values are far from all others, so they would decide.
@@ -197,10 +209,15 @@ def judge_table(compared: Iterable[ComparedValue], resolved: Resolved) -> list[T
         if value.model not in trivial and value.model.casefold() not in TRIVIAL
     ]
     groups = group_by(values, lambda value: value.measure.metric)
-    return [_judge_metric(metric, group, resolved.means_of) for metric, group in groups.items()]
+    return [
+        _judge_metric(metric, group, resolved.means_of)
+        for metric, group in groups.items()
+    ]
 
 
-def main_verdict(verdicts: Sequence[TableVerdict], resolved: Resolved) -> TableVerdict | None:
+def main_verdict(
+    verdicts: Sequence[TableVerdict], resolved: Resolved
+) -> TableVerdict | None:
     """Return the verdict on the first metric of a table's protocol that has one; None if nothing
     is compared.
     """
@@ -219,14 +236,20 @@ def _judge_metric(
     )
 
 
-def judge_measures(metric: str, rows: Sequence[Row], means_of: Sequence[int] = ()) -> TableVerdict:
+def judge_measures(
+    metric: str, rows: Sequence[Row], means_of: Sequence[int] = ()
+) -> TableVerdict:
     """Return the verdict on a metric of a table.
 
     `means_of`: the numbers of runs that a published value may be a mean over; by default, that of
     the rows. No measure fails if the print may be one more rerun of ours under the first of them.
     """
     strict = strict_tests(rows, means_of or (rows[0].mean_of,))
-    measures = [_values_verdict(rows), _order_verdict(rows), _robust(rows, differences_state)]
+    measures = [
+        _values_verdict(rows),
+        _order_verdict(rows),
+        _robust(rows, differences_state),
+    ]
     if not strict or strict[0].p > ALPHA:
         measures = [_undecided_instead(measure) for measure in measures]
     values, order, differences = measures
@@ -293,7 +316,9 @@ def differences_state(rows: Sequence[Row]) -> State:
 # --- robustness
 
 
-def _robust(rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]) -> MeasureVerdict:
+def _robust(
+    rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]
+) -> MeasureVerdict:
     """Return the verdict on a measure, which no single model and no single data set decides."""
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
@@ -301,9 +326,13 @@ def _robust(rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]) -> 
     rests = [rest for rest in leave_one_out(rows) if rest.rows]
     if state == "holds":
         # Nothing is left to compare without the model that all others are compared with.
-        decisive = [rest.without for rest in rests if state_of(rest.rows) == "does not hold"]
+        decisive = [
+            rest.without for rest in rests if state_of(rest.rows) == "does not hold"
+        ]
         return (
-            MeasureVerdict("undecided", rests_on=decisive[0]) if decisive else MeasureVerdict(state)
+            MeasureVerdict("undecided", rests_on=decisive[0])
+            if decisive
+            else MeasureVerdict(state)
         )
     for rest in rests:
         if MOST_EXCEPTIONS * rest.n_alike >= 1 and state_of(rest.rows) == "holds":
@@ -320,7 +349,11 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
         return verdict
     exceptions = list(verdict.exceptions)
     for parts in (_rows_by_model(rows), _rows_by_dataset(rows)):
-        far = [name for name, part in parts.items() if values_state(part) == "does not hold"]
+        far = [
+            name
+            for name, part in parts.items()
+            if values_state(part) == "does not hold"
+        ]
         if len(far) > MOST_EXCEPTIONS * len(parts):
             return MeasureVerdict("does not hold")
         exceptions += far
@@ -378,12 +411,17 @@ def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
     datasets = _rows_by_dataset(rows)
     if len(datasets) > 1:
         for dataset in datasets:
-            yield Rest(dataset, [row for row in rows if row.dataset != dataset], len(datasets))
+            yield Rest(
+                dataset, [row for row in rows if row.dataset != dataset], len(datasets)
+            )
 
 
 def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
     """Return the rows without some models; rows that have no other model are left out."""
-    rest = [row.select(np.array([model not in models for model in row.models])) for row in rows]
+    rest = [
+        row.select(np.array([model not in models for model in row.models]))
+        for row in rows
+    ]
     return [row for row in rest if row.models]
 
 

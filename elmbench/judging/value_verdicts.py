@@ -126,7 +126,9 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     return Judgement("consistent", low=low, high=high, runs_to_tell=needed_runs)
 
 
-def _possible_ends(mean: float, half_width: float, printed: Printed) -> tuple[float, float]:
+def _possible_ends(
+    mean: float, half_width: float, printed: Printed
+) -> tuple[float, float]:
     """Return the ends of an interval, within the range of the metric."""
     low = max(mean - half_width, printed.least)
     high = min(mean + half_width, printed.greatest)
@@ -183,11 +185,18 @@ def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
     """
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
     cells = zip(
-        np.asarray(runs).tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True
+        np.asarray(runs).tolist(),
+        np.asarray(values, dtype=np.float64).tolist(),
+        strict=True,
     )
-    by_run = group_by((cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0])
+    by_run = group_by(
+        (cell for cell in cells if not math.isnan(cell[1])), lambda cell: cell[0]
+    )
     return np.array(
-        [math.fsum(value for _, value in by_run[run]) / len(by_run[run]) for run in sorted(by_run)]
+        [
+            math.fsum(value for _, value in by_run[run]) / len(by_run[run])
+            for run in sorted(by_run)
+        ]
     )
 
 
@@ -216,7 +225,9 @@ def _least_half_width(
     return ROUND_OFF * abs(float(means.mean()))
 
 
-def fixed_draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
+def fixed_draws_of(
+    values: ArrayLike, cells: Mapping[str, Any], measure: Measure
+) -> Draws:
     """Return the mean of the first run of a group of cells in which nothing is random."""
     mean = float(run_means(values, cells["run"])[0])
     is_first = cells["run"] == np.min(cells["run"])

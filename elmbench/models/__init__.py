@@ -12,7 +12,12 @@ _FILES = {
     "elm_rbf": ("ELMRBFClassifier", "ELMRBFRegressor"),
     "kernel_elm": ("KELMClassifier", "KELMRegressor"),
     "ald_kos_elm": ("ALDKOSELMClassifier", "ALDKOSELMRegressor"),
-    "kos_elm": ("FBKOSELMClassifier", "FBKOSELMRegressor", "KOSELMClassifier", "KOSELMRegressor"),
+    "kos_elm": (
+        "FBKOSELMClassifier",
+        "FBKOSELMRegressor",
+        "KOSELMClassifier",
+        "KOSELMRegressor",
+    ),
     "ls_svm": ("LSSVMClassifier", "LSSVMRegressor"),
     "mk_elm": ("MKELMClassifier", "MKELMRegressor"),
     "os_elm": ("OSELMClassifier", "OSELMRegressor"),
@@ -25,7 +30,9 @@ _FILES = {
     "w_elm": ("WELMClassifier",),
 }
 
-_MODULES = {name: f"{__name__}.{file}" for file, names in _FILES.items() for name in names}
+_MODULES = {
+    name: f"{__name__}.{file}" for file, names in _FILES.items() for name in names
+}
 
 __all__ = sorted(_MODULES)
 __getattr__, __dir__ = attach(__name__, _MODULES)

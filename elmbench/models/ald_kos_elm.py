@@ -28,11 +28,18 @@ class _ALDKOSELM(KOSELM):
         "threshold": [StrOptions({"squared", "as-printed"})],
     }
 
-    def _new_state(self, n_features: int, n_outputs: int, kernel: Kernel | None) -> DependencyState:
+    def _new_state(
+        self, n_features: int, n_outputs: int, kernel: Kernel | None
+    ) -> DependencyState:
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
         return DependencyState(
-            n_features, n_outputs, numeric_gamma(self), squared, max_atoms, kernel=kernel
+            n_features,
+            n_outputs,
+            numeric_gamma(self),
+            squared,
+            max_atoms,
+            kernel=kernel,
         )
 
 

@@ -106,7 +106,9 @@ class AMMClassifier(HyperplaneClassifier):
     pruning: float = 10.0
     prune_every: int = 10_000
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "mode": [StrOptions({"online", "batch"})]
+    }
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
         return HyperplaneState(

@@ -37,7 +37,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -66,7 +69,10 @@ class _Neighbors:
         super().__init__(n_neighbors, weights=None)  # type: ignore[call-arg]  # "uniform" may not use `kneighbors`
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
     ) -> Any:
         """Return the distances and the numbers of the nearest training rows, as scikit-learn's
         method.
@@ -114,15 +120,27 @@ class _PipelinesOfFeatures:
         return self.make(*args, **params)
 
     def evaluate_grid(
-        self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        self,
+        X: Rows,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the predictions of every candidate on every fold, see
         `elmbench.models.protocols.GridPath`.
         """
-        return self._evaluate(X, y, folds, self._pipelines(candidates, fixed), "predict")
+        return self._evaluate(
+            X, y, folds, self._pipelines(candidates, fixed), "predict"
+        )
 
     def decision_grid(
-        self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        self,
+        X: Rows,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the decision values of every candidate on every fold."""
         pipelines = self._pipelines(candidates, fixed)
@@ -160,7 +178,9 @@ class _PipelinesOfFeatures:
                     if is_new:
                         model.fit(inputs, y[train])
                         outputs[content] = getattr(model, method)(probes)
-                    yield Evaluated(i, j, outputs[content], {"clone and fit": int(is_new)})
+                    yield Evaluated(
+                        i, j, outputs[content], {"clone and fit": int(is_new)}
+                    )
 
 
 def _content(step: Any, n_rows: int) -> str:
@@ -182,12 +202,19 @@ def _nystroem_ridge(
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
 
 
-nystroem_ridge_classifier = _PipelinesOfFeatures(partial(_nystroem_ridge, ridge_classifier))
-nystroem_ridge_regressor = _PipelinesOfFeatures(partial(_nystroem_ridge, ridge_regressor))
+nystroem_ridge_classifier = _PipelinesOfFeatures(
+    partial(_nystroem_ridge, ridge_classifier)
+)
+nystroem_ridge_regressor = _PipelinesOfFeatures(
+    partial(_nystroem_ridge, ridge_regressor)
+)
 
 
 def _llsvm(
-    n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
+    n_landmarks: int = 100,
+    gamma: float = 1.0,
+    C: float = 1.0,
+    random_state: int | None = None,
 ) -> Pipeline:
     """Return a linear support vector machine in the Nystroem features of the Gaussian kernel, for
     dense or CSR rows.
@@ -197,7 +224,8 @@ def _llsvm(
     the rows. The errors are squared; more than two classes are learnt one against the rest.
     """
     return make_pipeline(
-        _nystroem(n_landmarks, gamma, random_state), LinearSVC(C=C, random_state=random_state)
+        _nystroem(n_landmarks, gamma, random_state),
+        LinearSVC(C=C, random_state=random_state),
     )
 
 
@@ -213,7 +241,8 @@ def _rff_ridge(
 ) -> Pipeline:
     """Return ridge regression in random Fourier features of the Gaussian kernel."""
     return make_pipeline(
-        RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state), ridge(C)
+        RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state),
+        ridge(C),
     )
 
 
@@ -235,7 +264,9 @@ def svm_regressor(
     """
     if nu is not None:
         return NuSVR(nu=nu, C=C, gamma=gamma, kernel="rbf", max_iter=max_iter)
-    return EpsilonSVR(C=C, gamma=gamma, kernel="rbf", epsilon=epsilon, max_iter=max_iter)
+    return EpsilonSVR(
+        C=C, gamma=gamma, kernel="rbf", epsilon=epsilon, max_iter=max_iter
+    )
 
 
 def _hist_gradient_boosting(
@@ -254,8 +285,12 @@ def _hist_gradient_boosting(
     )
 
 
-hist_gradient_boosting_classifier = partial(_hist_gradient_boosting, HistGradientBoostingClassifier)
-hist_gradient_boosting_regressor = partial(_hist_gradient_boosting, HistGradientBoostingRegressor)
+hist_gradient_boosting_classifier = partial(
+    _hist_gradient_boosting, HistGradientBoostingClassifier
+)
+hist_gradient_boosting_regressor = partial(
+    _hist_gradient_boosting, HistGradientBoostingRegressor
+)
 
 
 #: The size of an estimator from its first attribute among these.
@@ -277,7 +312,9 @@ def n_units(estimator: Any) -> int | None:
     `n_units_` or the number of support vectors, of leaves of all trees or of coefficients.
     """
     if isinstance(estimator, Pipeline):
-        features = [step for step in estimator if isinstance(step, Nystroem | RBFSampler)]
+        features = [
+            step for step in estimator if isinstance(step, Nystroem | RBFSampler)
+        ]
         estimator = features[0] if features else estimator[-1]
     for name, size_of in _SIZES.items():
         if hasattr(estimator, name):
@@ -295,4 +332,6 @@ def n_units(estimator: Any) -> int | None:
 
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
     """Return the Nystroem features of the Gaussian kernel at random training rows."""
-    return Nystroem(kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state)
+    return Nystroem(
+        kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state
+    )

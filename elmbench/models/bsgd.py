@@ -106,7 +106,9 @@ class BSGDClassifier(StochasticClassifier):
         )
 
     def _outputs(self, X: Rows) -> Array:
-        return Kernel(gamma=self._state.gamma).product(X, self.support_vectors_, self.beta_)
+        return Kernel(gamma=self._state.gamma).product(
+            X, self.support_vectors_, self.beta_
+        )
 
     @property
     def support_vectors_(self) -> Rows:

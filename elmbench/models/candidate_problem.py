@@ -114,7 +114,9 @@ class CandidateProblem:
         if failures:
             self._report(failures)
 
-    def _fit_once(self, i: int, j: int, outputs: Callable[[Any, Any], Any]) -> Evaluated:
+    def _fit_once(
+        self, i: int, j: int, outputs: Callable[[Any, Any], Any]
+    ) -> Evaluated:
         """Return the outputs of a candidate that is fitted to the training rows of a fold."""
         train, test = self.folds[j]
         X_train = self.X[train]

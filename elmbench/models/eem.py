@@ -89,21 +89,27 @@ def discriminants(
                     *(positive.first - negative.first)[:size],
                 ]
                 warnings.warn(
-                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else constant_warning,
+                    COINCIDING
+                    if np.abs(varies).max() > LEAST_SPREAD
+                    else constant_warning,
                     UserWarning,
                     stacklevel=2,
                 )
     return result
 
 
-def class_odds(projections: Array, result: list[Discriminant], log_weights: Array) -> Array:
+def class_odds(
+    projections: Array, result: list[Discriminant], log_weights: Array
+) -> Array:
     """Return the log-odds of every class, of shape (n, k), from projections of that shape and their
     discriminants.
     """
     columns = []
     for k, gaussians in enumerate(result):
         log_weight = float(log_weights[k])
-        odds = log_odds(projections[:, k], gaussians.means, gaussians.variances, log_weight)
+        odds = log_odds(
+            projections[:, k], gaussians.means, gaussians.variances, log_weight
+        )
         columns.append(odds)
     return np.column_stack(columns)
 
@@ -278,7 +284,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     _interval = (0.0, 1.0)
     _node_function = staticmethod(node_outputs)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "activation": [StrOptions(set(NODES))]
+    }
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         self._draw_nodes(X.shape[1])
@@ -291,7 +299,11 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     ) -> dict[int, list[Discriminant]]:
         """Return the discriminants for some numbers of leading nodes."""
         return discriminants(
-            lambda rows: self._hidden(X[rows]), T, sizes, CONSTANT_LAYER, weights=weights
+            lambda rows: self._hidden(X[rows]),
+            T,
+            sizes,
+            CONSTANT_LAYER,
+            weights=weights,
         )
 
     def _projections(self, X: Rows) -> Array:
@@ -299,7 +311,12 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     @classmethod
     def project_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the projections by every candidate, see `elmbench.models.protocols.GridPath`."""
         return cls._evaluate(

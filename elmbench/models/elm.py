@@ -13,9 +13,17 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import check_condition, estimator
 from elmbench.models.base.paths import CandidateGrid, PathMixin
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.weights import (
+    WeightedClassifier,
+    WeightedRegressor,
+    weight_key,
+)
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
-from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import (
+    draw_hidden_nodes,
+    hidden_layer,
+    layer_blocks,
+)
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 
 CONSTANT_LAYER = (
@@ -44,7 +52,9 @@ class HiddenNodesMixin:
             self.n_hidden, n_features, random_state, *self._interval
         )
         self.n_units_ = self.n_hidden
-        self._layer: Callable[..., Array] = partial(self._node_function, activation=self.activation)
+        self._layer: Callable[..., Array] = partial(
+            self._node_function, activation=self.activation
+        )
 
     def _nodes_key(self) -> tuple[Any, ...]:
         """Return a key that is equal for models that draw the same nodes, apart from their
@@ -138,7 +148,12 @@ class _ELM(HiddenNodesMixin, PathMixin):
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
         self.beta_, system = output_weights(
-            X, T, layer=self._hidden, size=self.n_hidden, ridge=1.0 / self.C, scale=scale
+            X,
+            T,
+            layer=self._hidden,
+            size=self.n_hidden,
+            ridge=1.0 / self.C,
+            scale=scale,
         )
         # The condition of H is the root of that of its products.
         self.condition_ = check_condition(self, system, EPS**2)
@@ -159,7 +174,9 @@ class _ELM(HiddenNodesMixin, PathMixin):
         """
         for fold in node_folds(grid):
             numbers = [number for number, _ in fold.members]
-            networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in fold.members]
+            networks = [
+                (int(model.n_hidden), 1.0 / model.C) for _, model in fold.members
+            ]
             solutions = many_weights(
                 grid.X[fold.train],
                 fold.T,

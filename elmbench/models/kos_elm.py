@@ -34,7 +34,12 @@ class KOSELM(KernelMixin, PathMixin):
     ) -> InverseState | DependencyState:
         budget = getattr(self, "budget", UNLIMITED)
         return InverseState(
-            n_features, n_outputs, numeric_gamma(self), 1.0 / self.C, budget, kernel=kernel
+            n_features,
+            n_outputs,
+            numeric_gamma(self),
+            1.0 / self.C,
+            budget,
+            kernel=kernel,
         )
 
     def _fit(self, X: Rows, T: Array) -> None:
@@ -46,7 +51,8 @@ class KOSELM(KernelMixin, PathMixin):
             check_condition(
                 self,
                 RidgeSystem(
-                    np.array(self._state.dictionary_kernel(), order="F"), self._state.ridge
+                    np.array(self._state.dictionary_kernel(), order="F"),
+                    self._state.ridge,
                 ),
             )
 
@@ -86,7 +92,12 @@ class KOSELM(KernelMixin, PathMixin):
                     model = copy(member)  # the state ends with its group
                     model._start(X, T)
                     outputs = next(
-                        (values for fit, values in fits if fit.learns_like(model._state)), None
+                        (
+                            values
+                            for fit, values in fits
+                            if fit.learns_like(model._state)
+                        ),
+                        None,
                     )
                     if outputs is None:
                         model._update(X, T)

@@ -17,7 +17,10 @@ from elmbench.models.base.family import (
     NumberInterval,
     estimator,
 )
-from elmbench.models.base.sklearn_private import StrOptions, validate_parameter_constraints
+from elmbench.models.base.sklearn_private import (
+    StrOptions,
+    validate_parameter_constraints,
+)
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple_kernels import (
@@ -56,13 +59,19 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
     """Return a kernel of a list: a TypeError or a ValueError if it is not one on `n_features`
     columns.
     """
-    if not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
+    if (
+        not isinstance(spec, Sequence)
+        or len(spec) != 2
+        or not isinstance(spec[1], Mapping)
+    ):
         raise TypeError(
             f"{name}: expected a name and a mapping of parameters, got {spec!r} instead"
         )
     kernel = spec[0]
     params = dict(spec[1])
-    validate_parameter_constraints(_CONSTRAINTS, {"name": kernel, **params}, caller_name=name)
+    validate_parameter_constraints(
+        _CONSTRAINTS, {"name": kernel, **params}, caller_name=name
+    )
     options = {*BaseKernel(kernel).named_params, "columns"}
     if unknown := sorted(set(params) - options):
         raise ValueError(
@@ -72,10 +81,14 @@ def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
     if "columns" in params:
         columns = tuple(params["columns"])
         params["columns"] = columns
-        is_pair = len(columns) == 2 and all(isinstance(column, Integral) for column in columns)
+        is_pair = len(columns) == 2 and all(
+            isinstance(column, Integral) for column in columns
+        )
         if not (is_pair and 0 <= columns[0] < columns[1] <= n_features):
             expected = f"integers (start, stop) with 0 <= start < stop <= {n_features}"
-            raise ValueError(f"{name}, columns: expected {expected}, got {columns} instead")
+            raise ValueError(
+                f"{name}, columns: expected {expected}, got {columns} instead"
+            )
     return BaseKernel(kernel, **params)
 
 
@@ -110,7 +123,9 @@ class _MKELM:
             self._kernels = self._base_kernels(X.shape[1])
             self._rows = X.copy()  # the caller may change X
         blocks = KernelBlocks(X, self._kernels)
-        self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
+        self.squared_radii_ = (
+            squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
+        )
         with threads_for(X):
             result = learn_weights(
                 blocks,
@@ -143,7 +158,9 @@ class _MKELM:
             raise TypeError(
                 f"kernels: expected a list of one kernel or more, got {specs!r} instead"
             )
-        return [_kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)]
+        return [
+            _kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)
+        ]
 
     def _targets(self, T: Array) -> Array:
         return T
@@ -169,7 +186,10 @@ class _MKELM:
 def _precomputed_kernels(X: Array) -> list[BaseKernel]:
     """Return a kernel for each of the square matrices side by side."""
     n, width = X.shape
-    return [BaseKernel(PRECOMPUTED, columns=(start, start + n)) for start in range(0, width, n)]
+    return [
+        BaseKernel(PRECOMPUTED, columns=(start, start + n))
+        for start in range(0, width, n)
+    ]
 
 
 def _check_matrices(X: Array) -> None:
@@ -280,7 +300,11 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     def _targets(self, T: Array) -> Array:
         """Return targets 0 and 1, a column for each class."""
         positive = (T + 1.0) / 2.0
-        return np.hstack([1.0 - positive, positive]) if len(self.classes_) == 2 else positive
+        return (
+            np.hstack([1.0 - positive, positive])
+            if len(self.classes_) == 2
+            else positive
+        )
 
     def _outputs(self, X: Array) -> Array:
         outputs = super()._outputs(X)

@@ -128,7 +128,9 @@ class _OSELM(HiddenNodesMixin):
             warnings.warn(message, LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
-        with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite
+        with np.errstate(
+            all="ignore"
+        ):  # the weights of a diverged model need not be finite
             return super()._outputs(X)
 
     @property
@@ -218,7 +220,9 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
         if self.class_weight is not None and scale is None:
             expected = "expected None for partial_fit, which sees a part of the rows"
-            raise ValueError(f"class_weight: {expected}, got {self.class_weight!r} instead")
+            raise ValueError(
+                f"class_weight: {expected}, got {self.class_weight!r} instead"
+            )
         super()._update(X, T, scale)
 
 

@@ -92,7 +92,9 @@ class OSPVMClassifier(ProjectionClassifier):
     initial_batch: int = 40
     batch_size: int = 16
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"exact", "truncate"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "mode": [StrOptions({"exact", "truncate"})]
+    }
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X, T)

@@ -21,7 +21,9 @@ class SearchTasks:
         self._X = X
         self._y = y
         self._has_callbacks = has_callbacks(search)
-        self._root = search._init_callback_context(max_subtasks=1 + (search.refit is not False))
+        self._root = search._init_callback_context(
+            max_subtasks=1 + (search.refit is not False)
+        )
         self._root.call_on_fit_task_begin(estimator=search, X=X, y=y)
         self._evaluations = self._root.subcontext(
             task_name="search", max_subtasks=n_evaluations, sequential_subtasks=False

@@ -133,7 +133,9 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
     return list(grids.values())
 
 
-def _split_params(estimator: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_params(
+    estimator: Any, params: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of the last step, without its prefix, and all others."""
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     inner = {}
@@ -162,9 +164,13 @@ def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
     """Return the steps before the last one, if any, and the last one; the estimator itself if it is
     no pipeline.
     """
-    if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
+    if not isinstance(estimator, Pipeline) or getattr(
+        estimator, "transform_input", None
+    ):
         return None, estimator
-    return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
+    return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][
+        1
+    ]
 
 
 def _problems(
@@ -182,10 +188,16 @@ def _problems(
             head.fit_transform(safe_indexing(X, train), safe_indexing(y, train)),
             head.transform(safe_indexing(X, test)),
         ]
-        rows = sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.vstack(blocks)
+        rows = (
+            sp.vstack(blocks, format="csr")
+            if sp.issparse(blocks[0])
+            else np.vstack(blocks)
+        )
         parts = np.arange(len(train)), np.arange(len(train), rows.shape[0])
         yield (
-            *_check_rows(grid.model, rows, safe_indexing(y, np.concatenate([train, test]))),
+            *_check_rows(
+                grid.model, rows, safe_indexing(y, np.concatenate([train, test]))
+            ),
             [parts],
             [j],
         )
@@ -196,6 +208,11 @@ def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     sparse = "csr" if get_tags(model).input_tags.sparse else False
     values = is_regressor(model)
     X, y = check_X_y(
-        X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values
+        X,
+        y,
+        accept_sparse=sparse,
+        dtype=np.float64,
+        multi_output=values,
+        y_numeric=values,
     )
     return X, np.asarray(y)

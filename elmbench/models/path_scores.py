@@ -51,7 +51,9 @@ def path_results(
         responses = {method: np.asarray(outputs[j])}
         if method == "decision_grid":
             classes = np.unique(safe_indexing(y, train))
-            responses["evaluate_grid"] = classes[(responses[method] > 0) * (len(classes) - 1)]
+            responses["evaluate_grid"] = classes[
+                (responses[method] > 0) * (len(classes) - 1)
+            ]
         values.append(
             {
                 name: _scores_of(scorer, true, responses[scorer.method], error_score)
@@ -62,7 +64,11 @@ def path_results(
         if scorer.metric and scorer.metric.name == "roc_auc":
             true_by_fold = [safe_indexing(y, test) for _, test in folds]
             _break_ties(
-                scorer, true_by_fold, outputs, [columns[name] for columns in values], error_score
+                scorer,
+                true_by_fold,
+                outputs,
+                [columns[name] for columns in values],
+                error_score,
             )
     score_time = (time.perf_counter() - started) / fit_times.size
     results = []
@@ -114,7 +120,9 @@ def registered_metric(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
-        if reference and _compute_the_same(scorer_parts(reference), scorer_parts(scorer)):
+        if reference and _compute_the_same(
+            scorer_parts(reference), scorer_parts(scorer)
+        ):
             return metric
     return None
 
@@ -124,7 +132,9 @@ def _compute_the_same(one: ScorerParts, other: ScorerParts) -> bool:
     return one.function is other.function and one.options == other.options
 
 
-def _metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Array | None:
+def _metric_values(
+    metric: Metric, labels: Array, predicted: NDArray[Any]
+) -> Array | None:
     """Return a metric of p candidates at once; None if its formula does not take these
     predictions.
     """
@@ -147,7 +157,9 @@ def _metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Ar
     return None
 
 
-def _count_metric_values(metric: Metric, labels: Array, predicted: NDArray[Any]) -> Array | None:
+def _count_metric_values(
+    metric: Metric, labels: Array, predicted: NDArray[Any]
+) -> Array | None:
     """Return a metric of confusion counts of p candidates at once, or None as `_metric_values`."""
     all_labels = np.concatenate([labels, predicted.ravel()])
     classes = np.unique(all_labels)
@@ -164,7 +176,9 @@ def _count_metric_values(metric: Metric, labels: Array, predicted: NDArray[Any])
     return np.asarray(values)
 
 
-def _scores_of(path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any) -> Array:
+def _scores_of(
+    path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any
+) -> Array:
     """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision
     values (p, n).
     """

@@ -33,7 +33,12 @@ from elmbench.models.base.sklearn_private import (
     scorers_by_name,
 )
 from elmbench.models.path_callbacks import SearchTasks
-from elmbench.models.path_grids import PathGrid, all_outputs, path_grids, split_last_step
+from elmbench.models.path_grids import (
+    PathGrid,
+    all_outputs,
+    path_grids,
+    split_last_step,
+)
 from elmbench.models.path_scores import PathScorer, path_results, registered_metric
 from elmbench.models.protocols import Folds
 from elmbench.numerics.threads import threads_for
@@ -152,7 +157,9 @@ class PathSearchCV(GridSearchCV):
             `groups` for the splitter; anything else as in `GridSearchCV`.
         """
         for name in [
-            name for name in vars(self) if name.endswith("_") and not name.startswith("_")
+            name
+            for name in vars(self)
+            if name.endswith("_") and not name.startswith("_")
         ]:
             delattr(self, name)
         cv = self.cv
@@ -218,17 +225,24 @@ class PathSearchCV(GridSearchCV):
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
         self.cv = list(cv.split(X, y, **routed.splitter.split))
 
-    def _evaluate_paths(self, X: Any, y: Any, plan: _PathPlan) -> _EvaluatedPaths | None:
+    def _evaluate_paths(
+        self, X: Any, y: Any, plan: _PathPlan
+    ) -> _EvaluatedPaths | None:
         """Return the results of all candidates on all folds; None if the fits must tell what is
         wrong, or if a model would have a single class.
         """
         try:
-            numbers = np.arange(num_samples(X))  # a splitter may yield masks or negative numbers
+            numbers = np.arange(
+                num_samples(X)
+            )  # a splitter may yield masks or negative numbers
             folds = [
-                (numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in self.cv
+                (numbers[np.asarray(train)], numbers[np.asarray(test)])
+                for train, test in self.cv
             ]
             if is_classifier(self.estimator) and _has_single_class(y, folds):
-                return None  # scorers take the only class of a model in ways of their own
+                return (
+                    None  # scorers take the only class of a model in ways of their own
+                )
             n_evaluations = len(plan.candidates) * len(folds)
             tasks = SearchTasks(self, X, y, n_evaluations=n_evaluations)
             outputs, fit_times = all_outputs(
@@ -242,7 +256,9 @@ class PathSearchCV(GridSearchCV):
             )
         except Exception as error:  # noqa: BLE001 - fits raise it again, or score it, candidate by candidate
             if not isinstance(error, ValueError | TypeError):  # those of input
-                message = f"PathSearchCV fits every candidate, as its path failed: {error!r}"
+                message = (
+                    f"PathSearchCV fits every candidate, as its path failed: {error!r}"
+                )
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
             return None
         results = path_results(
@@ -256,22 +272,34 @@ class PathSearchCV(GridSearchCV):
         )
         return _EvaluatedPaths(folds=folds, results=results, tasks=tasks)
 
-    def _choose(self, X: Any, y: Any, plan: _PathPlan, evaluated: _EvaluatedPaths) -> None:
+    def _choose(
+        self, X: Any, y: Any, plan: _PathPlan, evaluated: _EvaluatedPaths
+    ) -> None:
         """Set the attributes of the results and of the best candidate, as `GridSearchCV` does."""
-        if is_regressor(self.estimator) and self.refit is not False and not callable(self.refit):
+        if (
+            is_regressor(self.estimator)
+            and self.refit is not False
+            and not callable(self.refit)
+        ):
             metric = plan.refit_metric if plan.is_multimetric else ""
             self._settle_ties(
                 X, y, evaluated.folds, plan.grids, out=evaluated.results, metric=metric
             )
         self.multimetric_ = plan.is_multimetric
         self.scorer_ = plan.scorers
-        results = self._format_results(plan.candidates, len(evaluated.folds), evaluated.results)
+        results = self._format_results(
+            plan.candidates, len(evaluated.folds), evaluated.results
+        )
         self.cv_results_ = results
         if self.refit or not self.multimetric_:
-            self.best_index_ = self._select_best_index(self.refit, plan.refit_metric, results)
+            self.best_index_ = self._select_best_index(
+                self.refit, plan.refit_metric, results
+            )
             self.best_params_ = results["params"][self.best_index_]
             if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{plan.refit_metric}"][self.best_index_]
+                self.best_score_ = results[f"mean_test_{plan.refit_metric}"][
+                    self.best_index_
+                ]
 
     def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
         """Fit the best candidate to all rows."""
@@ -302,7 +330,10 @@ class PathSearchCV(GridSearchCV):
         their own have no scores to be repeated.
         """
         scores = np.array(
-            [item["test_scores"][metric] if metric else item["test_scores"] for item in out],
+            [
+                item["test_scores"][metric] if metric else item["test_scores"]
+                for item in out
+            ],
             dtype=np.float64,
         )
         means = scores.reshape(-1, len(folds)).mean(axis=1)
@@ -316,7 +347,9 @@ class PathSearchCV(GridSearchCV):
         scorers, _ = self._get_scorers()
         for i in tied:
             for j, (train, test) in enumerate(folds):
-                model = clone(self.estimator).set_params(**clone(candidates[i], safe=False))
+                model = clone(self.estimator).set_params(
+                    **clone(candidates[i], safe=False)
+                )
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", LinAlgWarning)
                     model.fit(safe_indexing(X, train), safe_indexing(y, train))
@@ -338,14 +371,21 @@ class PathSearchCV(GridSearchCV):
         model = split_last_step(self.estimator)[1]
         labels = np.asarray(y)
         classes = (
-            np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
+            np.unique(labels)
+            if is_classifier(self.estimator) and labels.ndim == 1
+            else labels[:0]
         )
-        decides = len(classes) == 2 and all(hasattr(grid.model, "decision_grid") for grid in grids)
+        decides = len(classes) == 2 and all(
+            hasattr(grid.model, "decision_grid") for grid in grids
+        )
         result = {}
         for name, scorer in scorers.items():
             real_scorer = scorer
             if is_score_method(scorer):  # the method `score` of the estimator
-                defaults = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
+                defaults = {
+                    ClassifierMixin.score: "accuracy",
+                    RegressorMixin.score: "r2",
+                }
                 real_scorer = (
                     get_scorer(defaults[type(model).score])
                     if type(model).score in defaults
@@ -368,7 +408,8 @@ class PathSearchCV(GridSearchCV):
                 )
             else:
                 message = (
-                    f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
+                    "PathSearchCV fits every candidate, as GridSearchCV does, to compute "
+                    f"{scorer}"
                 )
                 warnings.warn(message, EfficiencyWarning, stacklevel=6)
                 return {}

@@ -33,7 +33,9 @@ class StochasticClassifier(FamilyClassifier):
         labels = class_numbers(T)
         n_rows = X.shape[0]
         for epoch in range(self.n_epochs):
-            order = random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
+            order = (
+                random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
+            )
             self._pass(X, labels, order, epoch)
 
     def _start(self, X: Rows, T: Array) -> None:

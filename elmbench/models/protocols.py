@@ -55,7 +55,12 @@ class GridPath(Protocol):
 
     @classmethod
     def evaluate_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Evaluate every candidate on every fold.
 

@@ -9,7 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from elmbench.models.base.family import COUNT, FamilyClassifier, NumberInterval, estimator
+from elmbench.models.base.family import (
+    COUNT,
+    FamilyClassifier,
+    NumberInterval,
+    estimator,
+)
 from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.numerics.arrays import EPS, Array, Rows
@@ -76,7 +81,9 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _node_spectrum(self, spectrum: Spectrum) -> Spectrum:
         """Return the spectrum of the hidden nodes: `n_hidden` at most, or those of theta."""
-        return spectrum.leading(self.n_hidden or spectrum.node_count(self.theta, self.ratio))
+        return spectrum.leading(
+            self.n_hidden or spectrum.node_count(self.theta, self.ratio)
+        )
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
@@ -85,7 +92,9 @@ class ProjectionClassifier(FamilyClassifier):
         n_nodes = inputs.shape[1]
         self.n_units_ = n_nodes
         self._activation = self.activation
-        ((_, self.beta_, self.condition_),) = least_squares(inputs, self.activation, T, [n_nodes])
+        ((_, self.beta_, self.condition_),) = least_squares(
+            inputs, self.activation, T, [n_nodes]
+        )
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""

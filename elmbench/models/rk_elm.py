@@ -17,7 +17,11 @@ from elmbench.models.base.family import check_condition, estimator, numeric_gamm
 from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.paths import CandidateGrid, PathMixin
 from elmbench.models.base.sklearn_private import StrOptions
-from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.models.base.weights import (
+    WeightedClassifier,
+    WeightedRegressor,
+    weight_key,
+)
 from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.error_bounds import network_bounds
 from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, kernel_blocks
@@ -129,7 +133,9 @@ class CentresMixin(PathMixin):
                 bounds = network.output_bounds(kernel_rows)
                 holds = grid.holds(outputs, n_ridges, bounds)
                 columns = np.hsplit(outputs, n_ridges)
-                for group, part, accepted in zip(network.groups, columns, holds, strict=True):
+                for group, part, accepted in zip(
+                    network.groups, columns, holds, strict=True
+                ):
                     first = group[0]
                     parts[first].append(decode(part))
                     if not accepted:
@@ -220,7 +226,9 @@ class _RKELM(KernelMixin, CentresMixin):
     n_landmarks: int = 100
     widths: str = "equal"
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"widths": [StrOptions({"equal", "random"})]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "widths": [StrOptions({"equal", "random"})]
+    }
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
         """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
@@ -242,7 +250,11 @@ class _RKELM(KernelMixin, CentresMixin):
         return kernel.select_rows(X, landmarks), factor
 
     def _centres_key(self) -> tuple[Hashable, ...]:
-        return *super()._centres_key(), self._make_kernel().with_gamma(1.0).key, self.widths
+        return (
+            *super()._centres_key(),
+            self._make_kernel().with_gamma(1.0).key,
+            self.widths,
+        )
 
 
 @estimator

@@ -13,7 +13,12 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, estimator, numeric_gamma
+from elmbench.models.base.family import (
+    FamilyClassifier,
+    FamilyRegressor,
+    estimator,
+    numeric_gamma,
+)
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.pairwise import Kernel, kernel_blocks
@@ -105,13 +110,17 @@ def weighted_gram(A: Array, weights: Array) -> Array:
     negative.
     """
     blocks = ((rows, 0, A[rows].copy()) for rows in row_blocks(*A.shape))
-    return normal_equations(blocks, 1, A.shape[1], np.empty((len(A), 0)), np.sqrt(weights))[0][0]
+    return normal_equations(
+        blocks, 1, A.shape[1], np.empty((len(A), 0)), np.sqrt(weights)
+    )[0][0]
 
 
 class _Point:
     """The objective of `minimise` at z, its derivatives, and bounds of the round-off in them."""
 
-    def __init__(self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array) -> None:
+    def __init__(
+        self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array
+    ) -> None:
         n, m = A.shape
         # One pass over A for the outputs and the sums of the sizes of their terms.
         pair = np.column_stack([z, np.abs(z)])
@@ -167,7 +176,9 @@ class _RSVM:
         self._kernel = Kernel(gamma=numeric_gamma(self))
         # The last feature is the constant of the intercept.
         features = np.ones((n, landmarks.shape[0] + 1))
-        for rows, _, values in kernel_blocks(self._kernel, X, landmarks, [self._kernel.gamma]):
+        for rows, _, values in kernel_blocks(
+            self._kernel, X, landmarks, [self._kernel.gamma]
+        ):
             features[rows, :-1] = values
         minima = [
             minimise(
@@ -278,7 +289,9 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
         """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f (Lee & Mangasarian, eq.
         (9)).
         """
-        values, slopes, curvatures = smooth_plus(1.0 - targets * outputs, self.smoothing)
+        values, slopes, curvatures = smooth_plus(
+            1.0 - targets * outputs, self.smoothing
+        )
         return values, -targets * slopes, curvatures
 
 

@@ -78,7 +78,9 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         size = self.n_components
         if sp.issparse(rows) and 8 * n * d > DENSE_BYTES:
             size = min(size, min(n, d) - 1)
-            solver = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state)
+            solver = TruncatedSVD(
+                size, algorithm="arpack", random_state=self.random_state
+            )
             solver.fit(rows)
             values = solver.singular_values_
             signs = row_signs(solver.components_)
@@ -110,10 +112,14 @@ class SVDPipeline:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.model_version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
+        self.model_version = (
+            f"{model.model_version}, scikit-learn {sklearn.__version__}"
+        )
         size = inspect.signature(SingularFeatures).parameters["n_components"]
         parameters = [
-            p for name, p in inspect.signature(model).parameters.items() if name != "shuffle"
+            p
+            for name, p in inspect.signature(model).parameters.items()
+            if name != "shuffle"
         ]
         keyword = inspect.Parameter.KEYWORD_ONLY
         self.__signature__ = inspect.Signature(
@@ -127,11 +133,17 @@ class SVDPipeline:
         """Return a pipeline."""
         model = self.model(random_state=random_state, **params)
         return make_pipeline(
-            SingularFeatures(n_components=n_components, random_state=random_state), model
+            SingularFeatures(n_components=n_components, random_state=random_state),
+            model,
         )
 
     def evaluate_grid(
-        self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        self,
+        X: Rows,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the predictions of every candidate on every fold; candidates share the directions
         of a fold.

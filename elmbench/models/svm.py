@@ -28,7 +28,9 @@ class _StopRecorder:
     support_: Any
     max_iter: int
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was
         stopped.
 
@@ -141,7 +143,9 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         for j, (train, test) in enumerate(grid.folds):
             n_values = len(train) * (len(train) + len(test))
             shares_kernel = 8 * n_values <= MOST_BYTES
-            groups = grid.group(lambda model: (model.gamma, weight_key(model), model.max_iter))
+            groups = grid.group(
+                lambda model: (model.gamma, weight_key(model), model.max_iter)
+            )
             for members in groups:
                 rows = grid.X[train]
                 probes = grid.X[test]

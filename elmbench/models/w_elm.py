@@ -106,7 +106,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     _local = True
     _interval = (0.0, 1.0)
     _node_function = staticmethod(node_outputs)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "activation": [StrOptions(set(NODES))]
+    }
 
     class_weight: str | Mapping[Any, float] | None = "balanced"
 

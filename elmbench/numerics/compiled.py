@@ -48,7 +48,9 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
     namespace = dict(loop.__globals__)
     for name in loop.__code__.co_names:
         callee = namespace.get(name)
-        if isinstance(callee, FunctionType) and callee.__module__.startswith(__package__):
+        if isinstance(callee, FunctionType) and callee.__module__.startswith(
+            __package__
+        ):
             namespace[name] = compile_loop(callee, cached)
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
@@ -57,9 +59,9 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
     # first copy that a process loads would serve all callers. The error model only saves a test
     # before each division.
     fastmath = namespace.get("FASTMATH", False)
-    return njit(cache=cached, error_model="numpy", fastmath=fastmath, forceinline=bool(fastmath))(
-        copy
-    )
+    return njit(
+        cache=cached, error_model="numpy", fastmath=fastmath, forceinline=bool(fastmath)
+    )(copy)
 
 
 @cache
@@ -68,5 +70,7 @@ def _stamp() -> int:
     in those it calls.
     """
     return zlib.crc32(
-        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+        b"".join(
+            path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))
+        )
     )

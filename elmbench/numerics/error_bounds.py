@@ -132,7 +132,9 @@ def solution_bounds(
     return np.asarray(4 * sizes * factors)
 
 
-def product_round_off(mass: Array, Z: Array, residuals: Array, round_off: float) -> Array:
+def product_round_off(
+    mass: Array, Z: Array, residuals: Array, round_off: float
+) -> Array:
     """Return bounds of the round-off of the products k(x)'Z.
 
     Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which dominate if

@@ -49,7 +49,9 @@ class FeatureSystem:
         True for a system with an intercept.
     """
 
-    def __init__(self, X: Rows, T: Array, scale: Array | None, *, centred: bool) -> None:
+    def __init__(
+        self, X: Rows, T: Array, scale: Array | None, *, centred: bool
+    ) -> None:
         dense = X.toarray() if sp.issparse(X) else X
         rows = np.asarray(dense, dtype=float)
         n_rows, n_features = rows.shape

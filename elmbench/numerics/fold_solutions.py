@@ -314,7 +314,9 @@ def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _Solver
     )
 
 
-def _grow_spaces(spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[str]) -> int:
+def _grow_spaces(
+    spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[str]
+) -> int:
     """Widen Krylov spaces as far as a plan allows; return the number of the smallest ridges that
     are left to the other method.
     """
@@ -336,7 +338,9 @@ def _always(space: KrylovSpace) -> bool:
     return True
 
 
-def _solve_by_inverse(K: Array, spaces: list[KrylovSpace], ridges: Array) -> tuple[Array, Array]:
+def _solve_by_inverse(
+    K: Array, spaces: list[KrylovSpace], ridges: Array
+) -> tuple[Array, Array]:
     """Return the solutions, of shape (n_ridges, k, n), and the norms of their residuals: residuals
     times the inverse of K + s I widen each Krylov space.
 
@@ -383,7 +387,10 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
         # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's
         # blocked solver.
         forward = strsv(factor, (b / scale).astype(np.float32), lower=1)
-        return np.asarray(strsv(factor, forward, lower=1, trans=1), dtype=np.float64) * scale
+        return (
+            np.asarray(strsv(factor, forward, lower=1, trans=1), dtype=np.float64)
+            * scale
+        )
 
     return product
 

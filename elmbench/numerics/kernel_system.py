@@ -57,7 +57,9 @@ class KernelSystem:
     `K`, in Fortran order, is replaced by M. `scale` is None if all weights are 1.
     """
 
-    def __init__(self, K: Array, T: Array, scale: Array | None, *, centred: bool) -> None:
+    def __init__(
+        self, K: Array, T: Array, scale: Array | None, *, centred: bool
+    ) -> None:
         self._scale = scale
         self._centre: Centre | None = None
         deviations = T

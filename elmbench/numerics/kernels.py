@@ -19,11 +19,12 @@ from elmbench.numerics.solve import mirror
 
 # most times in a row that a Gaussian kernel is squared instead of computed, see `kernel_ladder`
 SQUARINGS = 3
-DISTANCES_UP_TO = (
-    2048  # most rows whose distances are kept, to compute further kernels from them: 32 MB
-)
+# most rows whose distances are kept, to compute further kernels from them: 32 MB
+DISTANCES_UP_TO = 2048
 _ZERO_BELOW = -746.0  # exponents whose exponential is zero in double precision
-BLOCK_BYTES = 8 * 2**20  # size of the temporaries of this module, in bytes (one row is the least)
+BLOCK_BYTES = (
+    8 * 2**20
+)  # size of the temporaries of this module, in bytes (one row is the least)
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -73,7 +74,9 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
     return np.maximum(distances, 0.0, out=distances)
 
 
-def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None = None) -> Array:
+def rbf_from_distances(
+    distances: Array, gamma: float | Array, out: Array | None = None
+) -> Array:
     """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or
     over the distances.
     """
@@ -89,7 +92,9 @@ def rbf_from_distances(distances: Array, gamma: float | Array, out: Array | None
     return exponents
 
 
-def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
+def squared_distances(
+    X: Array, Y: Array | None = None, *, out: Array | None = None
+) -> Array:
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n,
     m), none negative.
 
@@ -269,7 +274,9 @@ class _Pivots(NamedTuple):
     kernel: Array
 
 
-def _next_pivots(X: Array, gamma: float, L: Array, diagonal: Array, size: int) -> _Pivots:
+def _next_pivots(
+    X: Array, gamma: float, L: Array, diagonal: Array, size: int
+) -> _Pivots:
     """Return at most `size` rows with the largest diagonal of the residual K - L L'.
 
     The pivoted Cholesky factor of twice as many rows orders them.

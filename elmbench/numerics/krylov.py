@@ -59,7 +59,11 @@ class KrylovSpace:
     """
 
     def __init__(
-        self, product: Callable[[Array, Array], None], b: Array, ridges: Array, norm: float
+        self,
+        product: Callable[[Array, Array], None],
+        b: Array,
+        ridges: Array,
+        norm: float,
     ) -> None:
         n = len(b)
         self.product = product
@@ -120,7 +124,15 @@ class KrylovSpace:
         diagonal, beside = self._diagonals
         # The first eigenvalue in ascending order.
         _, values, *_ = dstebz(
-            d=diagonal, e=beside, range=2, vl=0.0, vu=0.0, il=1, iu=1, tol=0.0, order="E"
+            d=diagonal,
+            e=beside,
+            range=2,
+            vl=0.0,
+            vu=0.0,
+            il=1,
+            iu=1,
+            tol=0.0,
+            order="E",
         )
         self.least = max(float(values[0]), 0.0)
         relative = allowed_residuals(self._ridges, self.norm, self.least)

@@ -60,7 +60,9 @@ def manhattan(X: Rows, Y: Rows) -> Array:
 
 GEOMETRIES: dict[str, Callable[[Rows, Rows], Array]] = {
     "squared distance": lambda X, Y: (
-        sparse_distances(X, Y) if sp.issparse(X) or sp.issparse(Y) else squared_distances(X, Y)
+        sparse_distances(X, Y)
+        if sp.issparse(X) or sp.issparse(Y)
+        else squared_distances(X, Y)
     ),
     "distance": manhattan,
     "chi2 distance": lambda X, Y: -additive_chi2_kernel(X, Y),

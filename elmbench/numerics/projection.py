@@ -195,7 +195,9 @@ class StreamedDecomposition:
         self._grow(self._new_directions(D))
         coordinates = D @ self.basis.T
         if size := len(self._factor):
-            is_free = self._factor.flags.writeable  # not if it was loaded with a memory map
+            is_free = (
+                self._factor.flags.writeable
+            )  # not if it was loaded with a memory map
             self._factor = dtpqrt(
                 0,
                 min(PANEL, size),
@@ -230,7 +232,11 @@ class StreamedDecomposition:
                 return np.empty((0, D.shape[1]))
             rest = new - (new @ self.basis.T) @ self.basis
             directions, triangle, _ = qr(
-                rest.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False
+                rest.T,
+                mode="economic",
+                pivoting=True,
+                overwrite_a=True,
+                check_finite=False,
             )
             rank = int((np.abs(np.diagonal(triangle)) > floor).sum())
             new = directions[:, : min(rank, room)].T

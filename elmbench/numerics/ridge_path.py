@@ -108,7 +108,9 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
     n = len(A)
     band = np.zeros((2, n))
     # Panels of 16 columns: a tenth faster than LAPACK's choice of 32 at this size.
-    A, band[0], band[1, : n - 1], tau, _ = dsytrd(A, lower=1, lwork=16 * n, overwrite_a=1)
+    A, band[0], band[1, : n - 1], tau, _ = dsytrd(
+        A, lower=1, lwork=16 * n, overwrite_a=1
+    )
     # The reflectors begin below the diagonal: they are the columns of a matrix that starts one
     # entry later in memory. Its last row, the first one of A, is zero.
     A[0] = 0.0

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from elmbench.numerics.arrays import EPS, Array
 
 
-def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Array:
+def confusion_counts(
+    true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int
+) -> Array:
     """Count the pairs of class numbers, for `true` of shape (n,) and `predicted` of shape (...,
     n).
     """
@@ -97,7 +99,9 @@ def recalls(counts: Array) -> Array:
 
 def f1_scores(counts: Array) -> Array:
     """Return the F1 score of each class, of shape (..., k)."""
-    return _ratios(2 * _correct_counts(counts), counts.sum(axis=-1) + counts.sum(axis=-2))
+    return _ratios(
+        2 * _correct_counts(counts), counts.sum(axis=-1) + counts.sum(axis=-2)
+    )
 
 
 def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:

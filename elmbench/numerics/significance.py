@@ -127,7 +127,9 @@ def welch_test(
     second_variance = _variance_of_mean(second)
     variance = first_variance + second_variance
     # Welch and Satterthwaite: 1 / freedom is the mean of 1 / (n_i - 1) by squared variances.
-    weighted = first_variance**2 / (len(first) - 1) + second_variance**2 / (len(second) - 1)
+    weighted = first_variance**2 / (len(first) - 1) + second_variance**2 / (
+        len(second) - 1
+    )
     freedom = variance**2 / weighted if weighted else len(first) + len(second) - 2
     return _t_outcome(
         "Welch's t-test",
@@ -162,7 +164,9 @@ def _t_outcome(
     """
     from scipy.special import stdtr
 
-    quantile = t_quantile(freedom, 1 - LEVEL)  # the interval and the probabilities agree
+    quantile = t_quantile(
+        freedom, 1 - LEVEL
+    )  # the interval and the probabilities agree
     error = max(error, floor / quantile, np.finfo(float).tiny)
     half_width = quantile * error
     t_low = (estimate - region.low) / error
@@ -202,7 +206,9 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResu
     )
 
 
-def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
+def wilcoxon_p(
+    differences: NDArray[np.float64], alternative: str = "two-sided"
+) -> float:
     """Return the exact p-value of Wilcoxon's signed-rank test, "two-sided", "less" or "greater".
 
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
@@ -278,9 +284,15 @@ def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
     from scipy.special import bdtr, betaincinv
 
     below = float(bdtr(n_confirmed - 1, n, 0.5)) if n_confirmed else 0.0
-    low = float(betaincinv(n_confirmed, n - n_confirmed + 1, LEVEL)) if n_confirmed else 0.0
+    low = (
+        float(betaincinv(n_confirmed, n - n_confirmed + 1, LEVEL))
+        if n_confirmed
+        else 0.0
+    )
     high = (
-        float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL)) if n_confirmed < n else 1.0
+        float(betaincinv(n_confirmed + 1, n - n_confirmed, 1 - LEVEL))
+        if n_confirmed < n
+        else 1.0
     )
     return SignificanceResult(
         test="sign test",
@@ -306,4 +318,8 @@ def combine_findings(
     weakest = max(findings, key=lambda finding: finding.confirming)
     contrary = min(findings, key=lambda finding: finding.contradicting)
     contradicting = min(1.0, len(findings) * contrary.contradicting)
-    return contrary if contradicting <= LEVEL else weakest, weakest.confirming, contradicting
+    return (
+        contrary if contradicting <= LEVEL else weakest,
+        weakest.confirming,
+        contradicting,
+    )

@@ -32,7 +32,9 @@ def registry() -> dict[str, ModelEntry]:
                 f"{entries[entry.name].origin}"
             )
             raise ElmbenchError(
-                problem, expected="a name of its own", next_step="rename it where it is declared"
+                problem,
+                expected="a name of its own",
+                next_step="rename it where it is declared",
             )
         entries[entry.name] = entry
     return entries
@@ -113,7 +115,10 @@ def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> Non
     for key in params:
         if names is not None and key not in names:
             raise unknown_name(
-                f"parameter of the model {entry.name}:", key, names, "elmbench list models"
+                f"parameter of the model {entry.name}:",
+                key,
+                names,
+                "elmbench list models",
             )
 
 
@@ -156,5 +161,9 @@ def model_version(entry: ModelEntry, task: str) -> str:
         of_class = getattr(entry.factory(task), "model_version", None)
         # A plug-in's class may inherit `model_version`; the version of its file or package counts
         # in any case.
-        versions = [str(number) for number in (of_class, entry.version) if number not in (None, "")]
+        versions = [
+            str(number)
+            for number in (of_class, entry.version)
+            if number not in (None, "")
+        ]
     return ", ".join(versions) or f"scikit-learn {_installed_version('scikit-learn')}"

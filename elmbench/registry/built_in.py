@@ -50,7 +50,9 @@ class ModelEntry:
     @property
     def is_of_scikit_learn(self) -> bool:
         """True if its estimators are scikit-learn's own, which takes two seconds to import."""
-        return str(self.classification).startswith(("elmbench.models.baselines:", "sklearn."))
+        return str(self.classification).startswith(
+            ("elmbench.models.baselines:", "sklearn.")
+        )
 
     def factory(self, task: str) -> Callable[..., Any]:
         """Return the estimator class or factory for a task."""
@@ -59,7 +61,9 @@ class ModelEntry:
             task_with_estimator = next(t for t in TASKS if getattr(self, t) is not None)
             problem = f"the model {self.name!r} has no estimator for {task}"
             expected = f"a model for {task}; {self.name!r} does {task_with_estimator}"
-            raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
+            raise ElmbenchError(
+                problem, expected=expected, next_step="elmbench list models"
+            )
         try:
             return load(target) if isinstance(target, str) else target
         except Exception as error:
@@ -84,7 +88,9 @@ def _linear_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
-    return n**2 * (2 * d + 20) + n**3 / 7  # a factor of n^3 / 3 operations is faster than the rest
+    return (
+        n**2 * (2 * d + 20) + n**3 / 7
+    )  # a factor of n^3 / 3 operations is faster than the rest
 
 
 def _hidden_cost(n: int, d: int, params: _Params) -> float:
@@ -94,7 +100,9 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _distances_cost(n_train: int, n_test: int, d: int) -> float:
-    return float(n_train * n_test * (2 * d + 20))  # a row of the kernel for each test row
+    return float(
+        n_train * n_test * (2 * d + 20)
+    )  # a row of the kernel for each test row
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
@@ -150,7 +158,8 @@ def _boosting_cost(n: int, d: int, params: _Params) -> float:
 def _forest_cost(n: int, d: int, params: _Params) -> float:
     # Comparisons of single values are far slower than dense algebra.
     return float(
-        params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7)
+        params.get("n_estimators", 100)
+        * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7)
     )
 
 
@@ -177,7 +186,9 @@ def _entry(
     else:
         classifier = f"{address}Classifier"
         regressor = f"{address}Regressor"
-    settings = {task: names for (model, task), names in _SETTINGS.items() if model == name}
+    settings = {
+        task: names for (model, task), names in _SETTINGS.items() if model == name
+    }
     return ModelEntry(
         name=name,
         title=title,
@@ -200,7 +211,11 @@ def _projected_entry(name: str, title: str, grid: _Grid) -> ModelEntry:
     address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}
     return _classifier(
-        f"svd+{name}", f"{title}, on singular directions", address, whole, _projection_cost
+        f"svd+{name}",
+        f"{title}, on singular directions",
+        address,
+        whole,
+        _projection_cost,
     )
 
 
@@ -262,7 +277,9 @@ _SETTINGS = {
     ("svm", "regression"): ("nu",),
     ("w-elm", "classification"): ("activation",),
 }
-_SVM = _baseline("svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None)
+_SVM = _baseline(
+    "svm", "Support vector machine, Gaussian kernel", "svm:SVM", _KERNEL, None
+)
 _ENTRIES = (
     _entry(
         "elm",
@@ -271,7 +288,13 @@ _ENTRIES = (
         {"n_hidden": _L, "C": _C},
         _hidden_cost,
     ),
-    _entry("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L}, _hidden_cost),
+    _entry(
+        "os-elm",
+        "Online sequential ELM",
+        "os_elm:OSELM",
+        {"n_hidden": _L},
+        _hidden_cost,
+    ),
     _entry(
         "k-elm",
         "Kernel ELM",
@@ -288,7 +311,11 @@ _ENTRIES = (
         _kernel_cost,
     ),
     _entry(
-        "fb-kos-elm", _FIXED_BUDGET, "kos_elm:FBKOSELM", {**_KERNEL, "budget": (200,)}, _online_cost
+        "fb-kos-elm",
+        _FIXED_BUDGET,
+        "kos_elm:FBKOSELM",
+        {**_KERNEL, "budget": (200,)},
+        _online_cost,
     ),
     _entry("ald-kos-elm", _DEPENDENCY, "ald_kos_elm:ALDKOSELM", _ALD, _online_cost),
     _entry(
@@ -305,11 +332,23 @@ _ENTRIES = (
         _CENTRES,
         _hidden_cost,
     ),
-    _entry("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
-    _classifier(
-        "w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost
+    _entry(
+        "mk-elm",
+        "Multiple kernel ELM",
+        "mk_elm:MKELM",
+        {"C": _C},
+        _multiple_kernel_cost,
     ),
-    _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
+    _classifier(
+        "w-elm",
+        "Weighted ELM, pseudo-inverse",
+        "w_elm:WELM",
+        {"n_hidden": _H},
+        _hidden_cost,
+    ),
+    _classifier(
+        "eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost
+    ),
     _classifier(
         "eekm",
         "Extreme entropy kernel machine",
@@ -325,10 +364,22 @@ _ENTRIES = (
         _kernel_cost,
         prediction_cost=_distances_cost,
     ),
-    _entry("rsvm", "Reduced support vector machine", "rsvm:RSVM", _MORE_LANDMARKS, _newton_cost),
+    _entry(
+        "rsvm",
+        "Reduced support vector machine",
+        "rsvm:RSVM",
+        _MORE_LANDMARKS,
+        _newton_cost,
+    ),
     _classifier("bsgd", _ON_BUDGET, "bsgd:BSGD", _BUDGETS, _budget_cost),
     _classifier("pegasos", _LINEAR, "pegasos:Pegasos", {"C": _C}, _hyperplane_cost),
-    _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS, _hyperplane_cost),
+    _classifier(
+        "amm",
+        "Adaptive multi-hyperplane machine",
+        "amm:AMM",
+        _WEIGHTS,
+        _hyperplane_cost,
+    ),
     _classifier(
         "llsvm",
         "Low-rank linearised support vector machine",
@@ -336,8 +387,12 @@ _ENTRIES = (
         _MORE_LANDMARKS,
         _hidden_cost,
     ),
-    _classifier("pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost),
-    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost),
+    _classifier(
+        "pvm", "Projection vector machine", "pvm:PVM", _THETA, _projection_cost
+    ),
+    _classifier(
+        "os-pvm", "Online sequential PVM", "os_pvm:OSPVM", _THETA, _stream_cost
+    ),
     _projected_entry("os-elm", "Online sequential ELM", {"n_hidden": _L}),
     _projected_entry("bsgd", "BSGD", _BUDGETS),
     _projected_entry("amm", "AMM", _WEIGHTS),
@@ -379,7 +434,13 @@ _ENTRIES = (
         {"C": _C},
         _linear_cost,
     ),
-    _entry("random-forest", "Random forest", "sklearn.ensemble:RandomForest", _TREES, _forest_cost),
+    _entry(
+        "random-forest",
+        "Random forest",
+        "sklearn.ensemble:RandomForest",
+        _TREES,
+        _forest_cost,
+    ),
     _entry(
         "knn",
         "k nearest neighbours",

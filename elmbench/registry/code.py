@@ -88,7 +88,9 @@ class _Code:
         elif path.name.startswith("__init__."):
             for file in _files_below(path.parent):
                 parts = file.relative_to(path.parent).parts
-                self.add_file(file, "/".join((unit, *parts)), ".".join((unit, *parts[:-1])))
+                self.add_file(
+                    file, "/".join((unit, *parts)), ".".join((unit, *parts[:-1]))
+                )
         else:
             self.add_file(path, unit, unit.rpartition(".")[0])
 
@@ -106,7 +108,11 @@ def _imports(content: bytes, package: str) -> Iterator[str]:
     """Yield the names that a file of a package imports, which may be those of modules."""
     try:
         nodes = list(ast.walk(ast.parse(content)))
-    except (SyntaxError, ValueError, RecursionError):  # running the code tells what is wrong
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+    ):  # running the code tells what is wrong
         return
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -126,7 +132,11 @@ def _module_of_call(call: ast.Call) -> str:
     different calls.
     """
     function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    name = (
+        function.attr
+        if isinstance(function, ast.Attribute)
+        else getattr(function, "id", "")
+    )
     if name not in ("import_module", "__import__") or not call.args:
         return ""
     module = getattr(call.args[0], "value", None)
@@ -140,14 +150,20 @@ def _locate(name: str) -> tuple[str, Path | None]:
     top, *rest = name.split(".")
     try:
         spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError, AttributeError):  # a module that no file was imported for
+    except (
+        ImportError,
+        ValueError,
+        AttributeError,
+    ):  # a module that no file was imported for
         return name, None
     if spec is None:
         return name, None
     if spec.has_location and spec.origin is not None:
         path = Path(os.path.realpath(spec.origin))
         # A module of a ZIP file lies below this file.
-        return top, next((file for file in (path, *path.parents) if file.is_file()), None)
+        return top, next(
+            (file for file in (path, *path.parents) if file.is_file()), None
+        )
     unit = top
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
     for part in rest:  # below a folder without `__init__.py`
@@ -168,8 +184,12 @@ def _locate(name: str) -> tuple[str, Path | None]:
 def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files of code of a package, in order."""
     for path, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
-        yield from (Path(path, name) for name in sorted(files) if name.endswith(_SUFFIXES))
+        folders[:] = sorted(
+            name for name in folders if not name.startswith((".", "__pycache__"))
+        )
+        yield from (
+            Path(path, name) for name in sorted(files) if name.endswith(_SUFFIXES)
+        )
 
 
 @cache
@@ -196,7 +216,9 @@ def _is_standard(path: Path) -> bool:
     packages.
     """
     folders = _folders("stdlib", "platstdlib")
-    return any(path.is_relative_to(folder) for folder in folders) and not _is_installed(path)
+    return any(path.is_relative_to(folder) for folder in folders) and not _is_installed(
+        path
+    )
 
 
 @cache
@@ -213,7 +235,11 @@ def _own_modules() -> Iterator[ModuleType]:
     for name, module in [*sys.modules.items()]:
         file = getattr(module, "__file__", None) or ""
         is_of_suite = name.partition(".")[0] == _SUITE
-        if name == "__main__" or is_of_suite or getattr(module, "__name__", None) != name:
+        if (
+            name == "__main__"
+            or is_of_suite
+            or getattr(module, "__name__", None) != name
+        ):
             continue
         if not file.endswith(tuple(SOURCE_SUFFIXES)):
             continue

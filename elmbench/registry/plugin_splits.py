@@ -47,8 +47,12 @@ class PluginSplit:
 def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSplit:
     """Return a declared splitter under its name, with the version of its code."""
     if name in _TAKEN or name.endswith(_ENDING):
-        raise _error(f"the kind of split {name!r} ({file}) has a built-in name", "another name")
-    lacks = [method for method in _METHODS if not callable(getattr(loaded, method, None))]
+        raise _error(
+            f"the kind of split {name!r} ({file}) has a built-in name", "another name"
+        )
+    lacks = [
+        method for method in _METHODS if not callable(getattr(loaded, method, None))
+    ]
     if lacks or isinstance(loaded, type):
         raise _error(
             f"the kind of split {name!r} ({file}) is {loaded!r}",
@@ -62,9 +66,13 @@ def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSp
             "a splitter whose get_n_splits() needs no rows",
         ) from error
     if folds < 1:
-        raise _error(f"the kind of split {name!r} ({file}) has {folds} splits", "one or more")
+        raise _error(
+            f"the kind of split {name!r} ({file}) has {folds} splits", "one or more"
+        )
     return PluginSplit(name, loaded, folds, version)
 
 
 def _error(problem: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
+    return ElmbenchError(
+        problem, expected=expected, next_step="correct it where it is declared"
+    )

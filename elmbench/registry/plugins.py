@@ -78,7 +78,11 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
     """Return the models that installed packages declare as entry points."""
     entries = []
     for point in entry_points(group="elmbench.models"):
-        origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
+        origin = (
+            f"package {point.dist.name} {point.dist.version}"
+            if point.dist
+            else point.value
+        )
         try:
             loaded = point.load()
         except Exception as error:
@@ -86,9 +90,13 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
                 f"the entry point {point.name!r} of {origin} cannot be loaded: "
                 f"{type(error).__name__}: {error}"
             )
-            raise ElmbenchError(problem, next_step="correct or uninstall that package") from error
+            raise ElmbenchError(
+                problem, next_step="correct or uninstall that package"
+            ) from error
         version = point.dist.version if point.dist else ""
-        entries.append(_as_entry(point.name, loaded, origin, version + code_digest([point.module])))
+        entries.append(
+            _as_entry(point.name, loaded, origin, version + code_digest([point.module]))
+        )
     return tuple(entries)
 
 
@@ -97,7 +105,9 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     is cloned.
     """
     if isinstance(loaded, ModelEntry):
-        return replace(loaded, name=name, version=loaded.version or version, origin=origin)
+        return replace(
+            loaded, name=name, version=loaded.version or version, origin=origin
+        )
     is_class = isinstance(loaded, type)
     lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
     tasks = [] if lacks else _tasks_of(name, loaded, origin)
@@ -110,7 +120,9 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
         )
     factory: Any = loaded if is_class else _factory(loaded)
     title = (inspect.getdoc(loaded) or factory.__name__).splitlines()[0]
-    return ModelEntry(name, title, **dict.fromkeys(tasks, factory), version=version, origin=origin)
+    return ModelEntry(
+        name, title, **dict.fromkeys(tasks, factory), version=version, origin=origin
+    )
 
 
 def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
@@ -129,7 +141,9 @@ def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
 
     if isinstance(loaded, type) and issubclass(loaded, BaseEstimator):
         mixins = {"classification": ClassifierMixin, "regression": RegressorMixin}
-        if tasks := [task for task, mixin in mixins.items() if issubclass(loaded, mixin)]:
+        if tasks := [
+            task for task, mixin in mixins.items() if issubclass(loaded, mixin)
+        ]:
             try:
                 inspect.signature(loaded).bind()
             except TypeError as error:
@@ -156,7 +170,9 @@ def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchEr
 
 
 def _declaration_error(problem: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
+    return ElmbenchError(
+        problem, expected=expected, next_step="correct it where it is declared"
+    )
 
 
 @cache
@@ -170,18 +186,26 @@ def load_address(address: str) -> ModelEntry:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         problem = (
-            f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
+            f"{module_name!r} of the model {address!r} cannot be imported: "
+            f"{_message_of(error)}"
         )
         expected = "an address `package.module:Class` that exists here"
         next_step = f"python -c 'import {module_name}'"
         raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     if not hasattr(module, attribute):
-        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+        classes = [
+            name for name, value in vars(module).items() if isinstance(value, type)
+        ]
         raise unknown_name(
-            f"class of the module {module_name}:", attribute, classes, "correct the address"
+            f"class of the module {module_name}:",
+            attribute,
+            classes,
+            "correct the address",
         )
     version = code_digest([module_name])
-    return _as_entry(address, getattr(module, attribute), f"module {module_name}", version)
+    return _as_entry(
+        address, getattr(module, attribute), f"module {module_name}", version
+    )
 
 
 def _search_working_folder() -> None:
@@ -258,7 +282,10 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     for kind, objects in _dictionaries_of(module, path).items():
         for name, loaded in objects.items():
             _check_declared_name(kind, name, path)
-            declared[kind, name] = (_declared_object(kind, name, loaded, path, version), path)
+            declared[kind, name] = (
+                _declared_object(kind, name, loaded, path, version),
+                path,
+            )
     return path, declared
 
 
@@ -280,9 +307,13 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
     try:
         exec(compile(content, path, "exec"), vars(module))
     except (Exception, SystemExit) as error:
-        problem = f"the plug-in {path} fails when it is loaded: {_message_of(error, path)}"
+        problem = (
+            f"the plug-in {path} fails when it is loaded: {_message_of(error, path)}"
+        )
         raise ElmbenchError(
-            problem, expected="a file that runs by itself", next_step=f"python {path.name}"
+            problem,
+            expected="a file that runs by itself",
+            next_step=f"python {path.name}",
         ) from error
     # After the file has run, since it may extend the search path of modules.
     return module, code_digest(script=path)
@@ -291,7 +322,9 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
 def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]]:
     """Return the dictionaries of a plug-in file, by kind; raise ElmbenchError if all are empty."""
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
-    are_dictionaries = all(isinstance(objects, dict) for objects in dictionaries.values())
+    are_dictionaries = all(
+        isinstance(objects, dict) for objects in dictionaries.values()
+    )
     if any(dictionaries.values()) and are_dictionaries:
         return dictionaries
     raise ElmbenchError(
@@ -317,7 +350,9 @@ def _check_declared_name(kind: str, name: Any, path: Path) -> None:
         )
 
 
-def _declared_object(kind: str, name: str, loaded: Any, path: Path, version: str) -> Any:
+def _declared_object(
+    kind: str, name: str, loaded: Any, path: Path, version: str
+) -> Any:
     """Return the entry of a declared model, or a declared class."""
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)
@@ -327,7 +362,8 @@ def _declared_object(kind: str, name: str, loaded: Any, path: Path, version: str
         return _as_metric(name, loaded, path, version)
     if not isinstance(loaded, type):
         raise _declaration_error(
-            f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class"
+            f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}",
+            "a class",
         )
     return loaded
 
@@ -348,7 +384,9 @@ def _as_metric(name: str, loaded: Any, path: Path, version: str) -> Metric:
     return replace(loaded, name=name, version=version, column=False, scorer="")
 
 
-def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
+def write_plugin(
+    estimators: Mapping[str, Any], folder: Path, search_path: list[str]
+) -> Path:
     """Write estimator objects of a program to a plug-in file, which worker processes can load, and
     return it.
 
@@ -368,7 +406,9 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
     code = code_digest(_module_names(content))
     # Every process gives classes of a script other identifiers, and a notebook's code files other
     # names.
-    version = digest(re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode())
+    version = digest(
+        re.sub(rb"\x8c [0-9a-f]{32}|ipykernel_\d+", b"", content) + code.encode()
+    )
     pickled = folder / f"estimators-{version}.pkl"
     path = pickled.with_suffix(".py")
     # Another comparison of the same data may read or write them at the same time.
@@ -389,7 +429,10 @@ def _module_names(pickled: bytes) -> set[str]:
     """
     texts = {str(value) for _, value, _ in pickletools.genops(pickled)}
     script = Path(getattr(sys.modules["__main__"], "__file__", None) or "").stem
-    return {text for text in texts if _MODULE_NAME.fullmatch(text)} - {"__main__", script}
+    return {text for text in texts if _MODULE_NAME.fullmatch(text)} - {
+        "__main__",
+        script,
+    }
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:
@@ -403,12 +446,15 @@ def _factory(estimator: Any) -> Callable[..., Any]:
     def make(random_state: Any = None, **changes: Any) -> Any:
         from sklearn.base import clone
 
-        return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | changes)
+        return clone(estimator).set_params(
+            **dict.fromkeys(unset, random_state) | changes
+        )
 
     names = [name for name in params if name not in seeds and name.isidentifier()]
     if unset:
         names.append("random_state")
     keyword = inspect.Parameter.KEYWORD_ONLY
-    make.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # type: ignore[attr-defined]
+    parameters = [inspect.Parameter(name, keyword) for name in names]
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     make.__name__ = type(estimator).__name__
     return make

@@ -9,7 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import unknown_name
-from elmbench.metrics import LIST_COMMAND, REGISTRY, Metric, all_metrics, registered_metric
+from elmbench.metrics import (
+    LIST_COMMAND,
+    REGISTRY,
+    Metric,
+    all_metrics,
+    registered_metric,
+)
 
 if TYPE_CHECKING:
     from elmbench.numerics.arrays import Array
@@ -52,7 +58,11 @@ def _as_scorer(metric: Metric) -> Metric:
 
     function = negated if metric.less_is_better else metric.function
     return replace(
-        metric, name=metric.scorer, function=function, less_is_better=False, column=False
+        metric,
+        name=metric.scorer,
+        function=function,
+        less_is_better=False,
+        column=False,
     )
 
 

@@ -24,7 +24,11 @@ PASSES = 3
 
 
 def build_report(
-    dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter, *, force: bool = False
+    dirs: ResultsDirs,
+    folder: Path | None = None,
+    watch: Watch = iter,
+    *,
+    force: bool = False,
 ) -> Path:
     """Build the site from the results and return its first page.
 
@@ -55,20 +59,26 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     tables = []
     for file in watch(list(load_catalogue().values())):
-        run = dirs.profiles(file.id, [name for name in PROFILES if name in file.profiles])
+        run = dirs.profiles(
+            file.id, [name for name in PROFILES if name in file.profiles]
+        )
         tables.append(read_paper_table(file, without_ci(run), dirs))
     papers = papers_of(tables)
     if not any(paper.results for paper in papers):
         problem = f"no table has results in {dirs.user}"
         next_step = (
-            "elmbench run table4, or for the page of a comparison: elmbench compare ... --html FILE"
+            "elmbench run table4, or for the page of a comparison: "
+            "elmbench compare ... --html FILE"
         )
-        raise ElmbenchError(problem, expected="cells.csv of an earlier run", next_step=next_step)
+        raise ElmbenchError(
+            problem, expected="cells.csv of an earlier run", next_step=next_step
+        )
     return papers
 
 
 def comparisons_in(results_dir: Path) -> list[str]:
     """Return the ids of the comparisons in a results folder, which the site leaves out."""
     return sorted(
-        f"own/{path.parent.name}" for path in (results_dir / COMPARE / "own").glob("*/cells.csv")
+        f"own/{path.parent.name}"
+        for path in (results_dir / COMPARE / "own").glob("*/cells.csv")
     )

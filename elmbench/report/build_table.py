@@ -65,7 +65,9 @@ def build_table(
         columns=columns,
         sections=tuple(
             sections.section(str(reading), str(select), group)
-            for (reading, select), group in summary.groupby(["reading", "select"], sort=False)
+            for (reading, select), group in summary.groupby(
+                ["reading", "select"], sort=False
+            )
         ),
         notes=tuple(table_notes(cells, optimism, claims, datasets, resolved)),
     )
@@ -77,7 +79,11 @@ def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
     paper = resolved.file.paper
     if not paper.authors:  # a user's data
         return _protocol(resolved)
-    profile = _coverage(resolved, cells) if kind.shows_profile else f"Profile {resolved.profile}."
+    profile = (
+        _coverage(resolved, cells)
+        if kind.shows_profile
+        else f"Profile {resolved.profile}."
+    )
     return f"{paper.citation}. {profile}"
 
 
@@ -88,11 +94,15 @@ def _protocol(resolved: Resolved) -> str:
     rows = resolved.settings.tune_rows
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
     searched = (
-        f"at most {rows} rows of each training part, in " if rows else "each training part, in "
+        f"at most {rows} rows of each training part, in "
+        if rows
+        else "each training part, in "
     )
     folds = protocol.inner.folds
     inner = f"{folds} inner folds" if folds > 1 else "a held-out part"
-    kinds = sorted({outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()})
+    kinds = sorted(
+        {outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()}
+    )
     parts = (
         f"{outer.folds} outer folds ({', '.join(kinds)})"
         if outer.folds > 1
@@ -110,7 +120,11 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
         return f"Profile {resolved.profile}: no cell has ended yet."
     smallest = int(runs.min())
     largest = int(runs.max())
-    ran = amount(largest, "run") if smallest == largest else f"{smallest} to {largest} runs"
+    ran = (
+        amount(largest, "run")
+        if smallest == largest
+        else f"{smallest} to {largest} runs"
+    )
     if resolved.profile == "paper":
         planned = resolved.spec.protocol.outer.runs
         if smallest < planned:
@@ -151,7 +165,9 @@ def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
 class _Sections:
     """The sections of one table, built from its cells."""
 
-    def __init__(self, cells: pd.DataFrame, optimism: pd.DataFrame, kind: TableKind) -> None:
+    def __init__(
+        self, cells: pd.DataFrame, optimism: pd.DataFrame, kind: TableKind
+    ) -> None:
         self._cells = cells
         self._optimism = optimism
         self._kind = kind
@@ -182,7 +198,9 @@ class _Sections:
             text += f"; our parameters: {columns}"
         return text
 
-    def _entries(self, reading: str, select: str, summary: pd.DataFrame) -> Iterator[Entry]:
+    def _entries(
+        self, reading: str, select: str, summary: pd.DataFrame
+    ) -> Iterator[Entry]:
         """Yield the entries of a section: our value beside the published one, a line of the summary
         each.
 
@@ -218,8 +236,12 @@ class _Sections:
         """Return the optimism of each model on each data set, which the section of the oracle
         shows.
         """
-        lines = self._optimism[(self._optimism["reading"] == reading) & (select == "oracle")]
-        optimism: dict[Any, float] = lines.set_index(["dataset", "model"])["optimism"].to_dict()
+        lines = self._optimism[
+            (self._optimism["reading"] == reading) & (select == "oracle")
+        ]
+        optimism: dict[Any, float] = lines.set_index(["dataset", "model"])[
+            "optimism"
+        ].to_dict()
         return optimism
 
     def _measures_of(self, summary: pd.DataFrame) -> list[Measure]:
@@ -232,7 +254,9 @@ class _Sections:
 
         lines = summary[[*PUBLISHED_KEY, "ended"]].itertuples(index=False, name=None)
         return [
-            Measure(column) if ended == NOT_MEASURED else by_column(dataset, model)[column]
+            Measure(column)
+            if ended == NOT_MEASURED
+            else by_column(dataset, model)[column]
             for dataset, model, column, ended in lines
         ]
 
@@ -337,7 +361,9 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 def _param_text(value: Any) -> str:
     """Return the value of a hyperparameter, with three digits of a positive decimal number."""
-    return three_figures(value) if isinstance(value, float) and value > 0 else str(value)
+    return (
+        three_figures(value) if isinstance(value, float) and value > 0 else str(value)
+    )
 
 
 @dataclass(frozen=True)
@@ -355,7 +381,9 @@ class TableGrid:
     @property
     def entries(self) -> list[Entry]:
         """The entries, row by row."""
-        return [entry for _, entries in self.rows for entry in entries if entry is not None]
+        return [
+            entry for _, entries in self.rows for entry in entries if entry is not None
+        ]
 
     @property
     def has_printed(self) -> bool:
@@ -378,7 +406,9 @@ class _Shape(NamedTuple):
 
 def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     """Return the values of a section as grids, those with published values first."""
-    entries = [entry for entry in section.entries if entry.shown or entry.published is not None]
+    entries = [
+        entry for entry in section.entries if entry.shown or entry.published is not None
+    ]
     shape = _shape_of(entries, resolved)
     # Unless the columns are models, the printed ones have a separate grid.
     printed = set()
@@ -427,11 +457,17 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
 
 def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
     """Return a grid of entries."""
-    entry_of = {(_name(entry, shape.rows), _name(entry, shape.columns)): entry for entry in entries}
+    entry_of = {
+        (_name(entry, shape.rows), _name(entry, shape.columns)): entry
+        for entry in entries
+    }
     row_names = list(dict.fromkeys(row for row, _ in entry_of))
     columns = list(dict.fromkeys(column for _, column in entry_of))
     rows = tuple(
-        (_spell(shape.rows, row, resolved), tuple(entry_of.get((row, col)) for col in columns))
+        (
+            _spell(shape.rows, row, resolved),
+            tuple(entry_of.get((row, col)) for col in columns),
+        )
         for row in row_names
     )
     heading = _spell(shape.heading, _name(entries[0], shape.heading), resolved)

@@ -8,7 +8,11 @@ from typing import Any, Literal
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import lock_tables
-from elmbench.judging.baseline import compare_with_baseline, refuse_failures, update_baseline
+from elmbench.judging.baseline import (
+    compare_with_baseline,
+    refuse_failures,
+    update_baseline,
+)
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.report.papers import (
@@ -21,7 +25,12 @@ from elmbench.report.papers import (
 from elmbench.report.result_files import rewrite_results
 from elmbench.report.results import records
 from elmbench.results.cells import read_cells
-from elmbench.results.folders import FigureFormat, ResultsDirs, has_results, results_folder
+from elmbench.results.folders import (
+    FigureFormat,
+    ResultsDirs,
+    has_results,
+    results_folder,
+)
 from elmbench.specs.catalogue import Watch, find_experiment, is_project, load_catalogue
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import PROFILES
@@ -60,22 +69,29 @@ def check_baselines(
     """
     if profile != "ci":
         problem = f"--profile {profile} has no baselines"
-        next_step = (
-            f"elmbench check {' '.join([*names, '--against'])} published --profile {profile}"
-        )
+        words = " ".join([*names, "--against"])
+        next_step = f"elmbench check {words} published --profile {profile}"
         raise ElmbenchError(
-            problem, expected="profile ci, or a comparison with the paper", next_step=next_step
+            problem,
+            expected="profile ci, or a comparison with the paper",
+            next_step=next_step,
         )
     files = _files(
-        names, lambda file: _baseline(file).is_file() and has_results(results_dir, "ci", file.id)
+        names,
+        lambda file: (
+            _baseline(file).is_file() and has_results(results_dir, "ci", file.id)
+        ),
     )
     if lacking := [file.id for file in files if not _baseline(file).is_file()]:
-        problem = f"{lacking[0]} has no baseline"
+        table = lacking[0]
+        problem = f"{table} has no baseline"
         next_step = (
-            f"elmbench run {lacking[0]} --profile ci, then: elmbench baseline update {lacking[0]}"
+            f"elmbench run {table} --profile ci, then: elmbench baseline update {table}"
         )
         raise NothingToCompareError(
-            problem, expected="experiments/PAPER/TABLE.baseline.csv", next_step=next_step
+            problem,
+            expected="experiments/PAPER/TABLE.baseline.csv",
+            next_step=next_step,
         )
     compare = (
         f", or to compare with the paper: elmbench check {' '.join([*names, '--against'])} "
@@ -92,7 +108,9 @@ def check_baselines(
     return outcomes
 
 
-def _files(names: list[str], is_default: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
+def _files(
+    names: list[str], is_default: Callable[[ExperimentFile], bool]
+) -> list[ExperimentFile]:
     """Return the experiments of these names; without names, all that are checked by default."""
     return [find_experiment(name) for name in names] or list(
         filter(is_default, load_catalogue().values())
@@ -103,10 +121,14 @@ def _require_results(
     tables: list[str], profile: str, results_dir: Path, alternative: str = ""
 ) -> None:
     """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
-    lacking = [table for table in tables if not has_results(results_dir, profile, table)]
+    lacking = [
+        table for table in tables if not has_results(results_dir, profile, table)
+    ]
     if lacking or not tables:
         table, problem = (
-            (lacking[0], f"{lacking[0]} has no") if lacking else ("--all", "no table has")
+            (lacking[0], f"{lacking[0]} has no")
+            if lacking
+            else ("--all", "no table has")
         )
         problem = f"{problem} results of profile {profile} in {results_dir}"
         next_step = f"elmbench run {table} --profile {profile}{alternative}"
@@ -116,7 +138,10 @@ def _require_results(
 
 
 def require_compared_values(
-    compared: int, tables: Sequence[TableResults], profile: str | None, results_dir: Path
+    compared: int,
+    tables: Sequence[TableResults],
+    profile: str | None,
+    results_dir: Path,
 ) -> None:
     """Raise NothingToCompareError if no value of these tables was compared."""
     if not compared and tables:
@@ -130,9 +155,13 @@ def require_compared_values(
         )
     if not compared:
         problem = f"{results_dir} holds no figure to compare"
-        next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
+        next_step = (
+            f"elmbench run --all --profile {profile or 'fast'}, then check again"
+        )
         raise NothingToCompareError(
-            problem, expected="results of an earlier run that ended ok", next_step=next_step
+            problem,
+            expected="results of an earlier run that ended ok",
+            next_step=next_step,
         )
 
 
@@ -202,7 +231,9 @@ def check_published(
     """
     tables: list[TableResults] = []
     profiles = (profile,) if profile else PROFILES
-    for file in watch(_files(names, lambda file: bool(dirs.profiles(file.id, profiles)))):
+    for file in watch(
+        _files(names, lambda file: bool(dirs.profiles(file.id, profiles)))
+    ):
         run = dirs.profiles(file.id, profiles)
         if not run:
             _require_results([file.id], profile or "fast", dirs.user)
@@ -217,10 +248,14 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 
     `profile` and `metrics` come from the most faithful results.
     """
-    return [_table_record(table, paper.claims) for paper in papers for table in paper.tables]
+    return [
+        _table_record(table, paper.claims) for paper in papers for table in paper.tables
+    ]
 
 
-def _table_record(table: TableResults, claims: Sequence[ClaimOutcome]) -> dict[str, Any]:
+def _table_record(
+    table: TableResults, claims: Sequence[ClaimOutcome]
+) -> dict[str, Any]:
     first = table.results[0]
     id = table.file.id
     main = table.main_verdict

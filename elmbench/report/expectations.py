@@ -46,20 +46,27 @@ def check_strictly(papers: Iterable[PaperResults]) -> StrictOutcome:
                 explained = any(one.is_of_table(verdict.metric) for one in expected)
                 if verdict.state in _NO and not explained:
                     name = table.file.id
-                    objections.append(f"{name}: the verdict on {verdict.metric} is {verdict.state}")
+                    objections.append(
+                        f"{name}: the verdict on {verdict.metric} is {verdict.state}"
+                    )
             objections += _broken(table, paper.claims, expected)
     return StrictOutcome(tuple(objections), is_decided)
 
 
 def _broken(
-    table: TableResults, claims: Sequence[ClaimOutcome], expectations: Iterable[Expectation]
+    table: TableResults,
+    claims: Sequence[ClaimOutcome],
+    expectations: Iterable[Expectation],
 ) -> Iterator[str]:
     """Yield a sentence on each expectation that does not hold.
 
     Anything that was not judged contradicts no expectation.
     """
     for expectation in expectations:
-        found = {*_verdicts_of(expectation, table, claims)} - {"undecided", "too few runs"}
+        found = {*_verdicts_of(expectation, table, claims)} - {
+            "undecided",
+            "too few runs",
+        }
         if found and found != {expectation.verdict}:
             others = ", ".join(sorted(found - {expectation.verdict}))
             yield (

@@ -38,7 +38,8 @@ def table_notes(
 ) -> Iterator[Note]:
     """Yield the notes of a table that shows these data sets."""
     yield from (
-        Note("data", f"{dataset}: {remarks}") for dataset, remarks in remarks_of(cells).items()
+        Note("data", f"{dataset}: {remarks}")
+        for dataset, remarks in remarks_of(cells).items()
     )
     yield from kind_of_table(resolved).notes(cells)
     yield from added_notes(cells, resolved)
@@ -78,9 +79,15 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         )
         if len(p) > 1:
             best, *rivals = p.index
-            text = f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
+            text = (
+                f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
+            )
             text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
-            unit = "folds" if scores.index.get_level_values("run").has_duplicates else "runs"
+            unit = (
+                "folds"
+                if scores.index.get_level_values("run").has_duplicates
+                else "runs"
+            )
             yield Note(
                 "added",
                 f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)",
@@ -113,7 +120,9 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     over = amount(largest, "data set")
     if smallest != largest:
         over = f"{smallest} to {over}"
-    gains_of_models = [f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows()]
+    gains_of_models = [
+        f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows()
+    ]
     listed = ", ".join(gains_of_models)
     text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
     # Each data set counts once, with the mean of its models.
@@ -139,7 +148,9 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
         shares = group.groupby("dataset", sort=False)[list(CAPPED)].mean().astype(float)
         if not (shares > 0).any(axis=None):
             continue
-        share, search_share = (float(group[name].astype(float).mean()) for name in CAPPED)
+        share, search_share = (
+            float(group[name].astype(float).mean()) for name in CAPPED
+        )
         text = (
             f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before "
             "they had converged"
@@ -165,9 +176,13 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
         parts = []
         for dataset, part in group.groupby("dataset", sort=False):
             models = list(dict.fromkeys(part["model"]))
-            is_of_models = (default["dataset"] == dataset) & default["model"].isin(models)
+            is_of_models = (default["dataset"] == dataset) & default["model"].isin(
+                models
+            )
             total = int(is_of_models.sum())
-            parts.append(f"{dataset} {', '.join(models)}, in {len(part)} of {total} cells")
+            parts.append(
+                f"{dataset} {', '.join(models)}, in {len(part)} of {total} cells"
+            )
         yield Note("warning", f"{'; '.join(parts)}: warned that {text}")
 
 
@@ -275,7 +290,9 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
             else "taken as the mean of one run"
         )
         std = resolved.spec.protocol.std.replace("-", " ")
-        yield Note("published", f"a published value is {draws}; ± is the deviation {std}")
+        yield Note(
+            "published", f"a published value is {draws}; ± is the deviation {std}"
+        )
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")
@@ -286,10 +303,15 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     )
     # The table itself shows when a fit was stopped.
     by_note = group_by(
-        (pair for pair in remarks if pair[1].over_seconds is None), lambda pair: pair[1].note
+        (pair for pair in remarks if pair[1].over_seconds is None),
+        lambda pair: pair[1].note,
     )
     for remark, pairs in by_note.items():
-        yield Note("published", f"published {', '.join(names for names, _ in pairs)}: {remark}")
+        yield Note(
+            "published", f"published {', '.join(names for names, _ in pairs)}: {remark}"
+        )
     declared = resolved.file.spec.published
     for printed, meant in declared.meant.items() if declared else ():
-        yield Note("published", f"what the paper prints as {printed} is read as {meant}")
+        yield Note(
+            "published", f"what the paper prints as {printed} is read as {meant}"
+        )

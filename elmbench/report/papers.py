@@ -12,9 +12,17 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from elmbench.errors import amount
-from elmbench.judging.claim_outcomes import ClaimOutcome, correct_by_holm, result_in_words
+from elmbench.judging.claim_outcomes import (
+    ClaimOutcome,
+    correct_by_holm,
+    result_in_words,
+)
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import facts_sentence, missing_runs, verdict_counts
+from elmbench.judging.published_values import (
+    facts_sentence,
+    missing_runs,
+    verdict_counts,
+)
 from elmbench.judging.readings import TableCells, compare_readings
 from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
@@ -35,7 +43,9 @@ from elmbench.tables import kind_of_table
 
 #: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
 _WORTH = (
-    dict.fromkeys(VERDICTS, 0) | {"not comparable": 1, "too few runs": 2} | dict.fromkeys(JUDGED, 3)
+    dict.fromkeys(VERDICTS, 0)
+    | {"not comparable": 1, "too few runs": 2}
+    | dict.fromkeys(JUDGED, 3)
 )
 _NO_VALUES = pd.DataFrame(columns=[*COLUMNS, "profile"])
 
@@ -74,13 +84,21 @@ class TableResults:
         and the profile.
         """
         lines = pd.concat(
-            [one.published_values.assign(profile=one.resolved.profile) for one in self.results]
+            [
+                one.published_values.assign(profile=one.resolved.profile)
+                for one in self.results
+            ]
             or [_NO_VALUES]
         )
         if self.results:
-            lines = drop_stand_ins(lines[lines["verdict"] != ""], self.results[0].resolved)
+            lines = drop_stand_ins(
+                lines[lines["verdict"] != ""], self.results[0].resolved
+            )
         best = lines.sort_values(
-            "verdict", key=lambda names: names.map(_WORTH), ascending=False, kind="stable"
+            "verdict",
+            key=lambda names: names.map(_WORTH),
+            ascending=False,
+            kind="stable",
         )
         return (
             lines[PUBLISHED_KEY]
@@ -95,7 +113,9 @@ class TableResults:
         """
         profile = self.published_values["profile"]
         lacking = [
-            missing_runs(self.published_values[profile == one.resolved.profile], one.cells)
+            missing_runs(
+                self.published_values[profile == one.resolved.profile], one.cells
+            )
             for one in self.results
         ]
         return pd.concat(lacking)
@@ -104,10 +124,16 @@ class TableResults:
     def compared_values(self) -> list[ComparedValue]:
         """The published values that are compared with our runs."""
         counted = {
-            *self.published_values[[*PUBLISHED_KEY, "profile"]].itertuples(index=False, name=None)
+            *self.published_values[[*PUBLISHED_KEY, "profile"]].itertuples(
+                index=False, name=None
+            )
         }
         compared = (figure for one in self.results for figure in one.compared_values)
-        return [f for f in compared if (f.dataset, f.model, f.measure.column, f.profile) in counted]
+        return [
+            f
+            for f in compared
+            if (f.dataset, f.model, f.measure.column, f.profile) in counted
+        ]
 
     @cached_property
     def table_verdicts(self) -> list[TableVerdict]:
@@ -119,7 +145,11 @@ class TableResults:
             # The compared values of the table are some of its results'.
             if is_of_first and len(first.compared_values) == len(self.compared_values):
                 return first.verdicts
-        return judge_table(self.compared_values, self.results[0].resolved) if self.results else []
+        return (
+            judge_table(self.compared_values, self.results[0].resolved)
+            if self.results
+            else []
+        )
 
     def judge(self) -> None:
         """Compute the verdicts and the outcomes of claims, which are kept: a progress bar counts
@@ -258,7 +288,9 @@ class PaperResults:
     @cached_property
     def readings(self) -> pd.DataFrame:
         """The published values under each value of each reading (see `compare_readings`)."""
-        tables = [TableCells(results.cells, results.resolved) for results in self.results]
+        tables = [
+            TableCells(results.cells, results.resolved) for results in self.results
+        ]
         return compare_readings(self.paper.readings, tables)
 
     @cached_property
@@ -270,7 +302,11 @@ class PaperResults:
     @property
     def all_verdicts(self) -> list[tuple[TableResults, TableVerdict]]:
         """Each table and the verdict on each of its metrics."""
-        return [(table, verdict) for table in self.tables for verdict in table.table_verdicts]
+        return [
+            (table, verdict)
+            for table in self.tables
+            for verdict in table.table_verdicts
+        ]
 
     @cached_property
     def strict_p(self) -> dict[str, float]:
@@ -294,12 +330,17 @@ class PaperResults:
         values, facts = self.counts
         sentences = []
         if self.main_verdicts:
-            labelled = [(table.file.spec.label, verdict) for table, verdict in self.main_verdicts]
+            labelled = [
+                (table.file.spec.label, verdict)
+                for table, verdict in self.main_verdicts
+            ]
             sentences = [answer_sentence(labelled)]
         for table, verdict in self.all_verdicts:
             is_main = verdict is table.main_verdict
             corrected_p = self.strict_p.get(table.file.id) if is_main else None
-            sentences.append(table_sentence(table.file.spec.label, verdict, corrected_p))
+            sentences.append(
+                table_sentence(table.file.spec.label, verdict, corrected_p)
+            )
         total = values.total()
         if total:
             subject = amount(total, "published value")
@@ -317,7 +358,9 @@ class PaperResults:
             return self.sentences[0]
         labels = ", ".join(table.file.spec.label for table in self.run or self.tables)
         if all(table.file.spec.published is None for table in self.tables):
-            return f"No value is compared: no published values of {labels} are available."
+            return (
+                f"No value is compared: no published values of {labels} are available."
+            )
         if not self.run:
             return "No table or figure has been run."
         if all(one.resolved.profile == PROFILES[0] for one in self.results):
@@ -353,7 +396,9 @@ class PaperResults:
         run`.
         """
         not_run = sum(table.verdicts["not run"] for table in self.tables)
-        return {verdict: self.counts[0][verdict] for verdict in VERDICTS} | {"not run": not_run}
+        return {verdict: self.counts[0][verdict] for verdict in VERDICTS} | {
+            "not run": not_run
+        }
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
@@ -363,12 +408,17 @@ class PaperResults:
         A claim counts under the first profile that has what its test needs: another one may lack
         data sets or runs.
         """
-        outcomes = (outcome for results in self.results for outcome in results.claim_outcomes)
+        outcomes = (
+            outcome for results in self.results for outcome in results.claim_outcomes
+        )
         claims = group_by(
             outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json())
         )
         return correct_by_holm(
-            [min(group, key=lambda outcome: not outcome.is_tested) for group in claims.values()]
+            [
+                min(group, key=lambda outcome: not outcome.is_tested)
+                for group in claims.values()
+            ]
         )
 
     @cached_property
@@ -383,10 +433,18 @@ class PaperResults:
                 for table, words in main.tested_by.items()
                 for outcome in by_table.get(table, ())
             )
-            return [outcome for outcome, words in pairs if outcome.claim.says.startswith(words)]
+            return [
+                outcome
+                for outcome, words in pairs
+                if outcome.claim.says.startswith(words)
+            ]
 
         by_table = group_by(self.claims, lambda outcome: outcome.table)
-        tested = ((main, parts) for main in self.paper.main_claims if (parts := parts_of(main)))
+        tested = (
+            (main, parts)
+            for main in self.paper.main_claims
+            if (parts := parts_of(main))
+        )
         return [(main, result_in_words(parts), parts) for main, parts in tested]
 
 

@@ -66,7 +66,9 @@ def write_results(
     planned = [cell for cell in planned if cell.dataset in known]
     models = dict.fromkeys(cell.model for cell in planned)
     added_models = [name for name in models if name not in resolved.spec.models]
-    values = [measure.column for measure in kind_of_table(resolved).values(added_models)]
+    values = [
+        measure.column for measure in kind_of_table(resolved).values(added_models)
+    ]
     cells = cells_frame(planned, store, values, resolved)
     record = provenance(resolved, planned, store, commands)
     outputs: Iterable[Outputs] | None = _stored_outputs(planned, store)
@@ -81,13 +83,18 @@ def write_results(
             # A figure of the outputs of models would lack the kept cells.
             outputs = None
         if kept.n_dropped:
-            warnings.warn(_dropped_text(folder, kept.n_dropped), ElmbenchWarning, stacklevel=2)
+            warnings.warn(
+                _dropped_text(folder, kept.n_dropped), ElmbenchWarning, stacklevel=2
+            )
     results = Results(folder, cells, resolved)
     _write_cells(folder, cells)
     write_atomically(folder / ENVIRONMENT, json.dumps(record, indent=1) + "\n")
     if resolved.profile == COMPARE:
         # It reads data.
-        from elmbench.results.predictions_file import predictions_frame, write_predictions
+        from elmbench.results.predictions_file import (
+            predictions_frame,
+            write_predictions,
+        )
 
         write_predictions(predictions_frame(planned, store, resolved), folder)
     _write_table(results, results.commands, outputs, figure_format)
@@ -156,7 +163,9 @@ def _write_table(
     if results.claim_outcomes:
         write_frame(results.claims, folder / "claims.csv")
     _write_figure(results, outputs, figure_format)
-    write_atomically(folder / "table.md", markdown(results.table, commands, results.picture))
+    write_atomically(
+        folder / "table.md", markdown(results.table, commands, results.picture)
+    )
 
 
 def _write_figure(

@@ -160,7 +160,9 @@ class Results:
         outdated = self.environment.get("outdated")
         if outdated and isinstance(outdated, dict):
             columns = ", ".join(f"{name} ({model})" for name, model in outdated.items())
-            notes.append(Note("data", f"cells of an older version of the model: {columns}"))
+            notes.append(
+                Note("data", f"cells of an older version of the model: {columns}")
+            )
         if self.left_out:
             notes.append(Note("data", self.left_out))
         return replace(table, notes=(*notes, *table.notes)) if notes else table
@@ -301,7 +303,9 @@ def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     return cells.iloc[numbers].reset_index(drop=True)
 
 
-def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
+def results_of_table(
+    resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()
+) -> Results:
     """Return the results of an earlier run, from its `cells.csv`.
 
     `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
@@ -311,7 +315,9 @@ def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[st
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells = read_cells(folder / CELLS)
     left_out = ""
-    if unknown := [name for name in cells["dataset"].unique() if not is_known(name, resolved)]:
+    if unknown := [
+        name for name in cells["dataset"].unique() if not is_known(name, resolved)
+    ]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
         left_out = (
             f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this "
@@ -325,7 +331,9 @@ def results_of_table(resolved: Resolved, results_dir: Path, metrics: Sequence[st
         cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
     names = [*(measure.column for measure in kind_of_table(resolved).values()), *TIMES]
-    cells = cells.reindex(columns=[*cells, *(name for name in names if name not in cells)])
+    cells = cells.reindex(
+        columns=[*cells, *(name for name in names if name not in cells)]
+    )
     return Results(folder, cells, resolved, left_out=left_out)
 
 
@@ -348,7 +356,11 @@ def _stored_metrics(
         planned = []
     elif KEY in cells:
         # The last command that requested cells may not be the one that wrote these.
-        lines = cells.loc[cells[KEY] != "", [*CELL_NAMES, KEY]].assign(family="").astype(object)
+        lines = (
+            cells.loc[cells[KEY] != "", [*CELL_NAMES, KEY]]
+            .assign(family="")
+            .astype(object)
+        )
         planned = [Cell(*line) for line in lines.itertuples(index=False)]
     else:
         planned = store.cells(profile, experiment)
@@ -357,7 +369,9 @@ def _stored_metrics(
         stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin"
     )
     tasks = cells["dataset"].map(lambda name: resolved.dataset(name).task)
-    is_needed = (cells["status"] == "ok") & tasks.isin([find_metric(name).task for name in names])
+    is_needed = (cells["status"] == "ok") & tasks.isin(
+        [find_metric(name).task for name in names]
+    )
     if missing := int((is_needed & (metrics["origin"] == "left_only")).sum()):
         raise ElmbenchError(
             f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and "

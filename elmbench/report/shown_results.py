@@ -15,7 +15,9 @@ from elmbench.results.folders import ResultsDirs, has_results
 from elmbench.specs.profiles import Resolved
 
 
-def shown_results(resolved: Resolved, dirs: ResultsDirs, metrics: Sequence[str] = ()) -> Results:
+def shown_results(
+    resolved: Resolved, dirs: ResultsDirs, metrics: Sequence[str] = ()
+) -> Results:
     """Return the results of a table from the user's folder and the committed one.
 
     A group of cells is the user's if one of its cells has run there, and otherwise the committed

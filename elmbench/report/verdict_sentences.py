@@ -23,7 +23,15 @@ _PLURALS = {
     "tp": "true positives",
 }  # fmt: skip
 #: The columns of `measure_texts`, and what they mean.
-MEASURE_COLUMNS = ("metric", "distance", "within", "same order", "slope", "strict p", "verdict")
+MEASURE_COLUMNS = (
+    "metric",
+    "distance",
+    "within",
+    "same order",
+    "slope",
+    "strict p",
+    "verdict",
+)
 MEASURE_LEGEND = (
     "distance: the median of abs(ours - published). within: the published values within the margin "
     "(a point of a share, .02 of a correlation, 3 % of an error). same order: of the pairs of "
@@ -33,7 +41,12 @@ MEASURE_LEGEND = (
     "of ours."
 )
 #: The state of a measure in a cell of a grid: its sign and word.
-STATE_SIGNS = {"holds": "✓", "does not hold": "✗", "undecided": "?", "nothing to compare": "–"}
+STATE_SIGNS = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "undecided": "?",
+    "nothing to compare": "–",
+}
 
 
 def measure_legend(verdicts: Iterable[TableVerdict]) -> str:
@@ -73,7 +86,11 @@ def margin_text(unit: Unit) -> str:
         return f"{points} point" if points == "1" else f"{points} points"
     if unit.is_relative:
         return f"{100 * unit.margin:g} {unit.name}"
-    return f"{unit.margin:g} {unit.name}" if unit.name else f"{unit.margin:g}".removeprefix("0")
+    return (
+        f"{unit.margin:g} {unit.name}"
+        if unit.name
+        else f"{unit.margin:g}".removeprefix("0")
+    )
 
 
 def order_text(verdict: TableVerdict) -> str:
@@ -122,7 +139,9 @@ def state_text(verdict: TableVerdict) -> str:
     return f"holds but for {', '.join(exceptions)}"
 
 
-def table_sentence(label: str, verdict: TableVerdict, corrected_p: float | None = None) -> str:
+def table_sentence(
+    label: str, verdict: TableVerdict, corrected_p: float | None = None
+) -> str:
     """Return the verdict on one metric of a table in words, with the profiles of its values.
 
     `corrected_p`: the p-value of the strict test after Holm's correction for the paper's tables.
@@ -218,7 +237,9 @@ def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
             f"{last.mean_of}"
         )
     if corrected_p is not None and p_text(corrected_p) != p_text(first.p):
-        words += f"; {p_words(corrected_p)} after Holm's correction for the paper's tables"
+        words += (
+            f"; {p_words(corrected_p)} after Holm's correction for the paper's tables"
+        )
     return f"{words} ({first.outside} of {first.n} outside of their intervals). "
 
 

@@ -82,10 +82,14 @@ def cells_frame(
         """Add the line of each cell and yield its predictions: one record is held at a time."""
         for cell in planned:
             if cell.unavailable:
-                lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
+                lines.append(
+                    _line(cell, {"status": "unavailable", "reason": cell.unavailable})
+                )
                 yield None
             elif (record := store.get(cell.key)) is not None:
-                line = _line(cell, record["result"]) | _measured_values(record["result"], values)
+                line = _line(cell, record["result"]) | _measured_values(
+                    record["result"], values
+                )
                 lines.append(line | _limits(record, store) | capped_values(record))
                 yield stored_predictions_of(record["result"])
 
@@ -96,12 +100,16 @@ def cells_frame(
             if value is not None:
                 line.setdefault(name, value)
     lines.sort(key=order_of(resolved))
-    optional = [name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)]
+    optional = [
+        name for name in _OPTIONAL if any(line.get(name) is not None for line in lines)
+    ]
     columns = [*columns_of_cells(values), *optional]
     if resolved.profile == COMPARE:
         columns.append(KEY)
     frame = pd.DataFrame(lines, columns=columns)
-    return _mark_overflow(frame.astype({name: "Int64" for name in _WHOLE if name in columns}))
+    return _mark_overflow(
+        frame.astype({name: "Int64" for name in _WHOLE if name in columns})
+    )
 
 
 def columns_of_cells(values: Iterable[str]) -> list[str]:
@@ -115,7 +123,9 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     `stored_predictions`).
     """
     errors = [
-        name for name in map(str, cells) if name.partition("@")[0] in metrics_taking("values")
+        name
+        for name in map(str, cells)
+        if name.partition("@")[0] in metrics_taking("values")
     ]
     infinite = cells[errors].astype(float).isin([math.inf, -math.inf]).any(axis=1)
     cells.loc[infinite, ["status", "reason"]] = [
@@ -142,14 +152,20 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     return line
 
 
-def _measured_values(result: dict[str, Any], columns: Iterable[str]) -> dict[str, float | None]:
+def _measured_values(
+    result: dict[str, Any], columns: Iterable[str]
+) -> dict[str, float | None]:
     """Return the measured values of a result that have columns of their own and are not computed
     from its predictions.
     """
     wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
         wanted -= set(REGISTRY)
-    return {name: value for name, value in result.get("measured", {}).items() if name in wanted}
+    return {
+        name: value
+        for name, value in result.get("measured", {}).items()
+        if name in wanted
+    }
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:
@@ -185,7 +201,9 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
     """Return the predictions of a result; None if it has none."""
     return (
-        StoredPredictions(result["predictions"]) if result and result.get("predictions") else None
+        StoredPredictions(result["predictions"])
+        if result and result.get("predictions")
+        else None
     )
 
 
@@ -290,7 +308,9 @@ def read_cells(path: Path) -> pd.DataFrame:
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
         frame = frame.fillna({name: "" for name in _TEXT if name in frame})
         if (damage := _damage(frame)) is None:
-            return _mark_overflow(frame if "reason" in frame else frame.assign(reason=""))
+            return _mark_overflow(
+                frame if "reason" in frame else frame.assign(reason="")
+            )
         problem = f"{path}: {damage}"
     except (FileNotFoundError, NotADirectoryError):
         problem = f"{path} does not exist"
@@ -409,7 +429,9 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
     return next(filter(None, needed), unit)
 
 
-def _identities(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+def _identities(
+    cells: Iterable[Cell], units: Iterable[dict[str, Any]]
+) -> dict[str, list[str]]:
     """Return the checksums of the rows of each data set."""
     checksums = [
         (cell.dataset, unit["dataset"]["identity"])
@@ -417,10 +439,15 @@ def _identities(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[
         if "dataset" in unit
     ]
     by_name = group_by(checksums, lambda pair: pair[0])
-    return {name: sorted({checksum for _, checksum in pairs}) for name, pairs in by_name.items()}
+    return {
+        name: sorted({checksum for _, checksum in pairs})
+        for name, pairs in by_name.items()
+    }
 
 
-def _described_models(cells: Iterable[Cell], units: Iterable[dict[str, Any]]) -> dict[str, str]:
+def _described_models(
+    cells: Iterable[Cell], units: Iterable[dict[str, Any]]
+) -> dict[str, str]:
     """Return the name and the version of the model of each column."""
     models = {}
     for cell, unit in zip(cells, units, strict=True):

@@ -62,7 +62,11 @@ class ResultsDirs:
 
     def _with_results(self, profile: str, experiment: str) -> list[Path]:
         """Return the folders that have results of a table."""
-        return [folder for folder in self.folders if has_results(folder, profile, experiment)]
+        return [
+            folder
+            for folder in self.folders
+            if has_results(folder, profile, experiment)
+        ]
 
     @property
     def folders(self) -> list[Path]:
@@ -78,10 +82,11 @@ class ResultsDirs:
                 f"committed results, {folder}; your own: elmbench run {experiment} --profile "
                 f"{profile}"
             )
-        if self.committed is not None and has_results(self.committed, profile, experiment):
-            command = (
-                f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
-            )
+        if self.committed is not None and has_results(
+            self.committed, profile, experiment
+        ):
+            table = f"elmbench table {experiment} --profile {profile}"
+            command = f"{table} --results-dir {self.committed}"
             return f"your results, {folder}, completed by committed ones; all of these: {command}"
         return f"your results, {folder}"
 
@@ -90,7 +95,9 @@ class ResultsDirs:
 
         `tables`: the profiles of each table whose results are shown, by its id.
         """
-        n_user = sum(self._is_of_user(table, profiles) for table, profiles in tables.items())
+        n_user = sum(
+            self._is_of_user(table, profiles) for table, profiles in tables.items()
+        )
         n_committed = len(tables) - n_user
         completed = ", completed by committed ones" if n_user else ""
         return (
@@ -104,14 +111,18 @@ class ResultsDirs:
         return any(has_results(self.user, profile, experiment) for profile in profiles)
 
 
-def check_not_results(outputs: Iterable[tuple[str, Path]], results_dirs: ResultsDirs) -> None:
+def check_not_results(
+    outputs: Iterable[tuple[str, Path]], results_dirs: ResultsDirs
+) -> None:
     """Raise ElmbenchError if a file to be written is one that holds results, by any link.
 
     `outputs`: each with the option that names it.
     """
     for option, output in outputs:
         for folder in results_dirs.folders:
-            if _is_of_results(Path(os.path.realpath(output)), Path(os.path.realpath(folder))):
+            if _is_of_results(
+                Path(os.path.realpath(output)), Path(os.path.realpath(folder))
+            ):
                 raise ElmbenchError(
                     f"{option} would write {output}, which is for the results in {folder}",
                     expected="a file that holds no results",
@@ -138,4 +149,8 @@ def committed_results() -> Path | None:
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):
         return None
     working_folder = Path.cwd()
-    return folder.relative_to(working_folder) if folder.is_relative_to(working_folder) else folder
+    return (
+        folder.relative_to(working_folder)
+        if folder.is_relative_to(working_folder)
+        else folder
+    )

@@ -50,7 +50,11 @@ class KeptCells:
 
 
 def find_kept_cells(
-    folder: Path, cells: pd.DataFrame, resolved: Resolved, store: Store, origin: Mapping[str, Any]
+    folder: Path,
+    cells: pd.DataFrame,
+    resolved: Resolved,
+    store: Store,
+    origin: Mapping[str, Any],
 ) -> KeptCells:
     """Return the cells of the `cells.csv` in a folder that neither the store nor a new result
     replaces.
@@ -140,7 +144,11 @@ def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
 def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the records of the cells that earlier runs have kept."""
     kept = environment.get("kept")
-    return [part for part in kept if isinstance(part, dict)] if isinstance(kept, list) else []
+    return (
+        [part for part in kept if isinstance(part, dict)]
+        if isinstance(kept, list)
+        else []
+    )
 
 
 def all_commands(environment: Mapping[str, Any]) -> list[str]:
@@ -170,7 +178,9 @@ def _not_replaced(
     replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
     is_replaced = [position in replaced for position in _positions(earlier)]
-    return ~pd.Series(is_replaced, index=earlier.index) & ~_are_without_data(earlier, cells)
+    return ~pd.Series(is_replaced, index=earlier.index) & ~_are_without_data(
+        earlier, cells
+    )
 
 
 def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
@@ -217,7 +227,9 @@ def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
     return set(_entry_of_each(cells))
 
 
-def _have_entries(cells: pd.DataFrame, entries: set[tuple[str, ...]]) -> pd.Series[bool]:
+def _have_entries(
+    cells: pd.DataFrame, entries: set[tuple[str, ...]]
+) -> pd.Series[bool]:
     """Return True for each cell of one of some entries."""
     has_entry = [entry in entries for entry in _entry_of_each(cells)]
     return pd.Series(has_entry, index=cells.index)
@@ -225,7 +237,9 @@ def _have_entries(cells: pd.DataFrame, entries: set[tuple[str, ...]]) -> pd.Seri
 
 def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
     """Yield the entry of each cell."""
-    entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(index=False, name=None)
+    entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(
+        index=False, name=None
+    )
     return entries
 
 
@@ -233,7 +247,9 @@ def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     """Return the name of each cell."""
     return [
         (*texts, int(run), int(fold))
-        for *texts, run, fold in cells[[*_ENTRY, "run", "fold"]].itertuples(index=False, name=None)
+        for *texts, run, fold in cells[[*_ENTRY, "run", "fold"]].itertuples(
+            index=False, name=None
+        )
     ]
 
 

@@ -12,7 +12,10 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import read_content
 from elmbench.evaluation.folds import DatasetRef, OuterFold, fold_rows, load_rows
 from elmbench.evaluation.splits import Indices
-from elmbench.evaluation.stored_predictions import StoredPredictions, unusable_predictions
+from elmbench.evaluation.stored_predictions import (
+    StoredPredictions,
+    unusable_predictions,
+)
 from elmbench.execution.store import Store
 from elmbench.files import replace_file
 from elmbench.results.cells import stored_predictions_of, write_frame
@@ -38,7 +41,9 @@ def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
     outdated.unlink(missing_ok=True)
 
 
-def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved) -> pd.DataFrame:
+def predictions_frame(
+    planned: Iterable[Cell], store: Store, resolved: Resolved
+) -> pd.DataFrame:
     """Return a line for each test row of each fold and model, from the predictions in the store.
 
     The columns are `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`,
@@ -72,7 +77,9 @@ def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | No
         "model": cell.model,
     }
     if data.classes is None:
-        return pd.DataFrame(columns | {"true": data.y[test], "predicted": stored.predicted})
+        return pd.DataFrame(
+            columns | {"true": data.y[test], "predicted": stored.predicted}
+        )
     return pd.DataFrame(columns | _columns_of_classes(stored, data.classes))
 
 
@@ -85,7 +92,9 @@ def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
     return data if data.checksum == dataset.checksum else None
 
 
-def _test_rows(outer_fold: OuterFold, stored: StoredPredictions, n_rows: int) -> Indices:
+def _test_rows(
+    outer_fold: OuterFold, stored: StoredPredictions, n_rows: int
+) -> Indices:
     """Return the numbers of the test rows; raise ElmbenchError if they do not fit the data or the
     predictions.
     """
@@ -95,11 +104,15 @@ def _test_rows(outer_fold: OuterFold, stored: StoredPredictions, n_rows: int) ->
     elif test.max(initial=-1) >= n_rows:
         raise unusable_predictions(f"a row has the number {test.max()} of {n_rows}")
     if len(test) != len(stored.true):
-        raise unusable_predictions(f"{len(stored.true)} of them for {len(test)} test rows")
+        raise unusable_predictions(
+            f"{len(stored.true)} of them for {len(test)} test rows"
+        )
     return test
 
 
-def _columns_of_classes(stored: StoredPredictions, classes: Sequence[Any]) -> dict[str, Any]:
+def _columns_of_classes(
+    stored: StoredPredictions, classes: Sequence[Any]
+) -> dict[str, Any]:
     """Return the columns of the predictions of a classifier. The store rounds decision values and
     probabilities to single precision.
     """
@@ -108,7 +121,10 @@ def _columns_of_classes(stored: StoredPredictions, classes: Sequence[Any]) -> di
         "true": labels[stored.true],
         "predicted": labels[stored.predicted],
     }
-    outputs = {"decision": stored.columns("scores"), "probability": stored.probabilities}
+    outputs = {
+        "decision": stored.columns("scores"),
+        "probability": stored.probabilities,
+    }
     for name, values in outputs.items():
         if values is None:
             continue

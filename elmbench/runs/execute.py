@@ -16,7 +16,12 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
-from elmbench.errors import DataUnavailableError, ElmbenchError, messages_for_python, unknown_name
+from elmbench.errors import (
+    DataUnavailableError,
+    ElmbenchError,
+    messages_for_python,
+    unknown_name,
+)
 from elmbench.execution.engine import Event, OnEvent, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
@@ -24,7 +29,11 @@ from elmbench.registry.plugins import load_address, load_plugin
 from elmbench.report.result_files import write_results
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
-from elmbench.runs.user_specs import add_project_specs, add_spec_dir, load_project_plugins
+from elmbench.runs.user_specs import (
+    add_project_specs,
+    add_spec_dir,
+    load_project_plugins,
+)
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.project import Project, current_project
@@ -38,7 +47,9 @@ Count = Annotated[int, Field(ge=1)]
 
 
 def execute(
-    run: PreparedRun, on_event: OnEvent = lambda event: None, executor: Executor | None = None
+    run: PreparedRun,
+    on_event: OnEvent = lambda event: None,
+    executor: Executor | None = None,
 ) -> list[Results]:
     """Compute missing results and write the tables; after Ctrl-C, with the results so far.
 
@@ -176,7 +187,9 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         "--reading": filter(None, resolved.reading.split(";")),
         "--metric": options.metrics,
         "--grid": (json.dumps({name: grid}) for name, grid in request.grids.items()),
-        "--blas-threads": filter(lambda threads: threads > 1, [options.settings.blas_threads]),
+        "--blas-threads": filter(
+            lambda threads: threads > 1, [options.settings.blas_threads]
+        ),
         "--limit": filter(None, [options.settings.limits.text]),
     }
     flags = {
@@ -192,7 +205,11 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
     ]
     words += [flag for flag, is_given in flags.items() if is_given]
     # Only the names of plug-ins: their folders exist on one machine.
-    words += [word for path in options.settings.plugins for word in ("--plugin", Path(path).name)]
+    words += [
+        word
+        for path in options.settings.plugins
+        for word in ("--plugin", Path(path).name)
+    ]
     return shlex.join(words)
 
 
@@ -217,7 +234,11 @@ def checked(function: Function) -> Function:
                 raise unknown_name(
                     "argument", name, list(inspect.signature(function).parameters), step
                 ) from error
-            value = "missing" if first["type"] == "missing_argument" else f"{first['input']!r:.100}"
+            value = (
+                "missing"
+                if first["type"] == "missing_argument"
+                else f"{first['input']!r:.100}"
+            )
             raise ElmbenchError(
                 f"the argument {name} is {value}", expected=first["msg"], next_step=step
             ) from error
@@ -234,7 +255,9 @@ def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
         parameter.replace(annotation=types.get(name, parameter.annotation))
         for name, parameter in signature.parameters.items()
     ]
-    return signature.replace(parameters=parameters, return_annotation=types.get("return"))
+    return signature.replace(
+        parameters=parameters, return_annotation=types.get("return")
+    )
 
 
 def _load_plugins(files: Sequence[Path | str], project: Project | None) -> list[Path]:

@@ -36,13 +36,19 @@ def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
     written, if a folder holds no results, or their specs, data or versions differ.
     """
     target = Store(into)
-    sources = {folder: Store(folder) for folder in folders if real_path(folder) != real_path(into)}
+    sources = {
+        folder: Store(folder)
+        for folder in folders
+        if real_path(folder) != real_path(into)
+    }
     for folder, store in sources.items():
         if not store.tables():
             problem = f"{folder} holds no results of a run"
             next_step = "copy the whole folder from the other machine, .store included"
             raise ElmbenchError(
-                problem, expected="results folders, each with its .store", next_step=next_step
+                problem,
+                expected="results folders, each with its .store",
+                next_step=next_step,
             )
     _check_equal_origin({into: target, **sources})
     catalogue = load_catalogue()
@@ -90,7 +96,14 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     software: dict[str, tuple[set[str], Path]] = {}
     for folder, store in stores.items():
         for (experiment, profile), cell in _cells(store):
-            entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
+            entry = (
+                experiment,
+                profile,
+                cell.dataset,
+                cell.model,
+                cell.select,
+                cell.reading,
+            )
             family, origin = entries.setdefault(entry, (cell.family, folder))
             if family != cell.family:
                 name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
@@ -114,7 +127,10 @@ def _versions(store: Store) -> dict[str, set[str]]:
     for name in {record["environment"] for record in _records(store).values()}:
         environment = store.environment(name)
         python = ".".join((environment.get("python") or "").split(".")[:2])
-        for package, version in {"python": python, **environment.get("packages", {})}.items():
+        for package, version in {
+            "python": python,
+            **environment.get("packages", {}),
+        }.items():
             if version:
                 versions[package].add(version)
     return versions
@@ -124,7 +140,9 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
     """Yield the planned cells of all tables in a store, each with experiment and profile."""
     for experiment, profile in sorted(store.tables()):
         yield from (
-            ((experiment, profile), cell) for cell in store.cells(profile, experiment) if cell.key
+            ((experiment, profile), cell)
+            for cell in store.cells(profile, experiment)
+            if cell.key
         )
 
 
@@ -141,8 +159,12 @@ def _copy(source: Store, target: Store) -> int:
     count = 0
     for key, record in _records(source).items():
         current = target.result(key)
-        if current is None or (record["result"]["status"] == "ok" and current["status"] != "ok"):
-            environment = target.put_environment(source.environment(record["environment"]))
+        if current is None or (
+            record["result"]["status"] == "ok" and current["status"] != "ok"
+        ):
+            environment = target.put_environment(
+                source.environment(record["environment"])
+            )
             target.append(f"unit:{key}", record | {"environment": environment})
             count += 1
     for experiment, profile in sorted(source.tables()):

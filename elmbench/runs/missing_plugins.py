@@ -16,7 +16,8 @@ from elmbench.specs.protocol import MEASURES, OUTER_KINDS, REPEATED_SCHEMES, is_
 from elmbench.tables import KINDS
 
 _NEXT = (
-    "correct it, or load the plug-in that declares it: plugins in elmbench.toml, or --plugin FILE"
+    "correct it, or load the plug-in that declares it: "
+    "plugins in elmbench.toml, or --plugin FILE"
 )
 
 
@@ -43,7 +44,9 @@ def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
     return unknown
 
 
-def _errors_of(file: ExperimentFile, unknown_sources: Mapping[str, str]) -> Iterator[ElmbenchError]:
+def _errors_of(
+    file: ExperimentFile, unknown_sources: Mapping[str, str]
+) -> Iterator[ElmbenchError]:
     """Yield an error for each object that a table lacks. Its content may have any form."""
     models = list(registry())
     columns = file.content.get("models")
@@ -54,7 +57,9 @@ def _errors_of(file: ExperimentFile, unknown_sources: Mapping[str, str]) -> Iter
     protocol = file.content.get("protocol")
     for metric in raw_names(protocol, "metrics") if isinstance(protocol, dict) else ():
         if not is_measure(metric):
-            yield _error("metric", metric, list(dict.fromkeys((*all_metrics(), *MEASURES))), file)
+            yield _error(
+                "metric", metric, list(dict.fromkeys((*all_metrics(), *MEASURES))), file
+            )
     kinds = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
     splits = protocol if isinstance(protocol, dict) else {}
     for part in (splits.get("outer"), splits.get("inner")):
@@ -72,5 +77,7 @@ def _errors_of(file: ExperimentFile, unknown_sources: Mapping[str, str]) -> Iter
             yield error.add_source(f"the data set {dataset}")
 
 
-def _error(kind: str, name: str, known: list[str], file: ExperimentFile) -> ElmbenchError:
+def _error(
+    kind: str, name: str, known: list[str], file: ExperimentFile
+) -> ElmbenchError:
     return unknown_name(kind, name, known, _NEXT).add_source(file.path)

@@ -13,7 +13,9 @@ from elmbench.tasks.plan import Plan, RunRequest
 from elmbench.tasks.planner import DatasetPlanner
 
 
-def make_plan(resolved: Resolved, request: RunRequest, data_dir: str | None = None) -> Plan:
+def make_plan(
+    resolved: Resolved, request: RunRequest, data_dir: str | None = None
+) -> Plan:
     """Return the plan of one experiment on the data files of a folder."""
     table = kind_of_table(resolved)
     plan = Plan()
@@ -43,7 +45,9 @@ def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
     """
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
-    datasets = {dataset.name: dataset for dataset in map(resolved.dataset, request.datasets)}
+    datasets = {
+        dataset.name: dataset for dataset in map(resolved.dataset, request.datasets)
+    }
     table_names = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
     tasks = {resolved.dataset(name).task for name in table_names}
     for dataset in datasets.values():
@@ -79,7 +83,9 @@ def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
     }
     for name in request.grids:
         if name not in extra_columns:
-            raise _unused_grid(name, bool(_matching(name, columns)), list(extra_columns))
+            raise _unused_grid(
+                name, bool(_matching(name, columns)), list(extra_columns)
+            )
     return table_columns | extra_columns
 
 
@@ -111,5 +117,8 @@ def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> ModelColum
     registry.
     """
     if grid is None:
-        grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
+        grid = {
+            key: {"values": list(values)}
+            for key, values in find_model(name).grid.items()
+        }
     return ModelColumn.model_validate({"model": name, "search": grid})

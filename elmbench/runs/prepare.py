@@ -126,7 +126,9 @@ class PreparedRun:
         limits: dict[str, Limits] = {}
         for resolved, plan in self.tables:
             fit_limits = parse_limits(resolved.spec.limit)
-            search_limits = parse_limits(resolved.spec.search_limit).complete(fit_limits)
+            search_limits = parse_limits(resolved.spec.search_limit).complete(
+                fit_limits
+            )
             for key, work in plan.works.items():
                 of_table = fit_limits if isinstance(work, Fit) else search_limits
                 limit = settings.limits.complete(of_table).complete(share)
@@ -153,13 +155,19 @@ class PreparedRun:
         """The seconds of the longest remaining search or fit: more workers cannot make a run
         shorter.
         """
-        return max((self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0)
+        return max(
+            (self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0
+        )
 
     @property
     def unknown(self) -> list[str]:
         """The models of unknown duration in the remaining work."""
         return sorted(
-            {self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None}
+            {
+                self.works[key].model_name
+                for key in self.todo
+                if self.estimates.seconds(key) is None
+            }
         )
 
     def count_cells(self) -> dict[str, int]:
@@ -186,7 +194,9 @@ class PreparedRun:
         for resolved, plan in self.tables:
             for cell in plan.cells:
                 entry = (resolved.file.id, cell.dataset, cell.model)
-                labels = dict(zip(("experiment", "dataset", "model"), entry, strict=True))
+                labels = dict(
+                    zip(("experiment", "dataset", "model"), entry, strict=True)
+                )
                 line = lines.setdefault(entry, labels | zeros)
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
@@ -261,7 +271,9 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     if not options.experiments:
         problem = "no experiment is named"
         expected = "one or more ids, or --paper KEY, or --all"
-        raise ElmbenchError(problem, expected=expected, next_step="elmbench list experiments")
+        raise ElmbenchError(
+            problem, expected=expected, next_step="elmbench list experiments"
+        )
     names = options.experiments
     files = [
         add_table(Path(name)) if name.endswith(TABLE_ENDINGS) else find_experiment(name)
@@ -278,7 +290,9 @@ def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
     if not requests:
         problem = "no table has these data sets under this profile"
         raise ElmbenchError(
-            problem, expected="data sets of the tables", next_step="elmbench list experiments"
+            problem,
+            expected="data sets of the tables",
+            next_step="elmbench list experiments",
         )
     _check_readings(options, [resolved.file for resolved, _ in requests])
     run = prepare_tables(options, requests, results_dir)
@@ -298,12 +312,16 @@ def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]
         if not file.is_of_suite:
             check_experiment(file)
         readings = {
-            name: value for name, value in options.readings.items() if name in file.spec.readings
+            name: value
+            for name, value in options.readings.items()
+            if name in file.spec.readings
         }
         resolved = resolve(file, options.profile, readings)
         request = options.request
         if options.many_tables and request.datasets:
-            request = replace(request, datasets=_datasets_of_table(resolved, request.datasets))
+            request = replace(
+                request, datasets=_datasets_of_table(resolved, request.datasets)
+            )
             if not request.datasets:
                 continue
         requests.append((add_metrics(resolved, options.metrics), request))
@@ -321,7 +339,9 @@ def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> Non
     """Raise ElmbenchError if no requested table has one of the requested readings."""
     for name, value in options.readings.items():
         if not any(name in file.spec.readings for file in files):
-            resolve(files[0], options.profile, {name: value})  # says which readings it has
+            resolve(
+                files[0], options.profile, {name: value}
+            )  # says which readings it has
 
 
 def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -> None:
@@ -331,10 +351,14 @@ def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -
         if cell.unavailable and cell.dataset in names:
             problem, _, step = cell.unavailable.partition("; ")
             expected = "a file for each data set that is named"
-            raise DataUnavailableError(problem, expected=expected, next_step=step or None)
+            raise DataUnavailableError(
+                problem, expected=expected, next_step=step or None
+            )
 
 
-def _check_published_parameters(resolved: Resolved, request: RunRequest, plan: Plan) -> None:
+def _check_published_parameters(
+    resolved: Resolved, request: RunRequest, plan: Plan
+) -> None:
     """Raise ElmbenchError if the user only wants published hyperparameters, and there are none."""
     if request.select != ("published",) or not plan.cells:
         return

@@ -52,7 +52,9 @@ class SavedResults(Mapping[str, Results]):
         return len(self._folders)
 
     def __repr__(self) -> str:
-        return f"<tables: {', '.join(list(self)[:5])}{', ...' if len(self) > 5 else ''}>"
+        return (
+            f"<tables: {', '.join(list(self)[:5])}{', ...' if len(self) > 5 else ''}>"
+        )
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -137,12 +139,18 @@ def read_results(
     top = real_path(folder)
     paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
     folders = [
-        top / path.parent for path in paths if not any(part.startswith(".") for part in path.parts)
+        top / path.parent
+        for path in paths
+        if not any(part.startswith(".") for part in path.parts)
     ]
     if not folders:
-        problem = f"{folder} holds no table" if top.is_dir() else f"{folder} is not a folder"
+        problem = (
+            f"{folder} holds no table" if top.is_dir() else f"{folder} is not a folder"
+        )
         raise ElmbenchError(
-            problem, expected="a folder of results with cells.csv", next_step="elmbench run table4"
+            problem,
+            expected="a folder of results with cells.csv",
+            next_step="elmbench run table4",
         )
     # The profile, the paper and the table are the names of the folders.
     return SavedResults({"/".join(folder.parts[-3:]): folder for folder in folders})

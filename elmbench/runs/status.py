@@ -48,7 +48,10 @@ def is_known(experiment: str, profile: str) -> bool:
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.files import spec_root
 
-    if profile == "compare" or (spec_root() / "experiments" / f"{experiment}.yaml").is_file():
+    if (
+        profile == "compare"
+        or (spec_root() / "experiments" / f"{experiment}.yaml").is_file()
+    ):
         return True
     # Reading all experiment files takes a while.
     return experiment in load_catalogue()
@@ -73,7 +76,11 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
         else:
             reasons[_reason_text(cell, result)] += 1
     seconds_left = sum(
-        (count * fmean(durations[entry]) for entry, count in missing.items() if entry in durations),
+        (
+            count * fmean(durations[entry])
+            for entry, count in missing.items()
+            if entry in durations
+        ),
         0.0,
     )
     return {
@@ -100,7 +107,9 @@ def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
     is no fault of the model, its model.
     """
     status = result["status"]
-    subject = cell.dataset if status == "unavailable" else f"{cell.dataset} {cell.model}"
+    subject = (
+        cell.dataset if status == "unavailable" else f"{cell.dataset} {cell.model}"
+    )
     reason, _, _ = result["reason"].strip().partition("\n")
     return f"{subject} {status}: {reason}"
 

@@ -59,16 +59,22 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     folder = real_path(folder)
     datasets = folder / _DATASETS
     tables = sorted(
-        path for path in folder.glob("*") if path.suffix in TABLE_ENDINGS and path.name != _DATASETS
+        path
+        for path in folder.glob("*")
+        if path.suffix in TABLE_ENDINGS and path.name != _DATASETS
     )
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
-        problem = f"{folder} {'holds no specs' if folder.is_dir() else 'does not exist'}"
+        problem = (
+            f"{folder} {'holds no specs' if folder.is_dir() else 'does not exist'}"
+        )
         expected = (
             f"a folder with {_DATASETS}, files of tables such as my-table.yaml, or "
             "experiments/<paper>/"
         )
-        raise ElmbenchError(problem, expected=expected, next_step="correct the name of the folder")
+        raise ElmbenchError(
+            problem, expected=expected, next_step="correct the name of the folder"
+        )
     if (folder / "paper.yaml").is_file():
         raise invalid(
             f"{folder / 'paper.yaml'} is not in the folder of a paper",
@@ -77,9 +83,15 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     specs, lacking = _add_datasets(datasets)
     of_papers = read_papers(folder).values() if papers else ()
     files = [*of_papers, *(read_own_table(path, specs) for path in tables)]
-    blocked = {file.id: error for file in files if (error := missing_plugin(file, lacking))}
+    blocked = {
+        file.id: error for file in files if (error := missing_plugin(file, lacking))
+    }
     usable = [
-        replace(file, datasets=specs, tables=[one for one in file.tables if one.id not in blocked])
+        replace(
+            file,
+            datasets=specs,
+            tables=[one for one in file.tables if one.id not in blocked],
+        )
         for file in files
         if file.id not in blocked
     ]
@@ -136,7 +148,9 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     rows.
     """
     sources = entry.get("sources") if isinstance(entry, dict) else None
-    if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
+    if not isinstance(sources, list) or not all(
+        isinstance(source, dict) for source in sources
+    ):
         return entry
     sources = [
         source
@@ -152,7 +166,9 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     if "shape" in entry or "like" in entry or kinds != ["file"] or len(sources) > 1:
         return entry
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
-    options = {key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry}
+    options = {
+        key: entry[key] for key in ("task", *RowColumns.model_fields) if key in entry
+    }
     options |= file.model_dump(include=set(FileOptions.model_fields))
     options |= {
         "location": file.path,
@@ -167,4 +183,6 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
         ):  # for the notes
             spec = describe(data.model_copy(update={"positive": str(label)}))
     description = spec.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
-    return description | {key: value for key, value in entry.items() if key != "sources"}
+    return description | {
+        key: value for key, value in entry.items() if key != "sources"
+    }

@@ -5,7 +5,12 @@ from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry import check_parameters, find_model
-from elmbench.specs.catalogue import check_table, is_project, load_catalogue, refuse_blocked_tables
+from elmbench.specs.catalogue import (
+    check_table,
+    is_project,
+    load_catalogue,
+    refuse_blocked_tables,
+)
 from elmbench.specs.datasets import added_dataset_specs, load_dataset_specs
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid
@@ -25,7 +30,9 @@ def validate_specs() -> tuple[int, int]:
     for file in files.values():
         check_experiment(file)
     # Each data set is validated on first use.
-    datasets = added_dataset_specs() if is_project() else list(load_dataset_specs().values())
+    datasets = (
+        added_dataset_specs() if is_project() else list(load_dataset_specs().values())
+    )
     return len(datasets), len(files)
 
 
@@ -36,7 +43,9 @@ def check_experiment(file: ExperimentFile) -> None:
     except ElmbenchError as error:
         names_file = str(file.path.parent) in error.found
         problem = error.found if names_file else f"{file.path}: {error.found}"
-        raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
+        raise ElmbenchError(
+            problem, expected=error.expected, next_step=error.next_step
+        ) from error
 
 
 def _check_experiment(file: ExperimentFile) -> None:
@@ -46,10 +55,18 @@ def _check_experiment(file: ExperimentFile) -> None:
     check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
     resolved += [
-        resolve(file, profile, choice) for profile in file.profiles[:1] for choice in file.choices
+        resolve(file, profile, choice)
+        for profile in file.profiles[:1]
+        for choice in file.choices
     ]
-    tasks = {dataset.task for experiment in resolved for dataset in experiment.datasets.values()}
-    models = [model for experiment in resolved for model in experiment.spec.models.values()]
+    tasks = {
+        dataset.task
+        for experiment in resolved
+        for dataset in experiment.datasets.values()
+    }
+    models = [
+        model for experiment in resolved for model in experiment.spec.models.values()
+    ]
     for model, task in product(models, tasks):
         entry = find_model(model.model)
         if getattr(entry, task) is not None:
@@ -70,7 +87,9 @@ def _check_published(experiment: Resolved) -> None:
     measures = cache(table.measures)
     for (dataset, column, metric), published in experiment.published.items():
         if column not in columns and not (published.cited or published.note):
-            error = unknown_name("published model", column, columns, "elmbench validate")
+            error = unknown_name(
+                "published model", column, columns, "elmbench validate"
+            )
             raise invalid(
                 error.found,
                 f"{error.expected}; a figure of a model that the suite lacks needs a note",
@@ -79,5 +98,6 @@ def _check_published(experiment: Resolved) -> None:
             metrics = [measure.column for measure in measures(dataset, column)]
             if metric not in metrics:
                 raise invalid(
-                    f"the published metric {metric!r} is not in the table", ", ".join(metrics)
+                    f"the published metric {metric!r} is not in the table",
+                    ", ".join(metrics),
                 )

@@ -53,7 +53,11 @@ def add_experiments(
     suite.
     """
     later = _added.files | {file.id: file for file in files}
-    suite = [] if alone else [f for f in load_catalogue().values() if f.id not in _added.files]
+    suite = (
+        []
+        if alone
+        else [f for f in load_catalogue().values() if f.id not in _added.files]
+    )
     _check_names([*suite, *later.values()])
     _added.files.update(later)
     _added.blocked.update(blocked or {})
@@ -106,7 +110,9 @@ def read_papers(root: Path) -> dict[str, ExperimentFile]:
     return files
 
 
-def check_tables(files: Collection[ExperimentFile], *, with_papers: bool = True) -> None:
+def check_tables(
+    files: Collection[ExperimentFile], *, with_papers: bool = True
+) -> None:
     """Check every table, every choice of its readings and, unless it is left out, what the file of
     its paper says of all tables.
     """
@@ -121,13 +127,17 @@ def check_tables(files: Collection[ExperimentFile], *, with_papers: bool = True)
         _check_judgement(file.paper, file.tables, file.path.parent / "paper.yaml")
 
 
-def _check_judgement(paper: Paper, tables: Sequence[ExperimentFile], path: Path) -> None:
+def _check_judgement(
+    paper: Paper, tables: Sequence[ExperimentFile], path: Path
+) -> None:
     """Raise ElmbenchError if a paper has a margin of an unknown metric, or proposes a model that no
     table has.
     """
     for metric in paper.margins:
         if metric not in JUDGED and not is_metric(metric):
-            problem = f"{path}: margins names the metric {metric!r}, which has no verdict"
+            problem = (
+                f"{path}: margins names the metric {metric!r}, which has no verdict"
+            )
             raise invalid(problem, f"one of {', '.join(JUDGED)}")
     models = {column.model for table in tables for column in table.spec.models.values()}
     for model in paper.proposed:
@@ -139,7 +149,9 @@ def _check_judgement(paper: Paper, tables: Sequence[ExperimentFile], path: Path)
 def _check_folder(folder: Path) -> None:
     """Raise ElmbenchError if a folder holds YAML files that are not read."""
     for path in folder.glob("*/*.yml"):
-        raise invalid(f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}")
+        raise invalid(
+            f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}"
+        )
     for subfolder in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (subfolder / "paper.yaml").is_file():
             raise invalid(
@@ -198,10 +210,13 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(
-            f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called"
+            f"{path}: the key is {paper.key!r}",
+            f"{path.parent.name!r}, as the folder is called",
         )
     tables: list[ExperimentFile] = []
-    for file in sorted(path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)):
+    for file in sorted(
+        path.parent.glob("*.yaml"), key=lambda path: counting_order(path.stem)
+    ):
         if file.name != path.name:
             content = _merge_base(file)
             expected = f"{paper.key}/{file.stem}"
@@ -214,7 +229,9 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
     return {table.id: table for table in tables}
 
 
-def read_own_table(path: Path, datasets: tuple[DatasetSpec, ...] = ()) -> ExperimentFile:
+def read_own_table(
+    path: Path, datasets: tuple[DatasetSpec, ...] = ()
+) -> ExperimentFile:
     """Return a user's table, which belongs to no paper, with the user's data sets; by default, its
     id is `own/` and its name. Its content is not checked.
     """
@@ -231,14 +248,18 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """
     content = _read_file(path)
     if not isinstance(content, dict):
-        raise invalid(f"{path}: not a mapping", "keys with their values (id, title, ...)")
+        raise invalid(
+            f"{path}: not a mapping", "keys with their values (id, title, ...)"
+        )
     content = dict(content)
     base = content.pop("based-on", None)
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
     others = sorted(
-        p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", "datasets", path.stem)
+        p.stem
+        for p in path.parent.glob("*.yaml")
+        if p.stem not in ("paper", "datasets", path.stem)
     )
     if base not in others or base_path in ancestors:
         problem = (
@@ -246,7 +267,8 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
             "this one"
         )
         raise invalid(
-            problem, f"one of {', '.join(others) or 'the other tables, of which there is none'}"
+            problem,
+            f"one of {', '.join(others) or 'the other tables, of which there is none'}",
         )
     base_content = _merge_base(base_path, (*ancestors, path))
     for name in ("id", "aliases", "title", "label", "claims"):
@@ -292,15 +314,20 @@ def find_experiment(name: str) -> ExperimentFile:
         raise _added.blocked[name]
     if tables := [file.id for file in files.values() if file.paper.key == name]:
         all_tables = (
-            f"elmbench list experiments, or all tables of the paper: elmbench run --paper {name}"
+            "elmbench list experiments, or all tables of the paper: "
+            f"elmbench run --paper {name}"
         )
         raise ElmbenchError(
-            f"{name!r} is a paper", expected=f"one of {', '.join(tables)}", next_step=all_tables
+            f"{name!r} is a paper",
+            expected=f"one of {', '.join(tables)}",
+            next_step=all_tables,
         )
     if name.startswith("own/"):
         problem = f"{name!r} is not an experiment"
         step = f"elmbench table {name} shows a comparison"
-        raise ElmbenchError(problem, expected="one of `elmbench list experiments`", next_step=step)
+        raise ElmbenchError(
+            problem, expected="one of `elmbench list experiments`", next_step=step
+        )
     raise unknown_name("experiment", name, table_names(), "elmbench list experiments")
 
 

@@ -17,7 +17,11 @@ from elmbench.specs.datasets import (
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import parse_spec, raw_names, spec_root
 from elmbench.specs.papers import Paper
-from elmbench.specs.published import PublishedValue, published_parameters, read_published
+from elmbench.specs.published import (
+    PublishedValue,
+    published_parameters,
+    read_published,
+)
 
 #: Keys of a reading whose entries each change one of the table's, and the keys with the names of
 #: these.
@@ -33,7 +37,9 @@ class ExperimentFile:
     content: dict[str, Any]
     paper: Paper
     #: All tables of the paper; empty for a user's own table.
-    tables: list[ExperimentFile] = field(default_factory=list, repr=False, compare=False)
+    tables: list[ExperimentFile] = field(
+        default_factory=list, repr=False, compare=False
+    )
     #: A user's data sets, from a comparison or from the `datasets.yaml` of the user's table.
     #: They come before all others of the same name.
     datasets: tuple[DatasetSpec, ...] = field(default=(), repr=False, compare=False)
@@ -75,7 +81,11 @@ class ExperimentFile:
         """The columns of all tables of the paper; the suite never measures another model that the
         paper prints.
         """
-        return {column for table in self.tables for column in raw_names(table.content, "models")}
+        return {
+            column
+            for table in self.tables
+            for column in raw_names(table.content, "models")
+        }
 
     @cached_property
     def published_values(self) -> tuple[PublishedValue, ...]:
@@ -115,7 +125,11 @@ class ExperimentFile:
     @property
     def profiles(self) -> list[str]:
         """The profiles with results of the table."""
-        return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
+        return [
+            name
+            for name in PROFILES
+            if self.spec.profiles.get(name, Profile()) is not None
+        ]
 
     @property
     def choices(self) -> list[dict[str, str]]:
@@ -136,7 +150,9 @@ class ExperimentFile:
             return self.spec
         content = reduce(overlay, changes.values(), self.content)
         prefix = f"({self.id} under the reading {', '.join(changes)})"
-        return parse_spec(Experiment, content, self.path.with_name("paper.yaml"), prefix)
+        return parse_spec(
+            Experiment, content, self.path.with_name("paper.yaml"), prefix
+        )
 
 
 def overlay(
@@ -154,11 +170,15 @@ def overlay(
             if isinstance(change.get(key), dict):
                 present = raw_names(content, section)
                 change[key] = {
-                    name: value for name, value in change[key].items() if name in present
+                    name: value
+                    for name, value in change[key].items()
+                    if name in present
                 }
         change = {key: value for key, value in change.items() if value != {}}
     merged = dict(content)
     for key, value in change.items():
-        is_mapping = isinstance(value, dict) and value and isinstance(merged.get(key), dict)
+        is_mapping = (
+            isinstance(value, dict) and value and isinstance(merged.get(key), dict)
+        )
         merged[key] = overlay(merged[key], value, add=True) if is_mapping else value
     return merged

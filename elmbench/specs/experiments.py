@@ -44,7 +44,9 @@ def _check_limit(limit: str) -> str:
 LimitText = Annotated[str, AfterValidator(_check_limit)]
 
 
-def _check_names(statement: str, names: Iterable[str], allowed: Collection[str]) -> None:
+def _check_names(
+    statement: str, names: Iterable[str], allowed: Collection[str]
+) -> None:
     """Raise ValueError if a name is not allowed; the message begins with `statement`."""
     for name in names:
         if name not in allowed:
@@ -153,10 +155,14 @@ class ModelColumn(Spec):
 
     def thin(self, step: int) -> ModelColumn:
         """Return the column with every `step`-th value of grids of its own."""
-        overrides = {name: override.thin(step) for name, override in self.overrides.items()}
+        overrides = {
+            name: override.thin(step) for name, override in self.overrides.items()
+        }
         if not isinstance(self.search, SearchGrid):
             return self.model_copy(update={"overrides": overrides})
-        return self.model_copy(update={"search": self.search.thin(step), "overrides": overrides})
+        return self.model_copy(
+            update={"search": self.search.thin(step), "overrides": overrides}
+        )
 
 
 #: Relations of a claim that need a margin, `within`.
@@ -192,8 +198,8 @@ class Claim(Spec):
     #: The column that the sentence is about.
     model: str
     #: The relation of its value to those of the other columns.
-    relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = Field(
-        alias="is"
+    relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = (
+        Field(alias="is")
     )
     #: The columns that it is compared with.
     than: tuple[str, ...] | Literal["others"]
@@ -216,7 +222,8 @@ class Claim(Spec):
         """The comparisons of the claim, each as a separate claim."""
         first = self.model_copy(update={"also": ()})
         changes = (
-            {name: value for name, value in entry if value is not None} for entry in self.also
+            {name: value for name, value in entry if value is not None}
+            for entry in self.also
         )
         return (first, *(first.model_copy(update=change) for change in changes))
 
@@ -228,11 +235,15 @@ class Claim(Spec):
             )
         if (self.relation in MARGINS) != (self.within > 0):
             margins = f"expected a margin for {', '.join(MARGINS)} only"
-            raise ValueError(f"is: {self.relation} with within: {self.within:g}; {margins}")
+            raise ValueError(
+                f"is: {self.relation} with within: {self.within:g}; {margins}"
+            )
         low, high = self.between or (0.0, 0.0)
         if (self.relation == "between") != (0 <= low < high):
             ends = "expected the two ends of a ratio for between only"
-            raise ValueError(f"is: {self.relation} with between: {self.between}; {ends}")
+            raise ValueError(
+                f"is: {self.relation} with between: {self.between}; {ends}"
+            )
         is_time = self.metric.metric.endswith("_seconds")
         if is_time and self.relation in MARGINS:
             raise ValueError(
@@ -318,7 +329,9 @@ class Expectation(Spec):
         of_table = (False, True, False, False)
         of_value = (False, True, True, True)
         if given not in (of_claim, of_table, of_value):
-            raise ValueError("expected a claim, a metric, or a dataset with a model and a metric")
+            raise ValueError(
+                "expected a claim, a metric, or a dataset with a model and a metric"
+            )
         return self
 
 
@@ -389,13 +402,22 @@ class Experiment(Spec):
             "other-rows": set(self.other_rows) - sizes,
             "protocol.scale-except": set(protocol.scale_except) - sizes,
             "published.stand-ins": self.published.stand_ins if self.published else (),
-            "claims": {part.dataset for claim in self.claims for part in claim.comparisons}
+            "claims": {
+                part.dataset for claim in self.claims for part in claim.comparisons
+            }
             - {MOST, ALL_OF_THEM},
         }
         for column, model in self.models.items():
-            names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - others
+            names_in[f"models.{column}"] = {
+                *model.only,
+                *model.not_run,
+                *model.overrides,
+            } - others
         for key, profile in profiles.items():
-            names_in[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
+            names_in[f"profiles.{key}"] = (
+                *(profile.datasets or ()),
+                *profile.overrides,
+            )
         for kind, names in names_in.items():
             _check_names(f"{kind} names", names, self.datasets)
         return self
@@ -432,9 +454,13 @@ class Experiment(Spec):
         if self.protocol.outer.kind != LEAVE_ONE_OUT:
             return self
         for column, model in self.models.items():
-            searched = any(self.models[column].adapt(name).searched for name in self.datasets)
+            searched = any(
+                self.models[column].adapt(name).searched for name in self.datasets
+            )
             if searched or model.carry_over != "none":
-                verb = "searches hyperparameters" if searched else "carries its state over"
+                verb = (
+                    "searches hyperparameters" if searched else "carries its state over"
+                )
                 raise ValueError(
                     f"models.{column} {verb}, but protocol.outer is leave-one-out; expected fixed "
                     "hyperparameters, or {kind: kfold, folds: ROWS}, which searches on each fold"
@@ -450,7 +476,9 @@ class Experiment(Spec):
             or any(names_of(part.search or ()) for part in model.overrides.values())
         ]
         missing = [
-            name for name in ("inner", "select") if name not in self.protocol.model_fields_set
+            name
+            for name in ("inner", "select")
+            if name not in self.protocol.model_fields_set
         ]
         if searching and missing:
             raise ValueError(
@@ -462,7 +490,9 @@ class Experiment(Spec):
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
         _check_names("profiles names", self.profiles, PROFILES)
-        for key, profile in ((key, profile) for key, profile in self.profiles.items() if profile):
+        for key, profile in (
+            (key, profile) for key, profile in self.profiles.items() if profile
+        ):
             if profile.stand_ins and (key != "ci" or profile.datasets is not None):
                 raise ValueError(
                     f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets"

@@ -22,14 +22,18 @@ _EXPECTED = dict.fromkeys(("tuple_type", "list_type"), "expected a list") | {
     "string_type": "expected text, which needs quotes if it looks like a number, a date or yes",
 }
 #: A part of an error's location that is the name of a type, such as `tuple[str, ...]`.
-_TYPE = re.compile(r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal|function-after)\[")
+_TYPE = re.compile(
+    r"(bool|float|int|str|none|\[key\])$|(list|tuple|dict|literal|function-after)\["
+)
 #: The most values of a file, those of an anchor counted at each alias, and the most levels of
 #: nested lists and mappings.
 MOST_VALUES = 500_000
 MOST_LEVELS = 100
 #: Largest number of faulty keys that an error names.
 _NAMED = 20
-_MERGE, _FLOAT, _INT = (f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int"))
+_MERGE, _FLOAT, _INT = (
+    f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int")
+)
 _refuse = partial(yaml.constructor.ConstructorError, None, None)
 
 
@@ -47,7 +51,9 @@ class SpecPart(BaseModel):
         for key in content if isinstance(content, dict) else ():
             if key not in allowed:
                 raise PydanticCustomError(
-                    "unknown_key", "", {"key": str(key), "allowed": ", ".join(allowed) or "none"}
+                    "unknown_key",
+                    "",
+                    {"key": str(key), "allowed": ", ".join(allowed) or "none"},
                 )
         return content
 
@@ -55,7 +61,9 @@ class SpecPart(BaseModel):
 @cache
 def _keys_of(model: type[BaseModel]) -> dict[str, None]:
     """Return the keys of a part of a spec, in the order of the alphabet."""
-    return dict.fromkeys(sorted(field.alias or name for name, field in model.model_fields.items()))
+    return dict.fromkeys(
+        sorted(field.alias or name for name, field in model.model_fields.items())
+    )
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
@@ -90,12 +98,16 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 
     _level = 0
 
-    def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
+    def descend_resolver(
+        self, current_node: yaml.Node | None, current_index: Any
+    ) -> None:
         """Enter a node; this comes before the parser of C calls itself for its children."""
         self._level += 1
         if self._level > MOST_LEVELS:
             mark = current_node.start_mark if current_node is not None else None
-            raise _refuse(f"more than {MOST_LEVELS} levels of nested lists and mappings", mark)
+            raise _refuse(
+                f"more than {MOST_LEVELS} levels of nested lists and mappings", mark
+            )
         super().descend_resolver(current_node, current_index)
 
     def ascend_resolver(self) -> None:
@@ -108,7 +120,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         _count_values(node, {})
         return super().construct_document(node)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[Any, Any]:
         mapping: dict[Any, Any] = {}
         is_merged = False
         for key_node, value_node in node.value:
@@ -130,7 +144,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         90.
         """
         if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
-            problem = f"{shortened(node.value)} is not a decimal number (a word needs quotes)"
+            problem = (
+                f"{shortened(node.value)} is not a decimal number (a word needs quotes)"
+            )
             raise _refuse(problem, node.start_mark)
         try:
             return int(node.value)
@@ -152,7 +168,11 @@ def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
             raise _refuse("an alias inside of its own anchor", node.start_mark)
         return counts[node]
     counts[node] = 0
-    children = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+    children = (
+        chain.from_iterable(node.value)
+        if isinstance(node, yaml.MappingNode)
+        else node.value
+    )
     count = 1 + sum(_count_values(child, counts) for child in children)
     if count > MOST_VALUES:
         problem = f"more than {MOST_VALUES:,} values, those of an anchor counted at each alias"
@@ -175,17 +195,17 @@ def read_yaml(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", "") or error
-        raise invalid(f"cannot read {path}: {reason}", "a text file in UTF-8") from error
+        raise invalid(
+            f"cannot read {path}: {reason}", "a text file in UTF-8"
+        ) from error
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
-    except (
-        Exception
-    ) as error:  # not only YAMLError: a value may contradict its tag, such as `!!float abc`
+    # Not only YAMLError: a value may contradict its tag, such as `!!float abc`.
+    except Exception as error:
         mark = getattr(error, "problem_mark", None)
         location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        unreadable = (
-            f"a value that cannot be read ({type(error).__name__}: {first_line(error)[:100]})"
-        )
+        message = f"{type(error).__name__}: {first_line(error)[:100]}"
+        unreadable = f"a value that cannot be read ({message})"
         problem = f"{path}{location}: {getattr(error, 'problem', None) or unreadable}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(
@@ -196,7 +216,9 @@ def read_yaml(path: Path) -> Any:
 def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
     """Return the names in a list or a mapping that is not validated yet; none if it is neither."""
     names = content.get(key)
-    return [str(name) for name in names] if isinstance(names, list | tuple | dict) else []
+    return (
+        [str(name) for name in names] if isinstance(names, list | tuple | dict) else []
+    )
 
 
 def parse_spec(
@@ -214,20 +236,32 @@ def parse_spec(
     except ValidationError as error:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
-            location = tuple(str(part) for part in item["loc"] if not _TYPE.match(str(part)))
+            location = tuple(
+                str(part) for part in item["loc"] if not _TYPE.match(str(part))
+            )
             problems.setdefault(
                 location, _describe(item, ".".join(filter(None, (prefix, *location))))
             )
         # If several forms are allowed, the error inside the intended form is more helpful.
-        parents = {location[:length] for location in problems for length in range(len(location))}
+        parents = {
+            location[:length]
+            for location in problems
+            for length in range(len(location))
+        }
         lines = [
             f"{source}: {problem}"
             for location, problem in problems.items()
             if location not in parents
         ]
-        omission = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
+        omission = (
+            [f"{source}: ... and {len(lines) - _NAMED} more"]
+            if len(lines) > _NAMED
+            else []
+        )
         text = "\n".join(lines[:_NAMED] + omission)
-        raise ElmbenchError(text, next_step="correct it, then: elmbench validate") from error
+        raise ElmbenchError(
+            text, next_step="correct it, then: elmbench validate"
+        ) from error
 
 
 def _describe(item: Any, key: str) -> str:
@@ -240,7 +274,8 @@ def _describe(item: Any, key: str) -> str:
     message = item["msg"].removeprefix("Value error, ")
     message = re.sub("^(Input should be|[A-Z][a-z]+ should have)", "expected", message)
     message = _EXPECTED.get(
-        item["type"], re.sub("^expected (?=greater|less)", "expected a number ", message)
+        item["type"],
+        re.sub("^expected (?=greater|less)", "expected a number ", message),
     )
     if not key:
         return message

@@ -106,7 +106,11 @@ class ValueRange(Spec):
     @property
     def _span(self) -> _Span:
         """The numbers of a range, or the exponents of powers."""
-        ends = self.powers_of_2 or self.powers_of_10 or (self.start or 0.0, self.stop or 0.0)
+        ends = (
+            self.powers_of_2
+            or self.powers_of_10
+            or (self.start or 0.0, self.stop or 0.0)
+        )
         start, stop = ends
         step = self.step or 1.0
         # Rounding must not lose the last value; an empty range has no values.
@@ -158,10 +162,14 @@ class SearchGrid:
     """
 
     values: dict[str, list[GridValue]]
-    notations: dict[str, ValueRange] = field(default_factory=dict, compare=False, repr=False)
+    notations: dict[str, ValueRange] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         notations = handler.generate_schema(dict[str, ValueRange])
         return core_schema.no_info_after_validator_function(
             cls._from_notations,
@@ -231,7 +239,9 @@ class SearchGrid:
 
     def thin(self, step: int) -> SearchGrid:
         """Return the grid of every `step`-th value of each hyperparameter, the first included."""
-        return SearchGrid({name: values[::step] for name, values in self.values.items()})
+        return SearchGrid(
+            {name: values[::step] for name, values in self.values.items()}
+        )
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -251,9 +261,13 @@ def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
         try:
             content = yaml.load(text, SpecLoader)
-        except Exception as error:  # a value may contradict its tag, such as `!!float abc`
+        except (
+            Exception
+        ) as error:  # a value may contradict its tag, such as `!!float abc`
             reason = getattr(error, "problem", None) or error
-            raise error_for(f"the grid {shortened(text)!r} is not valid YAML: {reason}") from error
+            raise error_for(
+                f"the grid {shortened(text)!r} is not valid YAML: {reason}"
+            ) from error
         if not isinstance(content, dict) or not all(
             isinstance(grid, dict) for grid in content.values()
         ):

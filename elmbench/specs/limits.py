@@ -26,7 +26,9 @@ class Limits:
 
     def complete(self, defaults: Limits) -> Limits:
         """Return these limits, each missing one replaced by that of `defaults`."""
-        return self._combine(defaults, lambda limit, default: default if limit is None else limit)
+        return self._combine(
+            defaults, lambda limit, default: default if limit is None else limit
+        )
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
@@ -36,12 +38,16 @@ class Limits:
         """Return the smaller of both, of time and of memory."""
         return self._combine(
             other,
-            lambda *values: min((value for value in values if value is not None), default=None),
+            lambda *values: min(
+                (value for value in values if value is not None), default=None
+            ),
         )
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
         """Return a limit of time and one of memory, each computed by `choose` from both."""
-        return Limits(choose(self.seconds, other.seconds), choose(self.memory, other.memory))
+        return Limits(
+            choose(self.seconds, other.seconds), choose(self.memory, other.memory)
+        )
 
 
 def parse_limits(text: str) -> Limits:
@@ -60,7 +66,9 @@ def parse_limits(text: str) -> Limits:
                 "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a "
                 "comma"
             )
-            example = wording("--limit time=600s,memory=4GB", "limit='time=600s,memory=4GB'")
+            example = wording(
+                "--limit time=600s,memory=4GB", "limit='time=600s,memory=4GB'"
+            )
             raise ElmbenchError(
                 f"the limit {part!r} cannot be read", expected=forms, next_step=example
             )

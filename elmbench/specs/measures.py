@@ -93,7 +93,9 @@ def _from_yaml(text: Any) -> Measure:
     parameter, _, value = point.partition("=")
     with contextlib.suppress(ValueError, OverflowError):
         number = (
-            math.ldexp(1.0, int(value[2:])) if value.startswith("2^") else float(value or "nan")
+            math.ldexp(1.0, int(value[2:]))
+            if value.startswith("2^")
+            else float(value or "nan")
         )
         if is_measure(name) and not at:
             return Measure(name)

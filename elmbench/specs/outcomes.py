@@ -39,7 +39,9 @@ def read_outcomes() -> dict[str, Outcome]:
     outcomes = {}
     for line in csv.DictReader(StringIO(path.read_text("utf-8"))):
         seconds = float(line["seconds"]) if line["seconds"] else None
-        outcomes[line["experiment"]] = Outcome(line["experiment"], line["verdict"], seconds)
+        outcomes[line["experiment"]] = Outcome(
+            line["experiment"], line["verdict"], seconds
+        )
     return outcomes
 
 

@@ -40,7 +40,9 @@ class Reading(Spec):
 
     @field_validator("values")
     @classmethod
-    def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
+    def _default_changes_nothing(
+        cls, values: dict[str, ReadingValue]
+    ) -> dict[str, ReadingValue]:
         first = next(iter(values))
         if values[first].set:
             raise ValueError(

@@ -33,7 +33,11 @@ def command_for(profile: str, experiment: str) -> str:
     """Return the command that computes a table or a comparison."""
     name = name_in_id(experiment).removeprefix("own/")
     compare = f"elmbench compare FILE ... --name {name}"
-    return compare if profile == COMPARE else f"elmbench run {experiment} --profile {profile}"
+    return (
+        compare
+        if profile == COMPARE
+        else f"elmbench run {experiment} --profile {profile}"
+    )
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,9 @@ class Resolved:
                 printed[name, published.metric].add(model_and_value)
         return printed
 
-    def _by_suite_name(self, values: Iterable[PublishedValue]) -> list[tuple[str, PublishedValue]]:
+    def _by_suite_name(
+        self, values: Iterable[PublishedValue]
+    ) -> list[tuple[str, PublishedValue]]:
         """Return values with the suite's names of their data sets, then again with the names of
         the stand-ins of these.
         """
@@ -168,20 +174,26 @@ class Resolved:
         return self.spec.protocol.metric_for(self.dataset(dataset).task)
 
 
-def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
+def resolve(
+    file: ExperimentFile, profile: str, readings: dict[str, str] | None = None
+) -> Resolved:
     """Return the experiment under a profile and readings.
 
     `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
     `readings`: values of readings, by id; other readings have their defaults.
     """
     if profile not in PROFILES:
-        raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
+        raise unknown_name(
+            "profile", profile, list(PROFILES), f"elmbench show {file.id}"
+        )
     readings = readings or {}
     for name, value in readings.items():
         if name not in file.spec.readings:
             declared = f"one of {', '.join(file.spec.readings) or '(it has none)'}"
             unknown = f"{file.id} has no reading {name!r}"
-            raise ElmbenchError(unknown, expected=declared, next_step="elmbench list readings")
+            raise ElmbenchError(
+                unknown, expected=declared, next_step="elmbench list readings"
+            )
         values = list(file.paper.readings[name].values)
         if value not in values:
             raise unknown_name(
@@ -195,7 +207,9 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             "suite"
         )
         others = f"one of {', '.join(file.profiles)}"
-        raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
+        raise ElmbenchError(
+            problem, expected=others, next_step=f"elmbench show {file.id}"
+        )
     chosen = tuple(
         file.paper.choose(name, value)
         for name, value in sorted(readings.items())
@@ -217,7 +231,9 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
         )
     runs = profile.runs or outer.runs
     folds = profile.folds or outer.folds
-    outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
+    outer = outer.model_copy(
+        update={"runs": runs, "folds": folds, "overrides": overrides}
+    )
     select = profile.select or spec.protocol.select
     protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
     datasets = profile.stand_ins or profile.datasets or spec.datasets
@@ -227,7 +243,12 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
         grids = grids.thin(step)
         models = {column: model.thin(step) for column, model in models.items()}
     return spec.model_copy(
-        update={"protocol": protocol, "datasets": datasets, "grids": grids, "models": models}
+        update={
+            "protocol": protocol,
+            "datasets": datasets,
+            "grids": grids,
+            "models": models,
+        }
     )
 
 
@@ -247,11 +268,17 @@ def comparison_of(
 def comparison_record(resolved: Resolved) -> dict[str, Any]:
     """Return the content from which `recorded_comparison` reads a comparison."""
     data = {
-        name: spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"name"})
+        name: spec.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"name"}
+        )
         for name, spec in resolved.datasets.items()
     }
-    settings = resolved.settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return {"spec": {"content": resolved.file.content, "settings": settings, "data": data}}
+    settings = resolved.settings.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True
+    )
+    return {
+        "spec": {"content": resolved.file.content, "settings": settings, "data": data}
+    }
 
 
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
@@ -281,7 +308,9 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
         )
     ids = [id for id in records if is_id_of(name, id)]
     if not ids:
-        raise unknown_name("comparison", name, [*records], "elmbench compare FILE --name NAME")
+        raise unknown_name(
+            "comparison", name, [*records], "elmbench compare FILE --name NAME"
+        )
     if len(ids) > 1:
         raise _ambiguous(name, {id: records[id] for id in ids})
     path = records[ids[0]]
@@ -315,5 +344,7 @@ def _record(path: Path) -> dict[str, Any]:
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
-    sources = [source for spec in record.get("data", {}).values() for source in spec["sources"]]
+    sources = [
+        source for spec in record.get("data", {}).values() for source in spec["sources"]
+    ]
     return {source["path"] for source in sources if "path" in source}

@@ -80,7 +80,12 @@ def _read_toml(file: Path) -> dict[str, object]:
     try:
         check_regular(file)
         return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (
+        OSError,
+        UnicodeDecodeError,
+        tomllib.TOMLDecodeError,
+        RecursionError,
+    ) as error:
         reason = getattr(error, "strerror", "") or error
         raise ElmbenchError(
             f"cannot read {file}: {reason}",

@@ -69,7 +69,11 @@ MeasureName = Annotated[str, AfterValidator(_check_metric)]
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
 FoldKind = Literal[
-    "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"
+    "stratified-kfold",
+    "kfold",
+    "stratified-group-kfold",
+    "group-kfold",
+    "ordered-kfold",
 ]
 #: Folds of shuffled rows that are drawn again in every run, by the name of the whole scheme, with
 #: the number of folds and runs if the name fixes it.
@@ -120,7 +124,9 @@ class Scale(Spec):
     @model_validator(mode="after")
     def _ascending(self) -> Self:
         if self.range[0] >= self.range[1]:
-            raise ValueError(f"the range is {list(self.range)}; expected its smaller end first")
+            raise ValueError(
+                f"the range is {list(self.range)}; expected its smaller end first"
+            )
         return self
 
     def content(self) -> dict[str, Any]:
@@ -142,7 +148,9 @@ class TargetScale(Scale):
     metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
-        return ({} if self.metrics == "scaled" else {"metrics": self.metrics}) | super().content()
+        return (
+            {} if self.metrics == "scaled" else {"metrics": self.metrics}
+        ) | super().content()
 
 
 @dataclass(frozen=True)
@@ -196,7 +204,9 @@ class PartSizes(Spec):
             raise ValueError("expected train, test or both")
         both_shares = isinstance(self.train, float) and isinstance(self.test, float)
         if both_shares and (self.train or 0) + (self.test or 0) > 1:
-            raise ValueError(f"train {self.train} and test {self.test}; expected at most 1 in all")
+            raise ValueError(
+                f"train {self.train} and test {self.test}; expected at most 1 in all"
+            )
         return self
 
 
@@ -274,7 +284,9 @@ def _check_folds(kind: str, folds: int) -> None:
     """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
     splits of plug-ins have any number.
     """
-    if kind not in ("given", BOOTSTRAP, *plugin_splits()) and (folds > 1) != kind.endswith("kfold"):
+    if kind not in ("given", BOOTSTRAP, *plugin_splits()) and (
+        folds > 1
+    ) != kind.endswith("kfold"):
         expected = "no folds" if folds > 1 else "folds of 2 or more"
         raise ValueError(f"{kind} has {amount(folds, 'fold')}; expected {expected}")
 
@@ -332,7 +344,9 @@ class Outer(Spec):
             if number is None and key not in content:
                 raise ValueError(f"{name} has no {key}; expected {key} of 2 or more")
             if number is not None and content.get(key, number) != number:
-                raise ValueError(f"{name} has {content[key]} {key}; expected {number}, or none")
+                raise ValueError(
+                    f"{name} has {content[key]} {key}; expected {number}, or none"
+                )
         fixed = {"folds": folds, "runs": runs} if folds is not None else {}
         return content | {"kind": kind} | fixed
 
@@ -427,7 +441,9 @@ class Protocol(Spec):
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
-        problem = f"protocol.metrics is {', '.join(self.metrics)}, without a {task} metric"
+        problem = (
+            f"protocol.metrics is {', '.join(self.metrics)}, without a {task} metric"
+        )
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str) -> list[str]:

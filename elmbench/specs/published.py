@@ -79,7 +79,9 @@ class Published(Spec):
 
     @property
     def parameter_files(self) -> tuple[str, ...]:
-        return (self.parameters,) if isinstance(self.parameters, str) else self.parameters
+        return (
+            (self.parameters,) if isinstance(self.parameters, str) else self.parameters
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
                 return tuple(_facts(reader))
             if missing := sorted(set(_COLUMNS) - names):
                 raise invalid(
-                    f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS)
+                    f"{path}: the columns {', '.join(missing)} are missing",
+                    ", ".join(_COLUMNS),
                 )
             return tuple(_values(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -152,7 +155,9 @@ def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         std = _number(row["std"], factor, location)
         note = row["note"]
         if value is not None and value > 1 and metric in shares:
-            percent = "at most 1; percentages have a metric such as test_accuracy_percent"
+            percent = (
+                "at most 1; percentages have a metric such as test_accuracy_percent"
+            )
             raise invalid(f"{location}: {row['metric']} is {row['value']}", percent)
         cell = (row["dataset"], row["model"], metric)
         if cell in printed:
@@ -215,7 +220,9 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
         name = entry.metric
         value = entry.value
         if value is not None and (name == "n_units" or name not in MEASURES):
-            whole = value == value.to_integral_value() and (name.startswith("n_") or name in _WHOLE)
+            whole = value == value.to_integral_value() and (
+                name.startswith("n_") or name in _WHOLE
+            )
             table.setdefault((entry.dataset, entry.model), {})[name] = (
                 int(value) if whole else float(value)
             )

@@ -48,7 +48,10 @@ def json_schema(kind: FileKind) -> Schema:
     elif kind == "experiment":
         schema = {"$ref": "#/$defs/Experiment"}
     else:
-        schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/DatasetSpec"}}
+        schema = {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/DatasetSpec"},
+        }
     if kind != "paper":
         for definition in definitions.values():
             definition.pop("required", None)
@@ -72,8 +75,16 @@ def schema_text(kind: FileKind) -> str:
 def all_definitions() -> dict[str, Schema]:
     """Return the schema of each part of the files, by the name of its class."""
     sources = [source_class(kind) for kind in _source_kinds()]
-    models: list[type[BaseModel]] = [Experiment, Paper, DatasetSpec, ProjectFile, *sources]
-    _, schema = models_json_schema([(model, "validation") for model in models], by_alias=True)
+    models: list[type[BaseModel]] = [
+        Experiment,
+        Paper,
+        DatasetSpec,
+        ProjectFile,
+        *sources,
+    ]
+    _, schema = models_json_schema(
+        [(model, "validation") for model in models], by_alias=True
+    )
     definitions: dict[str, Schema] = schema["$defs"]
     for model in _subclasses(SpecPart):
         if model.__name__ in definitions:

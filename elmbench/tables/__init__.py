@@ -53,7 +53,9 @@ def kind_of_table(resolved: Resolved) -> TableKind:
     if spec.layout not in kinds:
         plugin = wording("--plugin FILE", "plugins=[FILE]")
         step = f"correct it, or load its plug-in: {plugin}"
-        raise unknown_name("kind of table", spec.layout, list(kinds), step).add_source(source)
+        raise unknown_name("kind of table", spec.layout, list(kinds), step).add_source(
+            source
+        )
     kind = kinds[spec.layout]
     table_class: type[TableKind] = load(kind) if isinstance(kind, str) else kind
     table = table_class(resolved)
@@ -90,11 +92,19 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
                 next_step=f"elmbench show {resolved.file.id}",
             )
         if metric.task not in tasks:
-            allowed = ", ".join(metric for task in tasks for metric in metric_names(task))
-            problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
+            allowed = ", ".join(
+                metric for task in tasks for metric in metric_names(task)
+            )
+            problem = (
+                f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
+            )
             expected = f"one of {allowed}, or a scorer of scikit-learn"
             raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
     protocol = resolved.spec.protocol
-    metrics = (*names, *protocol.metrics) if table.ranks else (*protocol.metrics, *names)
+    metrics = (
+        (*names, *protocol.metrics) if table.ranks else (*protocol.metrics, *names)
+    )
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})
-    return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))
+    return replace(
+        resolved, spec=resolved.spec.model_copy(update={"protocol": protocol})
+    )

@@ -82,7 +82,14 @@ class TableKind(ABC):
     #: The marks of the figure in a sentence.
     figure_legend: ClassVar[str] = ""
     #: The columns of the table, if they do not depend on the experiment.
-    own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
+    own_columns: ClassVar[tuple[Column, ...]] = (
+        DATASET,
+        MODEL,
+        MEASURE,
+        VALUE,
+        PUBLISHED,
+        VERDICT,
+    )
 
     def __init__(self, experiment: Resolved) -> None:
         self.experiment = experiment
@@ -108,9 +115,14 @@ class TableKind(ABC):
         wrong value.
         """
         options = dict(self.spec.options)
-        if self.spec.protocol.criterion != "score" and "dcs" not in self.Options.model_fields:
+        if (
+            self.spec.protocol.criterion != "score"
+            and "dcs" not in self.Options.model_fields
+        ):
             options.pop("dcs", None)
-        return parse_spec(self.Options, options, str(self.experiment.file.path), "options")
+        return parse_spec(
+            self.Options, options, str(self.experiment.file.path), "options"
+        )
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the cells of one data set: a fit on every outer fold for each column under each
@@ -128,7 +140,9 @@ class TableKind(ABC):
         """
         tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
         always = [name for task in tasks for name in columns(task)]
-        table_metrics = [name for task in tasks for name in self.spec.protocol.metrics_for(task)]
+        table_metrics = [
+            name for task in tasks for name in self.spec.protocol.metrics_for(task)
+        ]
         return [
             Measure(name)
             for name in dict.fromkeys((*always, *table_metrics))
@@ -166,7 +180,9 @@ class TableKind(ABC):
         """
         if dataset == ALL or not self.has_folds:
             return True
-        return set(Counter(list(runs)).values()) == {self.spec.protocol.outer.folds_of(dataset)}
+        return set(Counter(list(runs)).values()) == {
+            self.spec.protocol.outer.folds_of(dataset)
+        }
 
     def complete(self, cells: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
         """Yield each data set and model with its cells, if all of them ended ok and no fold is
@@ -229,7 +245,9 @@ class TableKind(ABC):
         drawing = self.draw(points)
         return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)
 
-    def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Points | DataFrame:
+    def points_of(
+        self, cells: DataFrame, outputs: Iterable[Outputs]
+    ) -> Points | DataFrame:
         """Return the data of the figure from the cells and the stored results under the default
         readings, read in turn.
 

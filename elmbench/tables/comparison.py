@@ -44,7 +44,11 @@ P = "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
 #: The headings of metrics in a terminal, where the further ones have no deviations.
-_BRIEF = {"balanced_accuracy": "bal.\nacc.", "f1_macro": "macro\nF1", "roc_auc": "ROC\nAUC"}
+_BRIEF = {
+    "balanced_accuracy": "bal.\nacc.",
+    "f1_macro": "macro\nF1",
+    "roc_auc": "ROC\nAUC",
+}
 #: A share of the dummy that is this near to the best model's says little about the models.
 _SAME_SHARE = 0.02
 #: Balanced accuracy says more than accuracy if a class has more than this share of the rows.
@@ -98,7 +102,9 @@ class ComparisonTable(TableKind):
 
         groups = cells.groupby(["dataset", "select"], sort=False)
         parts = [self._ranked(group, str(dataset)) for (dataset, _), group in groups]
-        table = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
+        table = (
+            pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
+        )
         default = table[table["reading"] == ""]
         by_model = default.groupby(["select", "model", "dataset"], sort=False)
         ranks = by_model[RANK].first().unstack()
@@ -145,7 +151,9 @@ class ComparisonTable(TableKind):
         tasks = [self.experiment.dataset(name).task for name in datasets]
         metrics_by_data = [self.spec.protocol.metrics_for(task) for task in tasks]
         first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
-        further = dict.fromkeys(name for metrics in metrics_by_data for name in metrics[1:])
+        further = dict.fromkeys(
+            name for metrics in metrics_by_data for name in metrics[1:]
+        )
         return (
             DATASET,
             MODEL,
@@ -165,7 +173,9 @@ class ComparisonTable(TableKind):
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             yield from self._lines_of_dataset(dataset, list(group))
 
-    def _lines_of_dataset(self, dataset: str, entries: Sequence[Entry]) -> Iterator[Line]:
+    def _lines_of_dataset(
+        self, dataset: str, entries: Sequence[Entry]
+    ) -> Iterator[Line]:
         by_model = groupby(entries, key=lambda entry: entry.model)
         models = {model: tuple(part) for model, part in by_model}
         means = {model: _means_of(part) for model, part in models.items()}
@@ -187,12 +197,16 @@ class ComparisonTable(TableKind):
                 line[RANK] = ranks[model]
             yield line
 
-    def _weak_models(self, dataset: str, means: Mapping[str, Mapping[str, float]]) -> list[str]:
+    def _weak_models(
+        self, dataset: str, means: Mapping[str, Mapping[str, float]]
+    ) -> list[str]:
         """Return the models that are no better than the dummy on a data set."""
         if dataset == ALL:
             return []
         metric = self.experiment.metric_of(dataset)
-        scores = {model: mean[metric] for model, mean in means.items() if metric in mean}
+        scores = {
+            model: mean[metric] for model, mean in means.items() if metric in mean
+        }
         return self._not_above_dummy(scores, metric)
 
     def _display_order(
@@ -262,13 +276,16 @@ class ComparisonTable(TableKind):
                 "metric='balanced_accuracy' ranks by the mean recall of the classes",
             )
         elif metric in _SQUARED and self._has_outliers(cells):
-            mae = wording("--metric mae weights all errors equally", "metric='mae' weights them")
+            mae = wording(
+                "--metric mae weights all errors equally", "metric='mae' weights them"
+            )
             option_text = f"a few targets far from the others decide it; {mae}"
         else:
             target = wording("--target COLUMN names another target", "give another y")
             option_text = f"the features say little about the target; {target}"
         yield Note(
-            QUESTION, f"{dataset}: {metric} hardly tells the models apart ({values}): {option_text}"
+            QUESTION,
+            f"{dataset}: {metric} hardly tells the models apart ({values}): {option_text}",
         )
 
     def _has_large_class(self, dataset: str) -> bool:
@@ -281,11 +298,15 @@ class ComparisonTable(TableKind):
         """Return True if a few rows make most of the squared errors of the dummy."""
         if not {"mae", "rmse"} <= {*cells}:
             return False
-        errors = cells.loc[cells["model"].isin(self._dummies), ["mae", "rmse"]].astype(float)
+        errors = cells.loc[cells["model"].isin(self._dummies), ["mae", "rmse"]].astype(
+            float
+        )
         means = errors.mean()
         return bool(means["rmse"] > _OUTLIERS * means["mae"])
 
-    def _note_on_undefined(self, dataset: str, cells: DataFrame, metric: str) -> Iterator[Note]:
+    def _note_on_undefined(
+        self, dataset: str, cells: DataFrame, metric: str
+    ) -> Iterator[Note]:
         """Yield the models whose metric is undefined for some test parts."""
         is_rival = ~cells["model"].isin(self._dummies)
         ok = cells[(cells["status"] == "ok") & is_rival]
@@ -293,20 +314,25 @@ class ComparisonTable(TableKind):
         is_undefined = missing_shares > 0
         example = "whose targets are all equal"
         if find_metric(metric).task == "classification":
-            is_undefined &= missing_shares < 1  # `missing_metrics` names what the model lacks
+            is_undefined &= (
+                missing_shares < 1
+            )  # `missing_metrics` names what the model lacks
             example = "that lacks a class"
         models = [str(model) for model in missing_shares.index[is_undefined]]
         if models:
             why = f"{metric} is not defined for a test part, such as one {example}"
             yield Note(
-                "metric", f"{dataset}: {', '.join(models)} without a rank: {why}; try fewer folds"
+                "metric",
+                f"{dataset}: {', '.join(models)} without a rank: {why}; try fewer folds",
             )
 
     def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
         """Yield the models that are no better than the dummy."""
         weak_models = self._not_above_dummy(scores.mean().to_dict(), "")
         if weak_models:
-            is_classification = self.experiment.dataset(dataset).task == "classification"
+            is_classification = (
+                self.experiment.dataset(dataset).task == "classification"
+            )
             predicts = "the most frequent class" if is_classification else "the mean"
             yield Note(
                 "dummy",
@@ -314,7 +340,9 @@ class ComparisonTable(TableKind):
                 f"{', '.join(weak_models)}",
             )
 
-    def _note_on_best(self, dataset: str, scores: DataFrame, order: ModelOrder) -> Iterator[Note]:
+    def _note_on_best(
+        self, dataset: str, scores: DataFrame, order: ModelOrder
+    ) -> Iterator[Note]:
         """Yield the best model, its mean and, if others are tied with it, what decides."""
         if not order.models:
             return
@@ -340,19 +368,24 @@ class ComparisonTable(TableKind):
         share = share_of_test_rows(dataset, self.experiment, cells)
         best = order.models[0]
         if share is None or len(rivals) < 2:
-            yield Note("power", f"{dataset}: a single test part allows no test of differences")
+            yield Note(
+                "power", f"{dataset}: a single test part allows no test of differences"
+            )
             return
         counts = needed_runs(rivals, share, outer.folds_of(dataset), most, best=best)
         if not counts:
-            yield Note("power", f"{dataset}: the other models differ from {best} (p <.05)")
+            yield Note(
+                "power", f"{dataset}: the other models differ from {best} (p <.05)"
+            )
             return
         close = {model: counts[model] for model in order.models if model in counts}
         text = f"{dataset}: not distinguishable from {best}: {_group_by_runs(close)}"
         smallest = smallest_differences(rivals, share, close, best=best)
         if smallest:
             sizes = dict.fromkeys(f"{size:.2g}" for size in (smallest[0], smallest[-1]))
+            size = " to ".join(sizes)
             text += (
-                f"; the smallest difference that these folds could have shown: {' to '.join(sizes)}"
+                f"; the smallest difference that these folds could have shown: {size}"
             )
         yield Note("power", text)
 
@@ -374,7 +407,9 @@ class ComparisonTable(TableKind):
         metric.
         """
         sign = -1 if less_is_better(metric) else 1
-        scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
+        scores = {
+            str(name): without_round_off(sign * mean) for name, mean in means.items()
+        }
         dummy = next((name for name in self._dummies if name in scores), None)
         if dummy is None:
             return []
@@ -397,7 +432,9 @@ def _metric_column(metric: str) -> Column:
 
 def _brief_column(metric: str) -> Column:
     """Return the column of a metric that does not rank."""
-    return replace(_metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True)
+    return replace(
+        _metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True
+    )
 
 
 def _average_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
@@ -420,10 +457,14 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
 
 def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
     """Return the means of a model, by metric."""
-    return {entry.measure.metric: entry.mean for entry in entries if entry.mean is not None}
+    return {
+        entry.measure.metric: entry.mean for entry in entries if entry.mean is not None
+    }
 
 
-def _dummy_rank(means: Mapping[str, Mapping[str, float]], weak_models: Sequence[str]) -> float:
+def _dummy_rank(
+    means: Mapping[str, Mapping[str, float]], weak_models: Sequence[str]
+) -> float:
     """Return the rank that puts the dummy before the models that are no better than it, or last."""
     ranks = (means[model].get(RANK, math.inf) - 0.5 for model in weak_models)
     return min(ranks, default=len(means))
@@ -434,7 +475,8 @@ def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note
     if order.ties:
         groups = "; ".join(", ".join(models) for models in order.ties)
         yield Note(
-            "tie", f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}"
+            "tie",
+            f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}",
         )
 
 
@@ -454,9 +496,13 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     return " or ".join(groups)
 
 
-def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict[str, str]:
+def _texts(
+    entries: Sequence[Entry], means: Mapping[str, float], p: str
+) -> dict[str, str]:
     """Return the texts of a model on a data set, by column, with that of its p-value."""
-    line = {f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown}
+    line = {
+        f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown
+    }
     if P in means:
         line[P] = p
     for name in _TIMES:
@@ -468,7 +514,9 @@ def _texts(entries: Sequence[Entry], means: Mapping[str, float], p: str) -> dict
     return line
 
 
-def _p_of(model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder) -> str:
+def _p_of(
+    model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder
+) -> str:
     """Return the p-value of a model as the table shows it; "tied" if its mean is the best one
     too.
     """
@@ -477,4 +525,6 @@ def _p_of(model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrde
         return "best"
     if P not in means[model]:
         return ""
-    return "tied" if means[model][RANK] == means[best][RANK] else p_text(means[model][P])
+    return (
+        "tied" if means[model][RANK] == means[best][RANK] else p_text(means[model][P])
+    )

@@ -10,7 +10,14 @@ from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import registry
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import Measure
-from elmbench.tables.base import DataFrame, DatasetPlanner, Entry, Points, TableKind, Work
+from elmbench.tables.base import (
+    DataFrame,
+    DatasetPlanner,
+    Entry,
+    Points,
+    TableKind,
+    Work,
+)
 from elmbench.tables.drawing import (
     ProperNames,
     exponents_of,
@@ -43,7 +50,9 @@ class CurvesTable(TableKind):
         for column, model in self.spec.models.items():
             self._check_column(column, model)
             for name, values in self.spec.grid_of(model).values.items():
-                if words := [value for value in values if isinstance(value, str | list)]:
+                if words := [
+                    value for value in values if isinstance(value, str | list)
+                ]:
                     raise ValueError(
                         f"models.{column} searches {name} over {words[0]!r}; expected numbers"
                     )
@@ -51,7 +60,9 @@ class CurvesTable(TableKind):
     def _check_column(self, column: str, model: ModelColumn) -> None:
         if len(model.searched) != 1:
             names = ", ".join(model.searched) or "nothing"
-            raise ValueError(f"models.{column} searches {names}; expected one hyperparameter")
+            raise ValueError(
+                f"models.{column} searches {names}; expected one hyperparameter"
+            )
         if model.like is not None:
             raise ValueError(
                 f"models.{column} is like {model.like!r}; expected a column that takes over nothing"
@@ -77,7 +88,9 @@ class CurvesTable(TableKind):
             varies_one = self.takes_models and len(planner.grid(column).names) == 1
             is_shown = column in self.spec.models or varies_one
             if is_shown and planner.does_task(column):
-                planner.add_works(column, outer, partial(self.work, planner, column), select)
+                planner.add_works(
+                    column, outer, partial(self.work, planner, column), select
+                )
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""
@@ -120,20 +133,29 @@ class CurvesTable(TableKind):
 
     def heading(self) -> str:
         names = [_NAMES.get(name, name) for name in self.varied_params()]
-        return self.caption or f"each {' or '.join(names)} on the outer test folds; none is chosen"
+        return (
+            self.caption
+            or f"each {' or '.join(names)} on the outer test folds; none is chosen"
+        )
 
     def varied_params(self) -> list[str]:
         """Return the hyperparameters that the columns vary, each once, by the suite's names."""
         return list(
-            dict.fromkeys(name for model in self.spec.models.values() for name in model.searched)
+            dict.fromkeys(
+                name for model in self.spec.models.values() for name in model.searched
+            )
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power
         of two.
         """
-        points = _thin_points(list(dict.fromkeys(number_of(entry.measure) for entry in entries)))
-        yield from super().lines([entry for entry in entries if number_of(entry.measure) in points])
+        points = _thin_points(
+            list(dict.fromkeys(number_of(entry.measure) for entry in entries))
+        )
+        yield from super().lines(
+            [entry for entry in entries if number_of(entry.measure) in points]
+        )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the points of a curve: the mean over the cells that ended ok."""
@@ -156,12 +178,16 @@ class CurvesTable(TableKind):
         keys = varied or ["dataset"]
         names = ProperNames(self.experiment)
         points = points.assign(dataset=points["dataset"].map(names.dataset))
-        curves = [curve for _, curve in points.groupby(["dataset", "model"], sort=False)]
+        curves = [
+            curve for _, curve in points.groupby(["dataset", "model"], sort=False)
+        ]
         if keys != ["model"]:
             # The legend lists the lines in the order of their right ends, from the top; models have
             # the order of the table.
             curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
-        labels = [", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves]
+        labels = [
+            ", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves
+        ]
         styles = line_styles(labels)
         for number, (label, curve) in enumerate(zip(styles, curves, strict=True)):
             first_mark = number % 5 * len(curve) // 40
@@ -176,7 +202,10 @@ class CurvesTable(TableKind):
             )
         metric = points["metric"].iloc[0]
         parameter = points["parameter"].iloc[0]
-        axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
+        axes.set(
+            xlabel=words_for(parameter),
+            ylabel=f"{words_for(metric)}, mean over test folds",
+        )
         _scale_axis(axes, points["value"], is_C=parameter == "C")
         detail = "" if "dataset" in keys else str(points["dataset"].iloc[0])
         axes.set_title(headline(self.experiment, detail), fontsize="medium")
@@ -208,7 +237,10 @@ def _thin_points(values: list[float]) -> list[float]:
     if len(values) <= _MOST_POINTS:
         return values
     if exponents_of(values) is None:
-        return [min(values, key=lambda value: abs(value - i * max(values) / 5)) for i in range(6)]
+        return [
+            min(values, key=lambda value: abs(value - i * max(values) / 5))
+            for i in range(6)
+        ]
     return [
         value
         for value in values

@@ -28,20 +28,27 @@ class DataFactsTable(TableKind):
         data = planner.dataset_ref
         split = planner.split if self._prints_parts() else None
         planner.add_works(
-            DATA, [(0, 0)], lambda run, _: Description(task, data(run), outer=split), "published"
+            DATA,
+            [(0, 0)],
+            lambda run, _: Description(task, data(run), outer=split),
+            "published",
         )
 
     def models(self) -> list[str]:
         return [DATA]
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        return [Measure(fact) for fact in FACTS if fact not in PARTS or self._prints_parts()]
+        return [
+            Measure(fact) for fact in FACTS if fact not in PARTS or self._prints_parts()
+        ]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from printed ones."""
         printed = {value.metric for value in self.experiment.file.published_values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
-        redundant = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
+        redundant = (
+            {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
+        )
         absent = redundant - printed
         if self.experiment.dataset(dataset).task != "classification":
             absent |= {"classes", "negatives", "positives"}
@@ -49,4 +56,6 @@ class DataFactsTable(TableKind):
 
     def _prints_parts(self) -> bool:
         """Return True if the paper prints the sizes of training and test parts."""
-        return any(value.metric in PARTS for value in self.experiment.file.published_values)
+        return any(
+            value.metric in PARTS for value in self.experiment.file.published_values
+        )

@@ -101,7 +101,9 @@ class ProperNames:
     def __init__(self, resolved: Resolved) -> None:
         self._resolved = resolved
         tables = resolved.file.tables or [resolved.file]
-        printed = [value.dataset for table in tables for value in table.published_values]
+        printed = [
+            value.dataset for table in tables for value in table.published_values
+        ]
         self._datasets = {name.casefold(): name for name in reversed(printed)}
         self._models: dict[str, str] = {}
         for table in tables:
@@ -137,13 +139,18 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """
     default = cells[cells["reading"] == ""]
     return default[
-        default["select"] == default.groupby(["dataset", "model"])["select"].transform("first")
+        default["select"]
+        == default.groupby(["dataset", "model"])["select"].transform("first")
     ]
 
 
-def default_cells_by_model(cells: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def default_cells_by_model(
+    cells: pd.DataFrame,
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield each data set and model with its default cells."""
-    for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
+    for (dataset, model), group in default_cells(cells).groupby(
+        ["dataset", "model"], sort=False
+    ):
         yield str(dataset), str(model), group
 
 
@@ -211,7 +218,9 @@ def panels(
     return figure, list(zip(figure.axes, groups, strict=True))
 
 
-def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]) -> None:
+def plot_with_band(
+    axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]
+) -> None:
     """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both
     sides.
     """
@@ -229,7 +238,10 @@ def plot_with_band(axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, 
 
 
 def finish(
-    figure: Any, styles: Mapping[str, Any], title: str, markers: Mapping[str, str] | None = None
+    figure: Any,
+    styles: Mapping[str, Any],
+    title: str,
+    markers: Mapping[str, str] | None = None,
 ) -> Any:
     """Return a drawing of panels with its title, and a legend of these lines and black markers
     below.
@@ -245,7 +257,11 @@ def finish(
     ]
     columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, looks)) + 8)))
     figure.legend(
-        handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small"
+        handles,
+        looks,
+        loc="outside lower center",
+        ncols=min(columns, len(looks)),
+        fontsize="small",
     )
     figure.suptitle(title, fontsize="medium")
     return figure
@@ -279,5 +295,7 @@ def figure_bytes(figure: Any, form: str = "png") -> bytes:
             return buffer.getvalue()
         canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
-    picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
+    picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(
+        buffer, "PNG", optimize=True
+    )
     return buffer.getvalue()

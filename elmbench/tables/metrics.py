@@ -22,7 +22,10 @@ from elmbench.tables.base import (
 from elmbench.tables.number_texts import gain, quantity
 from elmbench.tables.result_table import Column, Line, Note
 
-TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
+TIMES = (
+    Column("fit", "fit s", numeric=True),
+    Column("published_fit", "publ. s", numeric=True),
+)
 #: Times of the predictions for the test rows.
 TEST_TIMES = (
     Column("predict", "test s", numeric=True),
@@ -89,11 +92,17 @@ class MetricsTable(TableKind):
         metrics_by_task = [protocol.metrics_for(task) for task in tasks] or [[""]]
         columns = []
         # Data sets of several tasks share a column: its heading names the metric of each task.
-        for suffix, names in zip(_SUFFIXES, zip_longest(*metrics_by_task), strict=False):
-            heading = " / ".join(metric for metric in protocol.metrics if metric in names)
+        for suffix, names in zip(
+            _SUFFIXES, zip_longest(*metrics_by_task), strict=False
+        ):
+            heading = " / ".join(
+                metric for metric in protocol.metrics if metric in names
+            )
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading
-                columns.append(replace(column, name=column.name + suffix, heading=title))
+                columns.append(
+                    replace(column, name=column.name + suffix, heading=title)
+                )
         return columns
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
@@ -110,13 +119,17 @@ class MetricsTable(TableKind):
                 line = self._line(dataset, model, by_metric)
                 yield line | _ratios(times, first_times)
 
-    def _line(self, dataset: str, model: str, by_metric: Mapping[str, Entry]) -> dict[str, str]:
+    def _line(
+        self, dataset: str, model: str, by_metric: Mapping[str, Entry]
+    ) -> dict[str, str]:
         """Return the texts of a model on a data set, without ratios."""
         line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
         line["dataset"] = self.experiment.spelling(dataset)
         line["model"] = model
         task = self.experiment.dataset(dataset).task
-        for metric, suffix in zip(self.spec.protocol.metrics_for(task), _SUFFIXES, strict=False):
+        for metric, suffix in zip(
+            self.spec.protocol.metrics_for(task), _SUFFIXES, strict=False
+        ):
             if metric in by_metric:
                 line.update(by_metric[metric].texts(suffix))
         optimism = next(iter(by_metric.values())).optimism
@@ -146,7 +159,9 @@ def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
     return times
 
 
-def _ratios(times: Mapping[str, float], first_times: Mapping[str, float]) -> dict[str, str]:
+def _ratios(
+    times: Mapping[str, float], first_times: Mapping[str, float]
+) -> dict[str, str]:
     """Return times as multiples of the times of the first model, in words."""
     return {
         name: f"{seconds / first_times[name]:.2g}"
@@ -168,5 +183,6 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
         if missing.any():
             reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
             yield Note(
-                "metric", f"{name} is missing for {', '.join(missing.index[missing])}: {reason}"
+                "metric",
+                f"{name} is missing for {', '.join(missing.index[missing])}: {reason}",
             )

@@ -4,7 +4,10 @@ _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
 def quantity(
-    mean: float, std: float | None = None, places: int | None = None, ok: int | None = None
+    mean: float,
+    std: float | None = None,
+    places: int | None = None,
+    ok: int | None = None,
 ) -> str:
     """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 

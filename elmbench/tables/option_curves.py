@@ -68,8 +68,12 @@ class OptionCurvesTable(TimesTable):
         ok have marks.
         """
         styles = line_styles(points["model"])
-        endings = dict.fromkeys(filter(None, points["ending"].astype(object).fillna("")))
-        marks = {status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)}
+        endings = dict.fromkeys(
+            filter(None, points["ending"].astype(object).fillna(""))
+        )
+        marks = {
+            status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)
+        }
         titles = {spec.base: spec.title for spec in self.experiment.datasets.values()}
         figure, parts = panels(points, titles=titles)
         for axes, group in parts:
@@ -118,5 +122,7 @@ def _add_marks(
     for status, mark in marks.items():
         x = curve.loc[curve["ending"] == status, "value"]
         heights = [height] * len(x)
-        axes.plot(x, heights, **look, marker=style["marker"], markersize=8, fillstyle="none")
+        axes.plot(
+            x, heights, **look, marker=style["marker"], markersize=8, fillstyle="none"
+        )
         axes.plot(x, heights, **look, marker=mark, markersize=4)

@@ -56,7 +56,11 @@ class PairedTestsTable(TableKind):
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         if measure.metric == "data_sets":
             return 0
-        return None if measure.metric in ("p", "paired_p") else super().places(measure, published)
+        return (
+            None
+            if measure.metric in ("p", "paired_p")
+            else super().places(measure, published)
+        )
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
@@ -71,7 +75,9 @@ class PairedTestsTable(TableKind):
                 for dataset, model, part in self.complete(group)
             }
             means = (
-                pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
+                pd.Series(values, dtype=float).unstack()
+                if values
+                else pd.DataFrame(dtype=float)
             )
             for name, (first, second) in self.options.pairs.items():
                 statistics = paired_t_test(means, first, second)
@@ -83,9 +89,12 @@ class PairedTestsTable(TableKind):
                     "select": select,
                     "reading": reading,
                 }
-                lines.append(line | {"status": "ok" if statistics else "incomplete"} | statistics)
+                lines.append(
+                    line | {"status": "ok" if statistics else "incomplete"} | statistics
+                )
         return pd.DataFrame(
-            lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES]
+            lines,
+            columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES],
         )
 
 
@@ -108,7 +117,9 @@ def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]
         paired = _paired_test(a - b)
     tests = [(welch.t, welch.freedom, welch.p), (paired.t, paired.p)]
     statistics = [
-        float(value) if math.isfinite(test[0]) else math.nan for test in tests for value in test
+        float(value) if math.isfinite(test[0]) else math.nan
+        for test in tests
+        for value in test
     ]
     return dict(zip(MEASURES, [*statistics, float(len(pairs))], strict=True))
 

@@ -30,7 +30,11 @@ class ParametersTable(TableKind):
         if column := self.experiment.file.spec.models.get(model):
             return [Measure(name) for name in column.searched]
         # The name is that of a results file: no module is imported by its address.
-        return [Measure(name) for name in registry()[model].grid] if model in registry() else []
+        return (
+            [Measure(name) for name in registry()[model].grid]
+            if model in registry()
+            else []
+        )
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         return chosen_values(cells, measure.metric)
@@ -40,7 +44,10 @@ class ParametersTable(TableKind):
         for model, column in self.spec.models.items():
             for name in column.searched:
                 if (printed := column.printed.get(name, "")).startswith("1/"):
-                    yield Note("published", f"{model}: the {name} of the paper is {printed} here")
+                    yield Note(
+                        "published",
+                        f"{model}: the {name} of the paper is {printed} here",
+                    )
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         return None

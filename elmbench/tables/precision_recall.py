@@ -32,12 +32,17 @@ class PrecisionRecallTable(MetricsTable):
         parts: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
         for output in outputs:
             stored = StoredPredictions(output.result["predictions"])
-            if output.cell.select == first.get(output.cell.model) and stored.scores is not None:
+            if (
+                output.cell.select == first.get(output.cell.model)
+                and stored.scores is not None
+            ):
                 parts[output.cell.model].append((stored.true, stored.scores))
         curves = []
         for model, pairs in parts.items():
             true, score = map(np.concatenate, zip(*pairs, strict=True))
-            precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
+            precision, recall, _ = precision_recall_curve(
+                true, score, drop_intermediate=True
+            )
             area = average_precision_score(true, score)
             curve = {
                 "model": model,
@@ -54,8 +59,12 @@ class PrecisionRecallTable(MetricsTable):
         styles = line_styles(points["model"])
         for model, curve in points.groupby("model", sort=False):
             style = styles[str(model)] | {"marker": ""}
-            label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
-            axes.step(curve["recall"], curve["precision"], where="post", label=label, **style)
+            label = (
+                f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
+            )
+            axes.step(
+                curve["recall"], curve["precision"], where="post", label=label, **style
+            )
         axes.set(
             xlabel="recall",
             ylabel="precision",

@@ -6,7 +6,13 @@ from pydantic import Field
 
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.published import PublishedValue
-from elmbench.tables.base import WITHOUT_MODELS, DatasetPlanner, TableKind, TableOptions, Work
+from elmbench.tables.base import (
+    WITHOUT_MODELS,
+    DatasetPlanner,
+    TableKind,
+    TableOptions,
+    Work,
+)
 from elmbench.tables.curves import CurvesTable
 
 

@@ -104,7 +104,11 @@ class Entry:
         """Return our value, the published one and the verdict, by column, as far as there are
         any.
         """
-        texts = {"value": self.shown, "published": self.printed, "verdict": self.verdict_text}
+        texts = {
+            "value": self.shown,
+            "published": self.printed,
+            "verdict": self.verdict_text,
+        }
         return {name + suffix: text for name, text in texts.items() if text}
 
 
@@ -125,7 +129,9 @@ class Section:
     @property
     def heading(self) -> str:
         """The selection, the readings, and whether they leak."""
-        reading = "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
+        reading = (
+            "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
+        )
         leaks = any(reading.leaks for reading in self.readings)
         return (
             self.explanation
@@ -161,4 +167,6 @@ class ResultTable:
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
         """Return the lines of a section as texts, one for each of the columns."""
-        return [[line.get(column.name, "") for column in columns] for line in section.lines]
+        return [
+            [line.get(column.name, "") for column in columns] for line in section.lines
+        ]

@@ -15,7 +15,9 @@ class SizeCurvesTable(MetricsTable):
     rows or nodes of the model. A model with one column is a horizontal line.
     """
 
-    figure_legend = f"{drawing.BAND_LEGEND} A level line is a model that keeps all rows."
+    figure_legend = (
+        f"{drawing.BAND_LEGEND} A level line is a model that keeps all rows."
+    )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the point of a column: its mean size, and its model if several columns have it."""
@@ -40,7 +42,8 @@ class SizeCurvesTable(MetricsTable):
         """
         names = drawing.ProperNames(self.experiment)
         points = points.assign(
-            dataset=points["dataset"].map(names.dataset), model=points["model"].map(names.model)
+            dataset=points["dataset"].map(names.dataset),
+            model=points["model"].map(names.model),
         )
         styles = drawing.line_styles(points["model"])
         figure, parts = drawing.panels(points)

@@ -12,7 +12,14 @@ from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.protocol import SIZED
-from elmbench.tables.base import DATASET, DataFrame, DatasetPlanner, Entry, TableOptions, Work
+from elmbench.tables.base import (
+    DATASET,
+    DataFrame,
+    DatasetPlanner,
+    Entry,
+    TableOptions,
+    Work,
+)
 from elmbench.tables.curves import CurvesTable, number_of
 from elmbench.tables.drawing import (
     BAND_LEGEND,
@@ -95,7 +102,9 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        points = (point for name in self.spec.datasets for point in self.measures(name, ""))
+        points = (
+            point for name in self.spec.datasets for point in self.measures(name, "")
+        )
         return sorted(
             dict.fromkeys(points),
             key=lambda point: (_METRICS.index(point.metric), number_of(point)),
@@ -104,11 +113,15 @@ class StreamCurvesTable(CurvesTable):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
-        from elmbench.evaluation.splits import part_sizes  # NumPy, which validation does not need
+        from elmbench.evaluation.splits import (
+            part_sizes,
+        )  # NumPy, which validation does not need
 
         n_train, _ = part_sizes(split, spec.shape.instances)
         sizes = rows_after_chunks(n_train, self.options.chunk)
-        metrics = [metric for metric in self._metrics() if metric in OF_CHUNKS[spec.task]]
+        metrics = [
+            metric for metric in self._metrics() if metric in OF_CHUNKS[spec.task]
+        ]
         measures = []
         for metric in metrics:
             # The first chunk has no earlier rows that predict it.
@@ -122,7 +135,10 @@ class StreamCurvesTable(CurvesTable):
         """
         metrics = self._metrics()
         columns = [
-            Column(f"value {model} {metric}", model if len(metrics) == 1 else f"{model} {metric}")
+            Column(
+                f"value {model} {metric}",
+                model if len(metrics) == 1 else f"{model} {metric}",
+            )
             for model in self.spec.models
             for metric in metrics
         ]
@@ -136,7 +152,9 @@ class StreamCurvesTable(CurvesTable):
             if not any(entry.mean is not None for entry in points):
                 yield {"dataset": title, "rows": "", **_texts(points)}
                 continue
-            for n_rows, part in groupby(points, key=lambda entry: number_of(entry.measure)):
+            for n_rows, part in groupby(
+                points, key=lambda entry: number_of(entry.measure)
+            ):
                 yield {"dataset": title, "rows": f"{n_rows:g}", **_texts(part)}
 
     def draw(self, points: DataFrame) -> Any:
@@ -147,13 +165,19 @@ class StreamCurvesTable(CurvesTable):
         words = points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
         if points.groupby("axis")["metric"].nunique().max() > 1:
-            points["line"] = words if len(models) == 1 else points["model"] + ", " + words
+            points["line"] = (
+                words if len(models) == 1 else points["model"] + ", " + words
+            )
 
         styles = line_styles(points["line"])
         axes_by_dataset = points.groupby("dataset")["axis"].nunique()
         # A row of panels is one data set, if all of them have the same number of axes.
         is_grid = len(axes_by_dataset) > 1 and axes_by_dataset.nunique() == 1
-        columns = int(axes_by_dataset.iloc[0]) if is_grid and axes_by_dataset.iloc[0] > 1 else None
+        columns = (
+            int(axes_by_dataset.iloc[0])
+            if is_grid and axes_by_dataset.iloc[0] > 1
+            else None
+        )
         height = _LOW_PANEL if columns and len(axes_by_dataset) > 2 else _PANEL
         figure, parts = panels(points, ["dataset", "axis"], height, columns=columns)
         for axes, group in parts:

@@ -7,7 +7,13 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.measures import symbol_of
 from elmbench.tables.base import DataFrame, Points, TableOptions
 from elmbench.tables.curves import CurvesTable
-from elmbench.tables.drawing import ProperNames, exponents_of, headline, panels, words_for
+from elmbench.tables.drawing import (
+    ProperNames,
+    exponents_of,
+    headline,
+    panels,
+    words_for,
+)
 
 
 class SurfaceOptions(TableOptions):
@@ -55,7 +61,9 @@ class SurfaceTable(CurvesTable):
             "row": symbol_of(rows),
             "row_value": self.experiment.file.spec.models[model].params[rows],
         }
-        yield from (point | row for point in super().points_of_entry(cells, dataset, model))
+        yield from (
+            point | row for point in super().points_of_entry(cells, dataset, model)
+        )
 
     def draw(self, points: DataFrame) -> Any:
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of
@@ -87,7 +95,9 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     heights = np.ma.masked_invalid(surface.to_numpy(dtype=float))
     axes.grid(visible=False)
     axes.set_facecolor("lightgrey")  # where there is no value
-    image = axes.pcolormesh(heights, cmap="viridis_r" if less_is_better(metric) else "viridis")
+    image = axes.pcolormesh(
+        heights, cmap="viridis_r" if less_is_better(metric) else "viridis"
+    )
     figure.colorbar(image, ax=axes, label=f"{words_for(metric)}, mean over test folds")
     n_rows, n_columns = surface.shape
     tiles = TileCentres(x=np.arange(n_columns) + 0.5, y=np.arange(n_rows) + 0.5)
@@ -95,7 +105,9 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     _mark_best(axes, tiles, heights, metric)
     axes.set_yticks(tiles.y, [f"{value:g}" for value in surface.index])
     axes.set_xlabel(words_for(point["parameter"]))
-    _label_values(axes, tiles.x, surface.columns.to_list(), has_ridges=point["parameter"] == "C")
+    _label_values(
+        axes, tiles.x, surface.columns.to_list(), has_ridges=point["parameter"] == "C"
+    )
 
 
 @dataclass(frozen=True)
@@ -116,7 +128,9 @@ def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> N
     high = float(heights.max())
     if min(heights.shape) == 1 or high <= low:
         return
-    levels = [level for level in MaxNLocator(6).tick_values(low, high) if low < level < high]
+    levels = [
+        level for level in MaxNLocator(6).tick_values(low, high) if low < level < high
+    ]
     middle = (low + high) / 2
 
     def colour(level: float) -> str:

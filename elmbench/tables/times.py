@@ -32,5 +32,9 @@ class TimesTable(MetricsTable):
             if "fit" in line or "value" not in line:
                 yield line
             else:
-                others = {name: item for name, item in line.items() if not name.startswith("value")}
+                others = {
+                    name: item
+                    for name, item in line.items()
+                    if not name.startswith("value")
+                }
                 yield others | {"fit": line["value"]}

@@ -3,7 +3,14 @@
 from typing import Any
 
 from elmbench.tables.base import DataFrame, Points
-from elmbench.tables.drawing import ProperNames, finish, headline, line_styles, panels, words_for
+from elmbench.tables.drawing import (
+    ProperNames,
+    finish,
+    headline,
+    line_styles,
+    panels,
+    words_for,
+)
 from elmbench.tables.metrics import MetricsTable
 
 

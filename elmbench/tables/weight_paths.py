@@ -79,7 +79,11 @@ class WeightPathsTable(MetricsTable):
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         columns = list(super().columns(datasets))
         i = [column.name for column in columns].index("optimism")
-        return (*columns[:i], *(Column(name, name, numeric=True) for name in COUNTED), *columns[i:])
+        return (
+            *columns[:i],
+            *(Column(name, name, numeric=True) for name in COUNTED),
+            *columns[i:],
+        )
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
         """Return the weights of the kernels and the objective by iteration; 0 is the start."""
@@ -107,7 +111,9 @@ class WeightPathsTable(MetricsTable):
             paths[cell.dataset, cell.model, cell.select] = path_points
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
         drawn = [
-            paths[entry] for entry in order.itertuples(index=False, name=None) if entry in paths
+            paths[entry]
+            for entry in order.itertuples(index=False, name=None)
+            if entry in paths
         ]
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
@@ -119,7 +125,9 @@ class WeightPathsTable(MetricsTable):
         styles = line_styles(map(str, points["model"].unique()))
         groups = points.groupby("dataset", sort=False)
         figure = drawing(12.6, _ROW_HEIGHT * len(groups) + 0.6)
-        grid: Any = figure.subplots(len(groups), 3, squeeze=False, width_ratios=(3, 3, 4))
+        grid: Any = figure.subplots(
+            len(groups), 3, squeeze=False, width_ratios=(3, 3, 4)
+        )
         for (objective, path, last), (dataset, paths) in zip(grid, groups, strict=True):
             objective.set_ylabel(proper_names.dataset(str(dataset)), fontsize="large")
             kernels = self._kernels_of(paths)
@@ -129,16 +137,22 @@ class WeightPathsTable(MetricsTable):
         first_model = points["model"].iloc[0]
         grid[0, 0].set_title("objective, share of the start", fontsize="medium")
         grid[0, 1].set_title(f"kernel weights, {first_model}", fontsize="medium")
-        grid[0, 2].set_title("weight of each kernel after the last iteration", fontsize="medium")
+        grid[0, 2].set_title(
+            "weight of each kernel after the last iteration", fontsize="medium"
+        )
         for axes in grid[-1, :2]:
             axes.set_xlabel("iteration", fontsize="small")
-        figure.suptitle(headline(self.experiment, "first fold of the first run", width=100))
+        figure.suptitle(
+            headline(self.experiment, "first fold of the first run", width=100)
+        )
         return figure
 
     def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
         """Return the name of each kernel of a data set, by its column."""
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
-        suite_names = {self.experiment.spelling(name): name for name in self.experiment.datasets}
+        suite_names = {
+            self.experiment.spelling(name): name for name in self.experiment.datasets
+        }
         dataset = suite_names[str(paths["dataset"].iloc[0])]
         names = self._kernel_names(dataset, str(paths["model"].iloc[0]), len(columns))
         return dict(zip(columns, names, strict=True))
@@ -186,7 +200,9 @@ def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
             axes.plot(path["iteration"], path[column], color="lightgrey", linewidth=1.3)
     for colour, column in zip(PALETTE, largest, strict=False):
         label = kernels[column]
-        axes.plot(path["iteration"], path[column], color=colour, linewidth=1.6, label=label)
+        axes.plot(
+            path["iteration"], path[column], color=colour, linewidth=1.6, label=label
+        )
     _scale_iterations(axes)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize="x-small")

@@ -95,7 +95,11 @@ class Work(ABC):
     @property
     def label(self) -> str:
         """A short description."""
-        words = self.kind, self.model_name, f"on {self.data.name}" if self.data is not None else ""
+        words = (
+            self.kind,
+            self.model_name,
+            f"on {self.data.name}" if self.data is not None else "",
+        )
         return " ".join(filter(None, words))
 
     @cached_property
@@ -221,7 +225,9 @@ class FoldWork(Work):
             and factory.memory_estimate(*shape, **params) > limit
         )
 
-    def factory_with(self, chosen: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    def factory_with(
+        self, chosen: Mapping[str, Any]
+    ) -> tuple[Callable[..., Any], dict[str, Any]]:
         """Return the factory of the model, and the parameters that it accepts; see
         `merge_parameters`.
 
@@ -240,14 +246,20 @@ class FoldWork(Work):
     @property
     def seed(self) -> dict[str, int]:
         """The seed of the model on this fold, by the name of its parameter."""
-        return {"random_state": integer_seed("model", *self.outer_fold.seed_key, self.model.stream)}
+        return {
+            "random_state": integer_seed(
+                "model", *self.outer_fold.seed_key, self.model.stream
+            )
+        }
 
     def recorded_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a model that a result records: all but the seed of this
         fold.
         """
         seed = self.seed.items()
-        return {name: value for name, value in params.items() if (name, value) not in seed}
+        return {
+            name: value for name, value in params.items() if (name, value) not in seed
+        }
 
 
 def check_memory(
@@ -269,7 +281,9 @@ def check_memory(
         n_outputs = len(labels)
     n_bytes = factory.memory_estimate(*shape, n_outputs, **params)
     if n_bytes > limit:
-        raise MemoryError(f"would need about {byte_text(n_bytes)}; the limit is {byte_text(limit)}")
+        raise MemoryError(
+            f"would need about {byte_text(n_bytes)}; the limit is {byte_text(limit)}"
+        )
 
 
 def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
@@ -283,7 +297,9 @@ def finish_result(result: Result, choice: Result) -> Result:
     """
     finished = result | {"seconds": result["seconds"] + choice["seconds"]}
     if "params" in result:
-        finished["params"] = merge_parameters(inherited=choice["params"], chosen=result["params"])
+        finished["params"] = merge_parameters(
+            inherited=choice["params"], chosen=result["params"]
+        )
     return finished
 
 

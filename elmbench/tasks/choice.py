@@ -42,5 +42,10 @@ class Choice(Work):
         params = self.grid.candidates()[best(scores)]
         seconds = float(sum(part["seconds"] for part in evaluations)) / len(evaluations)
         return finish_result(
-            {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}, parent
+            {
+                "params": params,
+                "scores": scores.mean(axis=1).tolist(),
+                "seconds": seconds,
+            },
+            parent,
         )

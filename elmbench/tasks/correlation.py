@@ -25,9 +25,19 @@ from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from elmbench.evaluation.content import FLAT, content_name
-from elmbench.evaluation.folds import FORMAT, DatasetRef, labels_of, load_rows, scaled_inputs
+from elmbench.evaluation.folds import (
+    FORMAT,
+    DatasetRef,
+    labels_of,
+    load_rows,
+    scaled_inputs,
+)
 from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
-from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, projected_classes, unit_columns
+from elmbench.numerics.nodes.hidden_layer import (
+    draw_hidden_nodes,
+    projected_classes,
+    unit_columns,
+)
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.measures import Measure
@@ -98,17 +108,23 @@ class Correlation(Work):
         The result: `measured` with `spearman@h=1` and so on, not a number where nothing varies.
         """
         data = load_rows(self.dataset, context.data_dir)
-        check_two_classes(data.name, labels_of(data), "take the data set out of the experiment")
+        check_two_classes(
+            data.name, labels_of(data), "take the data set out of the experiment"
+        )
         X = scaled_inputs(
             self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y))
         )
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
-        drawn = generator("operators", *key).normal(size=(max(sizes), self.draws["operators"]))
+        drawn = generator("operators", *key).normal(
+            size=(max(sizes), self.draws["operators"])
+        )
         operators = [unit_columns(drawn, size) for size in sizes]
         pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
         for projection in range(self.draws["projections"]):
-            random_state = check_random_state(integer_seed("projection", *key, projection))
+            random_state = check_random_state(
+                integer_seed("projection", *key, projection)
+            )
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
             projected = projected_classes(
                 X, data.y > 0, *nodes, self.params["activation"], operators
@@ -125,7 +141,9 @@ class Correlation(Work):
             if np.isnan(correlation):
                 undefined.append(f"h={size}")
         if undefined:
-            warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
+            warnings.warn(
+                NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2
+            )
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
 
 

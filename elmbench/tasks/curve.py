@@ -27,7 +27,9 @@ class Curve(GridEvaluation):
         evaluation = super().run(inputs, context)
         scores = np.array(evaluation["scores"])
         values = np.where(
-            np.isfinite(scores), -scores if less_is_better(self.metric) else scores, np.nan
+            np.isfinite(scores),
+            -scores if less_is_better(self.metric) else scores,
+            np.nan,
         )
         ((name, grid),) = self.grid.values.items()
         columns = [Measure.at(self.metric, name, value).column for value in grid]

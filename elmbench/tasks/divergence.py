@@ -16,7 +16,13 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import OPTIONAL
 from elmbench.evaluation.folds import FoldData
 from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
-from elmbench.tasks.base import Context, Result, check_two_classes, choice_result, finish_result
+from elmbench.tasks.base import (
+    Context,
+    Result,
+    check_two_classes,
+    choice_result,
+    finish_result,
+)
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.scoring import GridProblem
 from elmbench.tasks.search import TrainingWork
@@ -95,7 +101,9 @@ class DivergenceChoice(Choice):
         if self.dcs is None:
             values = np.array(evaluation["kde"])
         else:
-            values = gaussian_divergence(evaluation["means"], evaluation["variances"], self.dcs)
+            values = gaussian_divergence(
+                evaluation["means"], evaluation["variances"], self.dcs
+            )
         finite = np.isfinite(values)
         if not finite.any():
             raise ElmbenchError(
@@ -103,7 +111,14 @@ class DivergenceChoice(Choice):
                 expected="one that projects neither class onto a single point",
                 next_step="widen the grid, or choose with `criterion: score`",
             )
-        params = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
+        params = self.grid.candidates()[
+            int(np.argmax(np.where(finite, values, -np.inf)))
+        ]
         return finish_result(
-            {"params": params, "scores": values.tolist(), "seconds": evaluation["seconds"]}, parent
+            {
+                "params": params,
+                "scores": values.tolist(),
+                "seconds": evaluation["seconds"],
+            },
+            parent,
         )

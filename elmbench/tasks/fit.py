@@ -82,7 +82,7 @@ class Fitted:
     extra_values: Callable[[], Result]
 
 
-class _Outputs:
+class _KnownOutputs:
     """Outputs for some rows, by the method of a classifier that computes them, as a classifier."""
 
     def __init__(self, outputs: Mapping[str, NDArray[Any]], labels: list[int]) -> None:
@@ -102,13 +102,15 @@ def _without_model(fitted: Fitted) -> Fitted:
     outputs: dict[str, NDArray[Any]] = {}
     for method in ("decision_function", "predict_proba") if labels is not None else ():
         with contextlib.suppress(Exception):  # unusable probabilities are left out
-            values = class_outputs(fitted.classifier, method, fitted.X_test, labels or [])
+            values = class_outputs(
+                fitted.classifier, method, fitted.X_test, labels or []
+            )
             if values is not None:
                 outputs[method] = values
     extra_values = fitted.extra_values()
     return replace(
         fitted,
-        classifier=_Outputs(outputs, labels or []),
+        classifier=_KnownOutputs(outputs, labels or []),
         X_test=np.empty((len(fitted.true), 0)),
         extra_values=lambda: extra_values,
     )
@@ -128,7 +130,7 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
     means = {name: fmean(values[name] for values in measured) for name in measured[0]}
     return replace(
         first,
-        classifier=_Outputs(joined, first.labels or []),
+        classifier=_KnownOutputs(joined, first.labels or []),
         X_test=np.concatenate([part.X_test for part in parts]),
         true=np.concatenate([part.true for part in parts]),
         predicted=np.concatenate([part.predicted for part in parts]),
@@ -209,7 +211,9 @@ class Fit(FoldWork):
         choice = choice_result(self.chosen, inputs)
         if self._leaves_one_out:
             folds = folds_of_rows(self.outer_fold, context.data_dir)
-            fits = (replace(self, outer_fold=fold)._fit(choice, context) for fold in folds)
+            fits = (
+                replace(self, outer_fold=fold)._fit(choice, context) for fold in folds
+            )
             fitted = _join([_without_model(fit) for fit in fits])
             rows = np.arange(len(folds))
         else:
@@ -226,7 +230,11 @@ class Fit(FoldWork):
             "n_test": len(fitted.true),
         }
         predictions = stored_predictions(
-            fitted.classifier, fitted.X_test, fitted.true, fitted.predicted, fitted.labels
+            fitted.classifier,
+            fitted.X_test,
+            fitted.true,
+            fitted.predicted,
+            fitted.labels,
         )
         if predictions is None:
             return result | {
@@ -240,7 +248,9 @@ class Fit(FoldWork):
         """Fit the model to the training rows of the fold, and predict its test rows."""
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen=choice["params"])
-        check_memory(factory, data.X_train.shape, data.labels, params, context.memory_limit)
+        check_memory(
+            factory, data.X_train.shape, data.labels, params, context.memory_limit
+        )
         sample = np.arange(min(40, len(data.y_train)))
         if data.labels is not None:
             sample = np.concatenate(
@@ -281,7 +291,9 @@ class Fit(FoldWork):
             extra_values=partial(self.extra_values, classifier, data),
         )
 
-    def _calibrate(self, estimator: Any, choice: Result, data: FoldData, context: Context) -> Any:
+    def _calibrate(
+        self, estimator: Any, choice: Result, data: FoldData, context: Context
+    ) -> Any:
         """Return a fitted classifier with probabilities: the model itself if it has them or they
         are not requested.
         """
@@ -301,13 +313,19 @@ class Fit(FoldWork):
         parts = [
             (
                 outputs,
-                positions_of_labels(problem.y[rows := problem.folds[j][1]], data.labels),
+                positions_of_labels(
+                    problem.y[rows := problem.folds[j][1]], data.labels
+                ),
                 problem.weights_of(rows),
             )
-            for problem in search.problems(data, search.problem(data, choice["params"], context))
+            for problem in search.problems(
+                data, search.problem(data, choice["params"], context)
+            )
             for _, j, outputs, _ in problem.outputs(find_metric("roc_auc"))
         ]
-        scores, true, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        scores, true, weights = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
         if not np.isfinite(scores).all():
             return estimator
         return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
@@ -318,11 +336,15 @@ class Fit(FoldWork):
         """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
-        accuracy = checked_metric("accuracy", estimator, data.X_train, data.y_train, data.labels)
+        accuracy = checked_metric(
+            "accuracy", estimator, data.X_train, data.y_train, data.labels
+        )
         return {"measured": {TRAIN_ACCURACY: accuracy}}
 
 
-def warm_up(factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]) -> None:
+def warm_up(
+    factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]
+) -> None:
     """Fit and predict once in this process on few rows, so that neither compilation nor a first
     import is timed.
     """

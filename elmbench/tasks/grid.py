@@ -25,10 +25,16 @@ class GridEvaluation(GridWork):
         """Return `scores`, one for each candidate, and `seconds`."""
         n = len(data.y_train)
         parts = [data.X_train, data.X_test]
-        X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
+        X = (
+            sp.vstack(parts, format="csr")
+            if sp.issparse(data.X_train)
+            else np.vstack(parts)
+        )
         y = np.concatenate([data.y_train, data.y_test])
         weights = (
-            None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
+            None
+            if data.weights is None
+            else np.append(data.weights, np.zeros(len(data.y_test)))
         )
         folds = [(np.arange(n), np.arange(n, len(y)))]
         scores, seconds = grid_scores(

@@ -38,7 +38,10 @@ class KernelWeights(Fit):
         if weights is None:
             return result
         n_kernels = float(np.count_nonzero(weights >= LEAST_SHARE * weights.max()))
-        values = result["measured"] | {"kernels": n_kernels, "iterations": float(estimator.n_iter_)}
+        values = result["measured"] | {
+            "kernels": n_kernels,
+            "iterations": float(estimator.n_iter_),
+        }
         curves = {
             "weights": estimator.weights_path_.tolist(),
             "objective": estimator.objective_.tolist(),

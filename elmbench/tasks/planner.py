@@ -91,8 +91,12 @@ class DatasetPlanner:
             column: model.adapt(dataset.name)
             for column, model in (resolved.spec.models | columns).items()
         }
-        self.models = {column: self._fix_printed_params(column) for column in self.models}
-        self.columns = [column for column in columns if self.models[column].runs_on(dataset.name)]
+        self.models = {
+            column: self._fix_printed_params(column) for column in self.models
+        }
+        self.columns = [
+            column for column in columns if self.models[column].runs_on(dataset.name)
+        ]
         self.protocol = resolved.spec.protocol
         self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
         split = self.protocol.outer.split(dataset.name, dataset.task)
@@ -122,15 +126,21 @@ class DatasetPlanner:
         try:
             redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
             identities = [
-                identify(self.dataset, data_dir, run, request.other_data) for run in redrawn
+                identify(self.dataset, data_dir, run, request.other_data)
+                for run in redrawn
             ]
             self._checksums = [identity.checksum for identity in identities] * (
                 self.runs // len(redrawn)
             )
-            remarks = *identities[0].remarks, rare_class_remark(self.dataset, self.split)
+            remarks = (
+                *identities[0].remarks,
+                rare_class_remark(self.dataset, self.split),
+            )
             self.remarks = "; ".join(filter(None, remarks))
         except DataUnavailableError as error:
-            self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
+            self.missing = (
+                f"{error.found}; {error.next_step}" if error.next_step else error.found
+            )
 
     def printed_params(self, column: str) -> dict[str, Any]:
         """Return the paper's hyperparameters of a column for this data set, under the names of its
@@ -169,7 +179,9 @@ class DatasetPlanner:
             for name in self.models[ancestor].searched
         }
         names = [
-            name for name in model.printed if name not in search_names and name not in model.params
+            name
+            for name in model.printed
+            if name not in search_names and name not in model.params
         ]
         if not names or not model.runs_on(dataset):
             return model
@@ -200,14 +212,21 @@ class DatasetPlanner:
             splits_file=self._splits_file,
         )
 
-    def outer_fold(self, run: int, fold: int, train_rows: int | None = None) -> OuterFold:
+    def outer_fold(
+        self, run: int, fold: int, train_rows: int | None = None
+    ) -> OuterFold:
         """Return an outer fold, of which a model learns at most `train_rows` rows."""
         outer_protocol = self.protocol
         targets = (
-            None if self.dataset.name in outer_protocol.raw_targets else outer_protocol.targets
+            None
+            if self.dataset.name in outer_protocol.raw_targets
+            else outer_protocol.targets
         )
         protocol = FoldProtocol(
-            outer_protocol.scale_of(self.dataset.name), self.split, outer_protocol.order, targets
+            outer_protocol.scale_of(self.dataset.name),
+            self.split,
+            outer_protocol.order,
+            targets,
         )
         whole = OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
         if train_rows is None or train_rows >= whole.n_train:
@@ -231,7 +250,10 @@ class DatasetPlanner:
 
     def does_task(self, column: str) -> bool:
         """Return True if a column's model has an estimator for the task of the data set."""
-        return getattr(find_model(self.models[column].model), self.dataset.task) is not None
+        return (
+            getattr(find_model(self.models[column].model), self.dataset.task)
+            is not None
+        )
 
     def with_ancestors(self, column: str) -> list[str]:
         """Return the columns that a column inherits hyperparameters from, in order, and the column
@@ -266,7 +288,8 @@ class DatasetPlanner:
         """
         names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
         takes = any(
-            is_metric(name) and find_metric(name).takes == "probabilities" for name in names
+            is_metric(name) and find_metric(name).takes == "probabilities"
+            for name in names
         )
         if not takes:
             return None
@@ -289,13 +312,20 @@ class DatasetPlanner:
             fields = self.grid_fields(name, run, fold, last)
             if criterion == "score":
                 last = self.plan.add(
-                    Search(**fields, inner=self.inner, metric=self.metric, tune_rows=tune_rows)
+                    Search(
+                        **fields,
+                        inner=self.inner,
+                        metric=self.metric,
+                        tune_rows=tune_rows,
+                    )
                 )
             else:
                 projections = Projections(**fields, tune_rows=tune_rows)
                 evaluations = (self.plan.add(projections),)
                 last = self.plan.add(
-                    DivergenceChoice(projections.grid, last, evaluations, criterion, self.dcs)
+                    DivergenceChoice(
+                        projections.grid, last, evaluations, criterion, self.dcs
+                    )
                 )
         return last
 
@@ -335,7 +365,9 @@ class DatasetPlanner:
         """Return the columns that search hyperparameters of their own, of a column and its
         ancestors.
         """
-        return [name for name in self.with_ancestors(column) if self.models[name].searched]
+        return [
+            name for name in self.with_ancestors(column) if self.models[name].searched
+        ]
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -348,7 +380,11 @@ class DatasetPlanner:
         entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
-                printed = self._printed_and_inherited(column) if select == "published" else None
+                printed = (
+                    self._printed_and_inherited(column)
+                    if select == "published"
+                    else None
+                )
                 # If the paper prints no hyperparameters for a column, they are searched.
                 selection: Selection = (
                     "nested" if select == "published" and printed is None else select
@@ -358,7 +394,9 @@ class DatasetPlanner:
                 entries.add((column, selection))
                 if self.missing:
                     for run, fold in product(range(self.runs), range(self.folds)):
-                        self._add_cell(column, run, fold, selection, key="", family="unavailable")
+                        self._add_cell(
+                            column, run, fold, selection, key="", family="unavailable"
+                        )
                 else:
                     self._add_column(column, selection, printed, choices_only, kind)
 
@@ -375,10 +413,13 @@ class DatasetPlanner:
     def _selections(self) -> list[Selection]:
         """The selections of the table. If the user adds a model, all models are searched."""
         selections = self.resolved.spec.protocol.selections
-        if self.request.models and not set(self.columns) <= set(self.resolved.spec.models):
+        if self.request.models and not set(self.columns) <= set(
+            self.resolved.spec.models
+        ):
             return list(
                 dict.fromkeys(
-                    "nested" if select == "published" else select for select in selections
+                    "nested" if select == "published" else select
+                    for select in selections
                 )
             )
         return list(selections)
@@ -419,13 +460,20 @@ class DatasetPlanner:
                 params=merge_parameters(printed=printed, fixed=model.params),
                 carry_over=model.carry_over,
                 chosen=choice,
-                train_accuracy=TRAIN_ACCURACY in self.protocol.metrics_for(self.dataset.task),
+                train_accuracy=TRAIN_ACCURACY
+                in self.protocol.metrics_for(self.dataset.task),
                 calibrate=self.calibration(column),
             )
-            self._add_cell(column, run, fold, select, key=self.plan.add(fit), family=family)
+            self._add_cell(
+                column, run, fold, select, key=self.plan.add(fit), family=family
+            )
 
     def _family(
-        self, column: str, select: Selection, printed: dict[str, Any] | None, choice: str | None
+        self,
+        column: str,
+        select: Selection,
+        printed: dict[str, Any] | None,
+        choice: str | None,
     ) -> str:
         """Return the hash of the settings that all cells of a column share under one selection.
 
@@ -433,8 +481,12 @@ class DatasetPlanner:
         choice.
         """
         family = CellFamily(
-            outer_fold=content_of(self.outer_fold(0, 0, self.models[column].train_rows)),
-            columns=[self._column_content(name) for name in self.with_ancestors(column)],
+            outer_fold=content_of(
+                self.outer_fold(0, 0, self.models[column].train_rows)
+            ),
+            columns=[
+                self._column_content(name) for name in self.with_ancestors(column)
+            ],
             carry_over=self.models[column].carry_over,
             select=select,
             printed=printed,

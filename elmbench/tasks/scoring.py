@@ -48,7 +48,9 @@ class GridProblem(CandidateProblem):
         """
         if hasattr(self.factory, "project_grid") or hasattr(self.factory, "project"):
             return self._evaluations("project_grid", lambda model, X: model.project(X))
-        return self._evaluations("decision_grid", lambda model, X: model.decision_function(X))
+        return self._evaluations(
+            "decision_grid", lambda model, X: model.decision_function(X)
+        )
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
         """Yield the outputs that a metric takes, of every candidate for the test rows of every
@@ -62,7 +64,9 @@ class GridProblem(CandidateProblem):
         if self.calibrates(metric):
             metric = find_metric("roc_auc")
         path = self._path_for(metric)
-        return self._evaluations(path, lambda model, X: outputs_for(metric, model, X, self.labels))
+        return self._evaluations(
+            path, lambda model, X: outputs_for(metric, model, X, self.labels)
+        )
 
     def _path_for(self, metric: Metric) -> str:
         """Return the name of the path whose outputs a metric takes; empty if there is none."""
@@ -77,18 +81,24 @@ class GridProblem(CandidateProblem):
     def _has_all_classes(self) -> bool:
         """Return True if the training rows of every fold have all classes."""
         n_classes = len(self.labels or ())
-        return all(len(np.unique(self.y[train])) == n_classes for train, _ in self.folds)
+        return all(
+            len(np.unique(self.y[train])) == n_classes for train, _ in self.folds
+        )
 
     def calibrates(self, metric: Metric) -> bool:
         """Return True if a metric takes probabilities, and the model has only decision values."""
-        has_scores = metric.takes == "probabilities" and self.has_method("decision_function")
+        has_scores = metric.takes == "probabilities" and self.has_method(
+            "decision_function"
+        )
         return has_scores and not self.has_method("predict_proba")
 
     def has_method(self, name: str) -> bool:
         """Return True if the model has a method with the parameters of the first candidate."""
         return hasattr(self.make(self.candidates[0]), name)
 
-    def _evaluations(self, path: str, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
+    def _evaluations(
+        self, path: str, outputs: Callable[[Any, Any], Any]
+    ) -> Iterator[Evaluated]:
         """Yield the outputs of a path of the model, by its name, or of separate fits if the model
         does not have it.
         """
@@ -145,7 +155,9 @@ def grid_scores(
         for i, j, outputs, _ in grid.outputs(metric):
             if calibrates:
                 weights = grid.weights_of(grid.folds[j][1])
-                uncalibrated.setdefault(i, []).append(_Uncalibrated(folds[j], outputs, weights))
+                uncalibrated.setdefault(i, []).append(
+                    _Uncalibrated(folds[j], outputs, weights)
+                )
             else:
                 folds[j].add(i, outputs)
         for fold in folds:
@@ -153,7 +165,9 @@ def grid_scores(
         all_folds += folds
     for i, parts in uncalibrated.items():
         _calibrate(candidate=i, folds=parts)
-    return np.column_stack([fold.scores for fold in all_folds]), time.perf_counter() - start_time
+    return np.column_stack(
+        [fold.scores for fold in all_folds]
+    ), time.perf_counter() - start_time
 
 
 @dataclass(frozen=True)

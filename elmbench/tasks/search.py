@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
-from elmbench.evaluation.splits import Indices, folds_of, n_training_rows, stratified_rows
+from elmbench.evaluation.splits import (
+    Indices,
+    folds_of,
+    n_training_rows,
+    stratified_rows,
+)
 from elmbench.lazy import LazyModule
 from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
@@ -85,7 +90,9 @@ class GridWork(FoldWork):
     def content(self) -> dict[str, Any]:
         """Return the JSON content of the work; that of a plug-in's metric has its version."""
         metric = registered_metric(getattr(self, "metric", ""))
-        version = {"metric_version": metric.version} if metric and metric.version else {}
+        version = (
+            {"metric_version": metric.version} if metric and metric.version else {}
+        )
         return super().content() | version
 
     @property
@@ -107,7 +114,9 @@ class GridWork(FoldWork):
 
     def seconds(self) -> float:
         share = find_model(self.model.name).sharing if self.paths else 1.0
-        return self.number_of_fits * (OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD))
+        return self.number_of_fits * (
+            OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD)
+        )
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         parent = choice_result(self.given, inputs)
@@ -122,7 +131,11 @@ class GridWork(FoldWork):
         folds.
         """
         factory, params = self.factory_with(chosen=inherited_params)
-        fixed = {name: value for name, value in params.items() if name not in self.grid.values}
+        fixed = {
+            name: value
+            for name, value in params.items()
+            if name not in self.grid.values
+        }
         return GridProblem(
             factory=factory,
             X=np.empty((0, 0)),
@@ -190,7 +203,11 @@ class Search(TrainingWork):
             return {"params": self.grid.candidates()[0], "scores": [], "seconds": 0.0}
         scores, seconds = grid_scores(self.problems(data, problem), self.metric)
         params = self.grid.candidates()[best(scores)]
-        return {"params": params, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
+        return {
+            "params": params,
+            "scores": scores.mean(axis=1).tolist(),
+            "seconds": seconds,
+        }
 
     @property
     def _has_choice(self) -> bool:
@@ -242,5 +259,7 @@ class Search(TrainingWork):
         return X, y, folds
 
 
-def _rows_of_column(column: NDArray[Any] | None, rows: Indices | slice) -> NDArray[Any] | None:
+def _rows_of_column(
+    column: NDArray[Any] | None, rows: Indices | slice
+) -> NDArray[Any] | None:
     return None if column is None else column[rows]

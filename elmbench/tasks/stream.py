@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OPTIONAL
 from elmbench.evaluation.folds import fold_data
-from elmbench.evaluation.predictions import check_predictions, checked_metric, metric_value
+from elmbench.evaluation.predictions import (
+    check_predictions,
+    checked_metric,
+    metric_value,
+)
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
@@ -36,7 +40,11 @@ class Stream(FoldWork):
     prequential: bool = field(default=False, metadata=OPTIONAL)
 
     def seconds(self) -> float:
-        return sum(map(self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)))
+        return sum(
+            map(
+                self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)
+            )
+        )
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of
@@ -48,7 +56,9 @@ class Stream(FoldWork):
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen={})
-        check_memory(factory, data.X_train.shape, data.labels, params, context.memory_limit)
+        check_memory(
+            factory, data.X_train.shape, data.labels, params, context.memory_limit
+        )
         estimator = factory(**params)
         values_by_column: dict[str, float] = {}
         preds: list[NDArray[Any]] = []
@@ -61,7 +71,9 @@ class Stream(FoldWork):
             if self.prequential and start:
                 preds.append(
                     check_predictions(
-                        data.y_train[rows], estimator.predict(data.X_train[rows]), data.labels
+                        data.y_train[rows],
+                        estimator.predict(data.X_train[rows]),
+                        data.labels,
                     )
                 )
             start_time = time.perf_counter()
@@ -76,7 +88,9 @@ class Stream(FoldWork):
             )
             if data.labels is not None:
                 past_rows = data.X_train[:stop], data.y_train[:stop]
-                values[TRAIN_ACCURACY] = checked_metric(metric, estimator, *past_rows, data.labels)
+                values[TRAIN_ACCURACY] = checked_metric(
+                    metric, estimator, *past_rows, data.labels
+                )
             if preds:
                 true = data.y_train[stops[0] : stop]
                 predicted = np.concatenate(preds)
@@ -87,7 +101,8 @@ class Stream(FoldWork):
                     # (2013), eq. 1.
                     values[PREQUENTIAL] = float(np.mean(true != predicted))
             values_by_column |= {
-                Measure(name, "rows", stop).column: value for name, value in values.items()
+                Measure(name, "rows", stop).column: value
+                for name, value in values.items()
             }
         result = {
             "params": self.recorded_params(params),
@@ -95,5 +110,8 @@ class Stream(FoldWork):
             "fit_seconds": seconds,
         }
         if np.isinf([*values_by_column.values()]).any():
-            result |= {"status": "diverged", "reason": "an error of the predictions is infinite"}
+            result |= {
+                "status": "diverged",
+                "reason": "an error of the predictions is infinite",
+            }
         return result

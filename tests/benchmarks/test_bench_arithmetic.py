@@ -60,13 +60,17 @@ def test_rows_of_over_thirty_seconds_are_measured_twice(
 
 
 def test_what_a_subset_takes_is_scaled(clock: Callable[..., Any]) -> None:
-    one = make_record("x", "y", in_turn(clock(1.0), clock(2.0), scale=484 / 22), subset="22 of 484")
+    one = make_record(
+        "x", "y", in_turn(clock(1.0), clock(2.0), scale=484 / 22), subset="22 of 484"
+    )
     assert one["ratio"] == one["against_cpu_seconds"] == pytest.approx(44.0)
 
 
 def test_a_target_is_met_by_ratio_choice_and_scores_together() -> None:
     def met(ratio: float, **facts: Any) -> bool | None:
-        return make_record("x", "", Rounds([1.0], [ratio]), **({"target": 10.0} | facts))["met"]
+        return make_record(
+            "x", "", Rounds([1.0], [ratio]), **({"target": 10.0} | facts)
+        )["met"]
 
     assert met(10.0) is True
     assert met(9.99) is False
@@ -84,7 +88,11 @@ def test_the_share_of_the_bound_is_that_of_the_least_operations(
     monkeypatch.setattr(measure, "dgemm_rate", lambda: 1e9)
     assert make_record("x", "y", Rounds([4.0], [8.0]), operations=2e9)["share"] == 0.5
     rows = Problem(
-        np.ones((9, 2)), np.ones(9), [(np.arange(6), np.arange(6, 9))] * 3, "nrmse", None
+        np.ones((9, 2)),
+        np.ones(9),
+        [(np.arange(6), np.arange(6, 9))] * 3,
+        "nrmse",
+        None,
     )
     # Of a fold: a third of the kernel matrix of all rows, a factor, two solutions and predictions.
     assert least_operations(rows, {"gamma": [1.0], "C": [1.0, 2.0]}) == 3 * (
@@ -92,9 +100,16 @@ def test_the_share_of_the_bound_is_that_of_the_least_operations(
     )
     # Eight nodes of six rows: the Gram matrix of the rows.
     nodes = (
-        2 * 9 * 8 * 2 + 6 * 8 * 6 + 6**3 / 3 + 4 * (6**2 + 3 * 8) + 4**3 / 3 + 4 * (4**2 + 3 * 4)
+        2 * 9 * 8 * 2
+        + 6 * 8 * 6
+        + 6**3 / 3
+        + 4 * (6**2 + 3 * 8)
+        + 4**3 / 3
+        + 4 * (4**2 + 3 * 4)
     )
-    assert least_operations(rows, {"n_hidden": [4, 8], "C": [1.0, 2.0]}) == pytest.approx(3 * nodes)
+    assert least_operations(
+        rows, {"n_hidden": [4, 8], "C": [1.0, 2.0]}
+    ) == pytest.approx(3 * nodes)
 
 
 def test_a_record_is_json_whatever_was_found() -> None:
@@ -105,7 +120,9 @@ def test_a_record_is_json_whatever_was_found() -> None:
     infinite = make_record("x", "", Rounds([1.0], [2.0]), largest_difference=math.inf)
     assert skipped.keys() == other.keys() == infinite.keys()
     assert (
-        json.loads(json.dumps([skipped, infinite], allow_nan=False))[1]["largest_difference"]
+        json.loads(json.dumps([skipped, infinite], allow_nan=False))[1][
+            "largest_difference"
+        ]
         > 1e300
     )
 
@@ -115,7 +132,11 @@ NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
 SIDES = [
     (search_of("k-elm"), kernel_ridge, KERNEL),
     (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL),
-    (search_of("elm", random_state=0), search_of("elm", paths=False, random_state=0), NODES),
+    (
+        search_of("elm", random_state=0),
+        search_of("elm", paths=False, random_state=0),
+        NODES,
+    ),
 ]
 
 
@@ -131,7 +152,9 @@ def test_sides_give_the_same_scores(
     assert len(np.unique(scores)) > 4
     np.testing.assert_allclose(theirs(problem, every), scores, rtol=0, atol=1e-8)
     # The order is that of the candidates.
-    np.testing.assert_allclose(theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8
+    )
 
 
 def test_a_comparison_looks_at_the_candidates_that_both_have(
@@ -156,7 +179,11 @@ def test_a_comparison_looks_at_the_candidates_that_both_have(
     assert had == [3] + [12] * 5
     had.clear()
     monkeypatch.setattr(searches, "LONG_SIDE", 0.0)
-    assert facts(theirs) == ("3 of 12 candidates at random", True, pytest.approx(1e-10, rel=1e-4))
+    assert facts(theirs) == (
+        "3 of 12 candidates at random",
+        True,
+        pytest.approx(1e-10, rel=1e-4),
+    )
     assert had == [3] * 6
     assert facts(lambda problem, some: -ours(problem, some))[1] is False
 

@@ -14,17 +14,29 @@ from benchmarks.report import line, markdown, write_report
 ORDER = ["first", "second", "third"]
 HEAD = {"row": "first", "environment": "here"}
 GOOD = make_record(
-    "a search", "one by one", Rounds([1.0, 1.0], [50.0, 60.0]), target=30.0, subset="3 of 9"
+    "a search",
+    "one by one",
+    Rounds([1.0, 1.0], [50.0, 60.0]),
+    target=30.0,
+    subset="3 of 9",
 )
 
 
 def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
     write_report(tmp_path, "second", [GOOD], "there", ORDER)
     write_report(
-        tmp_path, "first", [make_record("x", "", skipped="no data", target=2.0)], "there", ORDER
+        tmp_path,
+        "first",
+        [make_record("x", "", skipped="no data", target=2.0)],
+        "there",
+        ORDER,
     )
     write_report(
-        tmp_path, "second", [make_record("again", "", Rounds([1.0], [1.0])), GOOD], "here", ORDER
+        tmp_path,
+        "second",
+        [make_record("again", "", Rounds([1.0], [1.0])), GOOD],
+        "here",
+        ORDER,
     )
     records = json.loads((tmp_path / "bench.json").read_text())
     assert [(r["row"], r["name"], r["environment"]) for r in records] == [
@@ -49,13 +61,18 @@ def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
 
 
 def test_the_report_says_which_targets_are_met() -> None:
-    missed = make_record("a fit", "a bound", Rounds([1.0], [0.5]), target=0.8, note="why")
-    other = make_record("b", "c", Rounds([1.0], [2.0]), same_choice=False, largest_difference=1e-3)
+    missed = make_record(
+        "a fit", "a bound", Rounds([1.0], [0.5]), target=0.8, note="why"
+    )
+    other = make_record(
+        "b", "c", Rounds([1.0], [2.0]), same_choice=False, largest_difference=1e-3
+    )
     skipped = make_record("d", "e", skipped="no data")
     text = markdown([HEAD | one for one in (GOOD, missed, other, skipped)])
     assert "Targets met: 1 of 2." in text
     assert (
-        "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 | 55 |  |" in text
+        "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 | 55 |  |"
+        in text
     )
     assert "| a fit | a bound | 0.5 | 0.5 to 0.5 | 0.8 | **missed** |" in text
     assert "**another choice**, within 0.001" in text
@@ -74,7 +91,9 @@ def test_the_command_measures_what_is_asked_for(
 
     rows = {"good": lambda trial: [GOOD], "bad": fail, "left out": fail}
     monkeypatch.setattr(command, "all_rows", lambda: rows)
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "good", "bad", "--out", str(tmp_path / "b")])
+    monkeypatch.setattr(
+        sys, "argv", ["benchmarks", "good", "bad", "--out", str(tmp_path / "b")]
+    )
     command.main()
     records = json.loads((tmp_path / "b" / "bench.json").read_text())
     assert [(r["row"], r["ratio"], r["skipped"]) for r in records] == [

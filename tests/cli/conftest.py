@@ -96,7 +96,9 @@ def use_tree(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Path]
 
 @pytest.fixture
 def toy(
-    write_tree: Callable[..., Path], experiment: dict[str, Any], use_tree: Callable[[Path], Path]
+    write_tree: Callable[..., Path],
+    experiment: dict[str, Any],
+    use_tree: Callable[[Path], Path],
 ) -> Callable[..., Path]:
     """Make the toy experiment the only one there is, with figures of its own; return its file."""
 
@@ -125,7 +127,13 @@ def answer(unit: dict[str, Any]) -> dict[str, Any]:
         }
     if "grid" in unit:
         params = {name: values[0] for name, values in unit["grid"].items()}
-        return {"status": "ok", "reason": "", "params": params, "seconds": 0.25, "scores": []}
+        return {
+            "status": "ok",
+            "reason": "",
+            "params": params,
+            "seconds": 0.25,
+            "scores": [],
+        }
     times = {"fit_seconds": 0.01, "search_seconds": 0.25, "predict_seconds": 0.001}
     sizes = {"n_units": 10, "condition": 100.0, "n_train": 380}
     return {

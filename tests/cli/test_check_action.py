@@ -16,13 +16,17 @@ FOLDER = ROOT / ".github" / "actions" / "check"
 ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 
-pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the steps need bash")
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the steps need bash"
+)
 
 
 def filled_in(text: str) -> str:
     """Return a text with the defaults of the inputs."""
     return re.sub(
-        r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda name: ACTION["inputs"][name[1]]["default"], text
+        r"\$\{\{ inputs\.([a-z-]+) \}\}",
+        lambda name: ACTION["inputs"][name[1]]["default"],
+        text,
     )
 
 
@@ -39,7 +43,9 @@ class Job:
             program.write_text(f'#!/bin/sh\nexec {sys.executable} {command} "$@"\n')
             program.chmod(0o755)
         inherited = {
-            name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("ELMBENCH_")
         }
         self.environment = inherited | {
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -96,11 +102,16 @@ def test_the_cache_holds_what_the_run_stores(job: Job) -> None:
 def test_tables_that_hold_pass_and_are_in_the_summary(job: Job) -> None:
     done = job.run("Check all tables")
     assert done.returncode == 0, done.stderr
-    assert "| miller/table1 | accuracy | **holds** | 3 of 3 values | 2 of 2 pairs |" in done.stdout
+    assert (
+        "| miller/table1 | accuracy | **holds** | 3 of 3 values | 2 of 2 pairs |"
+        in done.stdout
+    )
     assert job.summary.read_text("utf-8").strip() == done.stdout.strip()
 
 
-def test_a_table_that_does_not_hold_fails_with_the_reason_in_the_summary(job: Job) -> None:
+def test_a_table_that_does_not_hold_fails_with_the_reason_in_the_summary(
+    job: Job,
+) -> None:
     printed = job.project / "experiments" / "miller" / "table1.csv"
     content = printed.read_text("utf-8")
     printed.write_text(content.replace("98.9", "96.0").replace("96.1", "99.0"), "utf-8")

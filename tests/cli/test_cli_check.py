@@ -28,7 +28,8 @@ def baseline(elmbench: Callable, ran: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")]
+    "words",
+    [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")],
 )
 def test_within(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
     result = elmbench("check", *words)
@@ -83,7 +84,8 @@ def test_no_results(elmbench: Callable, baseline: Path) -> None:
     ):
         result = elmbench("check", *words, code=3)
         assert (
-            result.err.splitlines()[0] == f"error: {who} results of profile ci in elmbench-results"
+            result.err.splitlines()[0]
+            == f"error: {who} results of profile ci in elmbench-results"
         )
         assert f"Next: elmbench run {table} --profile ci" in result.err
         named = " toy/one" if words else ""
@@ -118,7 +120,9 @@ def test_a_baseline_has_the_cells_of_profile_ci(elmbench: Callable, ran: Path) -
     assert written == {"experiment": "toy/one", "cells": 12, "file": str(path)}
 
 
-def test_nothing_else_writes_a_baseline(elmbench: Callable, baseline: Path, worker: dict) -> None:
+def test_nothing_else_writes_a_baseline(
+    elmbench: Callable, baseline: Path, worker: dict
+) -> None:
     before = {p: p.read_bytes() for p in baseline.parent.iterdir()}
     worker["elm"] = lambda unit: {"n_units": 11} if unit["kind"] == "cell" else {}
     elmbench(*RUN, "--force")
@@ -131,17 +135,23 @@ def test_nothing_else_writes_a_baseline(elmbench: Callable, baseline: Path, work
     elmbench("check", "one", code=1)
     assert {p: p.read_bytes() for p in baseline.parent.iterdir()} == before
     elmbench("baseline", "update", "one")
-    assert {p for p, content in before.items() if p.read_bytes() != content} == {baseline}
+    assert {p for p, content in before.items() if p.read_bytes() != content} == {
+        baseline
+    }
     elmbench("check", "one")
 
 
-def test_failures_are_no_baseline(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_failures_are_no_baseline(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     path = toy().with_name("one.baseline.csv")
     worker["k-elm"] = {"status": "failed", "reason": "ValueError: no"}
     elmbench(*RUN, code=1)
     result = elmbench("baseline", "update", "one", code=2)
     assert result.out == ""
-    assert result.err.startswith("error: 3 of 12 cells ended failed: no baseline is written\n")
+    assert result.err.startswith(
+        "error: 3 of 12 cells ended failed: no baseline is written\n"
+    )
     assert "Next: elmbench run toy/one --profile ci" in result.err
     assert not path.exists()
 
@@ -194,7 +204,10 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
     # Other readings and selections do not count.
     elmbench(*RUN, "--runs", "3", "--select", "oracle")
     elmbench(*RUN, "--runs", "3", "--reading", "order=stored")
-    assert counted(elmbench(*PUBLISHED, "one", "--json")) == {"reproduced": 1, "differs": 1}
+    assert counted(elmbench(*PUBLISHED, "one", "--json")) == {
+        "reproduced": 1,
+        "differs": 1,
+    }
 
 
 def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
@@ -230,7 +243,9 @@ def test_cells_that_did_not_end_ok_give_no_data(
     elmbench(*PUBLISHED, "one", "--strict", code=3)
 
 
-def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_hyperparameters_are_not_judged(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     path = toy(layout="parameters")
     path.with_name("one.csv").write_text(
         "dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n"
@@ -245,7 +260,9 @@ def test_the_most_faithful_profile_of_what_was_run_is_compared(
     elmbench: Callable, real: Path
 ) -> None:
     shutil.copytree(real / "ci/kos-elm/table4", real / "fast/kos-elm/table4")
-    lines = elmbench("check", "--against", "published", "--results-dir", real, "--json").json
+    lines = elmbench(
+        "check", "--against", "published", "--results-dir", real, "--json"
+    ).json
     assert {line["experiment"]: line["profile"] for line in lines} == {
         "kos-elm/table2": "ci", "kos-elm/table4": "fast", "kos-elm/table7": "ci",
     }  # fmt: skip
@@ -285,7 +302,9 @@ def test_no_number_and_no_name_is_broken_over_two_lines(
         RESULTS,
     ).out
     lines = [line.split() for line in out.splitlines()]
-    assert [" ".join(line[2:]) for line in lines if line[:2] == [table, metric]] == figures
+    assert [
+        " ".join(line[2:]) for line in lines if line[:2] == [table, metric]
+    ] == figures
     assert max(map(len, out.splitlines())) <= columns
 
 
@@ -301,7 +320,9 @@ def contradictory(elmbench: Callable, toy: Callable) -> Path:
     return path
 
 
-def test_the_print_is_checked_without_results(elmbench: Callable, contradictory: Path) -> None:
+def test_the_print_is_checked_without_results(
+    elmbench: Callable, contradictory: Path
+) -> None:
     for words in (("one",), ("toy",), ()):
         result = elmbench("check", *words, "--print-only")
         assert "toy/one: accuracy of ELM on WDBC: the mean 0.99 cannot" in result.out

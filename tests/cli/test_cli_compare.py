@@ -38,14 +38,29 @@ def shop(elmbench: Callable) -> Path:
     """A file of 60 customers in the folder of the command."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
-        {"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)}
+        {
+            "age": random.normal(size=60),
+            "colour": ["red", "green"] * 30,
+            "day": range(60),
+        }
     )
     frame.assign(buys=["yes", "no", "no"] * 20).to_csv("shop.csv", index=False)
     return Path("shop.csv")
 
 
 def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) -> None:
-    words = ("compare", shop, "-t", "buys", "-m", "ridge,k-elm", "-m", "elm", "--folds", "3")
+    words = (
+        "compare",
+        shop,
+        "-t",
+        "buys",
+        "-m",
+        "ridge,k-elm",
+        "-m",
+        "elm",
+        "--folds",
+        "3",
+    )
     result = elmbench(*words)
     assert "classification, 2 classes of the column 'buys'" in result.out.replace(
         "\n", " "
@@ -84,7 +99,9 @@ def test_different_data_never_share_a_folder_of_results(
     for words in (*calls, (may, "--name", "may"), (shop, "--name", "may")):
         elmbench("compare", *words, "-m", "dummy", "--folds", "3")
     folders = sorted(Path("elmbench-results/compare/own").iterdir())
-    assert [folder.name.rpartition("-")[0] for folder in folders] == ["may"] * 2 + ["shop"] * 4
+    assert [folder.name.rpartition("-")[0] for folder in folders] == ["may"] * 2 + [
+        "shop"
+    ] * 4
     for folder in folders:
         assert "dummy" in elmbench("table", f"own/{folder.name}").out
     error = " ".join(elmbench("table", "own/shop", code=2).err.split())
@@ -134,7 +151,9 @@ def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
         "ranks.jpg: unknown kind of picture"
         in elmbench("table", "own/a-b", "--diagram", "ranks.jpg", code=2).err
     )
-    (by_mcc,) = elmbench("table", "own/a-b", "--statistics", "--metric", "mcc", "--json").json
+    (by_mcc,) = elmbench(
+        "table", "own/a-b", "--statistics", "--metric", "mcc", "--json"
+    ).json
     assert by_mcc["ranks"] == {"ridge": 1.0, "elm": 2.0}
 
 
@@ -144,7 +163,10 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
 ) -> None:
     words = ("compare", shop, "-t", "buys", "-m", models, "--folds", "3")
     out = " ".join(elmbench(*words, "--save", "best.joblib").out.split())
-    assert "saved: elm (tied with ridge on accuracy; the earlier name), fitted to all 60" in out
+    assert (
+        "saved: elm (tied with ridge on accuracy; the earlier name), fitted to all 60"
+        in out
+    )
     assert "Its probabilities are calibrated on inner folds" in out
     assert "next: elmbench predict best.joblib NEW.csv --proba" in out
     saved = joblib.load("best.joblib")["model"]
@@ -155,7 +177,9 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_names_of_files_that_are_not_utf_8(elmbench: Callable, worker: dict, shop: Path) -> None:
+def test_names_of_files_that_are_not_utf_8(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
     data, model, page = (
         os.fsdecode(b"caf\xe9") + ending for ending in (".csv", ".joblib", ".html")
     )
@@ -175,18 +199,34 @@ def test_a_safe_file_without_skops_is_an_error_before_the_work(
 ) -> None:
     monkeypatch.setattr("elmbench.comparison.saved_models.find_spec", lambda name: None)
     err = elmbench("compare", shop, "--save", "best.skops", code=2).err
-    assert "best.skops: skops, which reads and writes such files, is not installed" in err
+    assert (
+        "best.skops: skops, which reads and writes such files, is not installed" in err
+    )
     assert not Path("elmbench-results").exists()
     Path("best.skops").write_bytes(b"")
-    assert "pip install 'elmbench[skops]'" in elmbench("predict", "best.skops", shop, code=2).err
+    assert (
+        "pip install 'elmbench[skops]'"
+        in elmbench("predict", "best.skops", shop, code=2).err
+    )
 
 
 def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:
     rows = pd.read_csv(shop)
-    rows.assign(buys=rows["buys"].where(rows["colour"] == "red", None)).to_csv(shop, index=False)
-    words = ["compare", shop, "-t", "buys", "--drop-missing-target", "--test", shop, "-m"]
+    rows.assign(buys=rows["buys"].where(rows["colour"] == "red", None)).to_csv(
+        shop, index=False
+    )
+    words = [
+        "compare",
+        shop,
+        "-t",
+        "buys",
+        "--drop-missing-target",
+        "--test",
+        shop,
+        "-m",
+    ]
     result = elmbench(*words, "dummy", "--save", "dummy.joblib")
     assert "rows without a target, left out: 30 of 60" in result.out
     assert "1 cell to run on 1 worker" in result.out
@@ -208,13 +248,21 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
 
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_headings_are_whole_and_over_one_metric_each(
-    elmbench: Callable, worker: dict, shop: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+    elmbench: Callable,
+    worker: dict,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    columns: str,
 ) -> None:
     frame = pd.read_csv(shop)
-    frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
+    frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv(
+        "ages.csv", index=False
+    )
     monkeypatch.setenv("COLUMNS", columns)
     worker["elm"] = lambda unit: (
-        {"predictions": predictions_of_fit(unit, 0.5)} if unit.get("task") == "regression" else {}
+        {"predictions": predictions_of_fit(unit, 0.5)}
+        if unit.get("task") == "regression"
+        else {}
     )
     result = elmbench(
         "compare",
@@ -228,11 +276,24 @@ def test_headings_are_whole_and_over_one_metric_each(
         "",
     )
     # A command that is pasted is not wrapped.
-    wrapped = [line for line in result.out.splitlines() if not line.startswith("picture: ")]
+    wrapped = [
+        line for line in result.out.splitlines() if not line.startswith("picture: ")
+    ]
     assert max(map(len, wrapped)) <= int(columns)
-    for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "auc"):
+    for heading in (
+        "model",
+        "accuracy",
+        "nrmse",
+        "rank",
+        "fit s",
+        "search s",
+        "size",
+        "auc",
+    ):
         assert any(
-            heading in line.lower() for line in result.out.splitlines() if "─" not in line
+            heading in line.lower()
+            for line in result.out.splitlines()
+            if "─" not in line
         ), heading
     assert "/ nrmse" not in result.out.lower()
     assert "hist-gradient-boosting" in result.out
@@ -242,9 +303,14 @@ def test_predictions_for_fewer_rows_than_a_fold_has_are_refused(
     elmbench: Callable, worker: dict, shop: Path
 ) -> None:
     """Records of earlier versions name no rows: their predictions are for all rows of the fold."""
-    worker["elm"] = lambda unit: {"predictions": predictions([0, 1], [0, 1]), "n_test": 2}
+    worker["elm"] = lambda unit: {
+        "predictions": predictions([0, 1], [0, 1]),
+        "n_test": 2,
+    }
     result = elmbench("compare", shop, "-t", "buys", "-m", "elm", code=2)
-    assert re.search(r"cannot be used: 2 of them for \d+ test rows", " ".join(result.err.split()))
+    assert re.search(
+        r"cannot be used: 2 of them for \d+ test rows", " ".join(result.err.split())
+    )
 
 
 @pytest.mark.parametrize("status", ["ok", "timeout"])
@@ -252,7 +318,11 @@ def test_saving_is_recommended_if_a_model_can_be_saved(
     elmbench: Callable, worker: dict, shop: Path, status: str
 ) -> None:
     """A model that did not end on all folds has no rank, so `--save` would choose none."""
-    ending = {} if status == "ok" else {"status": status, "reason": "> 3 s", "predictions": None}
+    ending = (
+        {}
+        if status == "ok"
+        else {"status": status, "reason": "> 3 s", "predictions": None}
+    )
     worker["elm"] = lambda unit: ending if unit["fold"] == 0 else {}
     result = elmbench("compare", shop, "-t", "buys", "-m", "elm", code=None)
     assert ("--save best.joblib" in result.out) == (status == "ok")
@@ -261,10 +331,17 @@ def test_saving_is_recommended_if_a_model_can_be_saved(
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
     options = ("--dry-run", "--save", "best.joblib", "--html", "best.html")
     result = elmbench(
-        "compare", shop, "-t", "buys", *options, "--grid", "k-elm: {C: [1, 10], gamma: 1}"
+        "compare",
+        shop,
+        "-t",
+        "buys",
+        *options,
+        "--grid",
+        "k-elm: {C: [1, 10], gamma: 1}",
     )
     assert (
-        "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n" in result.out
+        "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n"
+        in result.out
     )
     assert "80 of 80 cells would run" in result.out
     line = next(line for line in result.out.splitlines() if " k-elm " in line)
@@ -294,13 +371,26 @@ def own_code(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("output", ["own_file.py", "own_package/part.py", "own_neighbour.py"])
+@pytest.mark.parametrize(
+    "output", ["own_file.py", "own_package/part.py", "own_neighbour.py"]
+)
 @pytest.mark.parametrize("model", ["own_file:SVC", "own_package:SVC", "plug-in"])
 def test_no_output_is_code_of_a_model(
     elmbench: Callable, shop: Path, own_code: dict[str, str], model: str, output: str
 ) -> None:
     plugin = ("--plugin", "own_file.py") if model == "plug-in" else ()
-    command = (*plugin, "compare", shop, "-t", "buys", "-m", model, "--dry-run", "--html", output)
+    command = (
+        *plugin,
+        "compare",
+        shop,
+        "-t",
+        "buys",
+        "-m",
+        model,
+        "--dry-run",
+        "--html",
+        output,
+    )
     if (model, output) == ("own_package:SVC", "own_file.py"):
         assert "not written in a dry run: own_file.py" in elmbench(*command).out
     else:
@@ -310,7 +400,9 @@ def test_no_output_is_code_of_a_model(
 
 
 @pytest.mark.parametrize("option", ["--save", "--html"])
-def test_no_output_is_a_file_of_results(elmbench: Callable, shop: Path, option: str) -> None:
+def test_no_output_is_a_file_of_results(
+    elmbench: Callable, shop: Path, option: str
+) -> None:
     store = Path("elmbench-results", ".store", "records", "1.log")
     cells = Path("elmbench-results", "compare", "own", "mine", "cells.csv")
     for path in (store, cells):
@@ -330,7 +422,17 @@ def test_no_output_is_an_input(elmbench: Callable, shop: Path, option: str) -> N
     Path("link.csv").symlink_to(shop)
     for data, output in ((shop, "link.csv"), ("link.csv", shop), (shop, shop)):
         for more in ((), ("--dry-run",)):
-            words = ("compare", data, "-t", "buys", "-m", "dummy", option, output, *more)
+            words = (
+                "compare",
+                data,
+                "-t",
+                "buys",
+                "-m",
+                "dummy",
+                option,
+                output,
+                *more,
+            )
             error = elmbench(*words, code=2).err
             assert f"{option} would write {output}, which is the input {data}" in error
     held_out = ("compare", "sklearn:iris", "--test", shop, option, "link.csv")
@@ -339,7 +441,10 @@ def test_no_output_is_an_input(elmbench: Callable, shop: Path, option: str) -> N
     plugin = ("--plugin", "mine.py", "compare", shop, option, "mine.py")
     assert "which is the input" in elmbench(*plugin, code=2).err
     same = ("compare", shop, "--save", "best", "--html", "./best")
-    assert "--html would write best, which is the file of --save" in elmbench(*same, code=2).err
+    assert (
+        "--html would write best, which is the file of --save"
+        in elmbench(*same, code=2).err
+    )
     assert shop.read_bytes() == content
     assert Path("link.csv").is_symlink()
     assert not Path("elmbench-results").exists()
@@ -382,11 +487,18 @@ def test_every_option_reaches_the_comparison(
         "impute": False,
     }  # fmt: skip
     data = (UserData("a.csv", **rows), UserData("b.csv", **rows))
-    models, metrics, limit = ("elm", "ridge", "mine"), ("f1", "mcc"), "time=5s,memory=1GB"
+    models, metrics, limit = (
+        ("elm", "ridge", "mine"),
+        ("f1", "mcc"),
+        "time=5s,memory=1GB",
+    )
     assert request == ComparisonRequest(
         data, models, {"elm": {"C": [1]}}, metrics, 3, 2, limit, "mine"
     )
-    assert (options.retry, options.settings) == (True, Settings(jobs=2, limits=parse_limits(limit)))
+    assert (options.retry, options.settings) == (
+        True,
+        Settings(jobs=2, limits=parse_limits(limit)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -394,7 +506,10 @@ def test_every_option_reaches_the_comparison(
     [
         (["-t", "sells"], "no column 'sells'"),
         (["-t", "buys", "--task", "regression"], "the target of a regression holds '"),
-        (["-t", "buys", "--test", "shop.csv", "--folds", "5"], "--folds is given with --test"),
+        (
+            ["-t", "buys", "--test", "shop.csv", "--folds", "5"],
+            "--folds is given with --test",
+        ),
         (["sklearn:wine", "--save", "best.joblib"], "--save is given with 2 data sets"),
         (["-t", "buys", "--save", "."], "'.' is a folder"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
@@ -407,7 +522,10 @@ def test_every_option_reaches_the_comparison(
             ["-t", "buys", "--grid", "k-elm: {C: [2^-3]}"],
             "'k-elm.C': '2^-3' is text; expected a number",
         ),
-        (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
+        (
+            ["-t", "buys", "--groups", "colour", "--time-order", "day"],
+            "both groups and an order",
+        ),
         (["-t", "buys", "--metric", "nrmse"], "'nrmse' is not a classification metric"),
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
         (
@@ -433,8 +551,12 @@ def test_what_cannot_be_asked_ends_in_2(
     assert "Next:" in result.err
 
 
-def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Path) -> None:
-    result = elmbench("compare", shop, "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
+def test_a_budget_that_leaves_models_out_is_no_failure(
+    elmbench: Callable, shop: Path
+) -> None:
+    result = elmbench(
+        "compare", shop, "-t", "buys", "-m", "elm,ridge", "--budget", "0s"
+    )
     assert "shop elm, ridge, dummy not run: the budget of 0s is spent" in " ".join(
         result.out.split()
     )
@@ -453,7 +575,9 @@ def test_a_terminal_shows_that_a_file_is_read(
     texts: list[str] = []
     show = Console.status
     monkeypatch.setattr(
-        Console, "status", lambda console, text: texts.append(str(text)) or show(console, text)
+        Console,
+        "status",
+        lambda console, text: texts.append(str(text)) or show(console, text),
     )
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
@@ -463,7 +587,8 @@ def test_a_terminal_shows_that_a_file_is_read(
 
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize(
-    ("seconds", "options", "shown"), [(0.05, [], True), (0.05, ["-q"], False), (60, [], False)]
+    ("seconds", "options", "shown"),
+    [(0.05, [], True), (0.05, ["-q"], False), (60, [], False)],
 )
 def test_a_log_has_a_line_on_a_file_that_takes_long_to_read(
     elmbench: Callable,
@@ -481,6 +606,8 @@ def test_a_log_has_a_line_on_a_file_that_takes_long_to_read(
 
     monkeypatch.setattr(comparison, "describe", describe_slowly)
     monkeypatch.setattr(progress, "_LINE_EVERY", seconds)
-    result = elmbench("compare", shop, "-t", "buys", "-m", "ridge", "--dry-run", *options)
+    result = elmbench(
+        "compare", shop, "-t", "buys", "-m", "ridge", "--dry-run", *options
+    )
     assert ("reading" in result.err) == shown
     assert result.err.count(f"reading {shop} (1.9 kB) ...\n") == int(shown)

@@ -30,16 +30,26 @@ INCLUDED = {"wdbc", "mackey-glass"}
 #: Commands that need the network, files of a user's own or minutes, or that change a baseline.
 PARSED = {"baseline", "compare", "data", "merge", "predict", "report"}
 #: Pages whose commands are run as they stand, here or in other tests.
-ELSEWHERE = {"getting-started.md", "own-data.md", "models.md", "add-a-paper.md", "cluster.md"}
+ELSEWHERE = {
+    "getting-started.md",
+    "own-data.md",
+    "models.md",
+    "add-a-paper.md",
+    "cluster.md",
+}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-PAGES += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in ELSEWHERE]
+PAGES += [
+    path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in ELSEWHERE
+]
 
 
 def commands_of(page: Path) -> Iterator[str]:
     """Yield the commands in the blocks of a page, one for each of several words or commands in a
     line.
     """
-    for block in re.findall(r"^```\w*\n(.*?)^```$", page.read_text("utf-8"), flags=re.M | re.S):
+    for block in re.findall(
+        r"^```\w*\n(.*?)^```$", page.read_text("utf-8"), flags=re.M | re.S
+    ):
         for line in block.splitlines():
             if line.startswith("elmbench "):
                 for command in re.split(r"\s+#|\s{2,}", line)[0].split(" · "):
@@ -47,9 +57,13 @@ def commands_of(page: Path) -> Iterator[str]:
                     yield from (f"{head} {word}".strip() for word in last.split("|"))
 
 
-COMMANDS = list(dict.fromkeys(command for page in PAGES for command in commands_of(page)))
+COMMANDS = list(
+    dict.fromkeys(command for page in PAGES for command in commands_of(page))
+)
 #: Those of README.md but for the check of every table, which takes a while.
-FIRST = {command for command in commands_of(PAGES[0]) if not command.startswith("check")}
+FIRST = {
+    command for command in commands_of(PAGES[0]) if not command.startswith("check")
+}
 
 
 def parse(words: list[str]) -> None:
@@ -64,20 +78,26 @@ def parse(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", PAGES[0].read_text("utf-8"))
+    "text",
+    re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", PAGES[0].read_text("utf-8")),
 )
 def test_evidence_in_the_readme_is_named_by_its_command(text: str) -> None:
     assert find_experiment(text.split()[2]).id
 
 
 def test_the_page_of_commands_has_every_command() -> None:
-    names = {shlex.split(command)[0] for command in commands_of(ROOT / "docs" / "commands.md")}
+    names = {
+        shlex.split(command)[0]
+        for command in commands_of(ROOT / "docs" / "commands.md")
+    }
     assert names == set(typer.main.get_command(app).commands) - {"baseline"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_targets_of_make_exist(page: Path) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    )
     text = page.read_text("utf-8")
     for words in re.findall(r"(?:^|`)make ((?:[a-z-]+ ?)+)", text, re.M):
         assert set(words.split()) <= targets, words
@@ -86,7 +106,9 @@ def test_targets_of_make_exist(page: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        command if command in FIRST else pytest.param(command, marks=pytest.mark.exhaustive)
+        command
+        if command in FIRST
+        else pytest.param(command, marks=pytest.mark.exhaustive)
         for command in COMMANDS
     ],
 )
@@ -111,7 +133,9 @@ def test_a_command_is_one(
 
 
 def blocks(name: str) -> list[tuple[str, str]]:
-    return re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / name).read_text("utf-8"), flags=re.M | re.S)
+    return re.findall(
+        r"^```(\w+)\n(.*?)^```$", (DOCS / name).read_text("utf-8"), flags=re.M | re.S
+    )
 
 
 @pytest.mark.parametrize("name", ["getting-started.md", "models.md"])
@@ -170,7 +194,9 @@ def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 @pytest.mark.parametrize("block", [text for kind, text in OWN_DATA if kind == "sh"])
 @pytest.mark.usefixtures("folder", "worker")
-def test_the_commands_of_a_block_run_one_after_the_other(elmbench: Callable, block: str) -> None:
+def test_the_commands_of_a_block_run_one_after_the_other(
+    elmbench: Callable, block: str
+) -> None:
     for command in block.splitlines():
         name, *words = shlex.split(command)
         assert name == "elmbench"
@@ -185,7 +211,12 @@ def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
         if kind == "python" and not text.startswith("#"):
             exec(text, names)
     output = capsys.readouterr().out
-    for text in ("Comparison: data\n", "'kelmclassifier__C'", "landmarks: [", "rows kept: 150"):
+    for text in (
+        "Comparison: data\n",
+        "'kelmclassifier__C'",
+        "landmarks: [",
+        "rows kept: 150",
+    ):
         assert text in output
 
 
@@ -198,7 +229,9 @@ def test_links_lead_to_files(path: Path) -> None:
 
 
 def test_every_page_of_the_guide_is_reached_from_its_first() -> None:
-    listed = set(re.findall(r"\((\S+\.md)\)", (DOCS / "getting-started.md").read_text("utf-8")))
+    listed = set(
+        re.findall(r"\((\S+\.md)\)", (DOCS / "getting-started.md").read_text("utf-8"))
+    )
     assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {
         "getting-started.md"
     } == listed
@@ -213,16 +246,24 @@ def test_the_models_are_those_that_there_are() -> None:
     for name, title, classes, parameters, path in rows:
         entry = find_model(name)
         assert title == entry.title
-        estimators = [getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)]
+        estimators = [
+            getattr(elmbench.models, model) for model in re.findall(r"`(\w+)`", classes)
+        ]
         assert (
             estimators
-            == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][
-                : len(estimators)
-            ]
+            == [
+                entry.factory(task)
+                for task in TASKS
+                if getattr(entry, task) is not None
+            ][: len(estimators)]
         )
-        known = {key for model in estimators for key in inspect.signature(model).parameters}
+        known = {
+            key for model in estimators for key in inspect.signature(model).parameters
+        }
         assert sorted(re.findall(r"`(\w+)`", parameters)) == sorted(known), name
-        assert bool(path) == all(isinstance(model, GridPath) for model in estimators), name
+        assert bool(path) == all(isinstance(model, GridPath) for model in estimators), (
+            name
+        )
         named |= {model.__name__ for model in estimators}
     assert named == set(elmbench.models.__all__)
     for name in list_models():
@@ -235,29 +276,41 @@ ENTRIES = [
     for entry in re.findall(r"^\d+\. (.*?)(?=^\d+\. |^## |\Z)", ERRATA, re.M | re.S)
 ]
 ERRATA_COMMANDS = sorted(
-    {command for entry in ENTRIES for command in re.findall(r"`(elmbench [^`]+)`", entry)}
+    {
+        command
+        for entry in ENTRIES
+        for command in re.findall(r"`(elmbench [^`]+)`", entry)
+    }
 )
-TESTS = sorted({test for entry in ENTRIES for test in re.findall(r"`(tests/[^`]+)`", entry)})
+TESTS = sorted(
+    {test for entry in ENTRIES for test in re.findall(r"`(tests/[^`]+)`", entry)}
+)
 
 
 def test_every_erratum_has_a_command_or_a_test() -> None:
     assert len(ENTRIES) > 40
     for entry in ENTRIES:
-        assert re.search(r"`(elmbench (run|table|show) |tests/\S+::test_)", entry), entry
+        assert re.search(r"`(elmbench (run|table|show) |tests/\S+::test_)", entry), (
+            entry
+        )
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_the_test_of_an_erratum_exists(name: str) -> None:
     path, _, function = name.partition("::")
     tree = ast.parse((ROOT / path).read_text("utf-8"))
-    assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert function in [
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef)
+    ]
 
 
 @pytest.mark.parametrize("command", ERRATA_COMMANDS)
 def test_the_command_of_an_erratum_works(elmbench: Callable, command: str) -> None:
     words = shlex.split(command)[1:]
     # What a run would do is enough; tables are those of the committed results.
-    words += ["--dry-run"] if words[0] == "run" else ["--results-dir", str(ROOT / "results")]
+    words += (
+        ["--dry-run"] if words[0] == "run" else ["--results-dir", str(ROOT / "results")]
+    )
     result = elmbench(*words, code=None)
     if "is not here" in result.err:  # the command is right, its data are not there
         assert (words[0], result.code) == ("run", 2)
@@ -266,9 +319,13 @@ def test_the_command_of_an_erratum_works(elmbench: Callable, command: str) -> No
         assert result.out.strip()
 
 
-def test_every_reading_of_the_papers_that_a_text_leaves_open_is_named(elmbench: Callable) -> None:
+def test_every_reading_of_the_papers_that_a_text_leaves_open_is_named(
+    elmbench: Callable,
+) -> None:
     named = {
-        name for command in ERRATA_COMMANDS for name in re.findall(r"--reading ([\w-]+)=", command)
+        name
+        for command in ERRATA_COMMANDS
+        for name in re.findall(r"--reading ([\w-]+)=", command)
     }
     known = {line["reading"] for line in elmbench("list", "readings", "--json").json}
     assert named <= known

@@ -20,9 +20,17 @@ MISTAKES = [
         for verb in ("run", "show", "status", "table", "check", "baseline update")
     ),
     ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", LISTED),
-    ("show own/mine", "'own/mine' is not an experiment", "one of `elmbench list experiments`"),
+    (
+        "show own/mine",
+        "'own/mine' is not an experiment",
+        "one of `elmbench list experiments`",
+    ),
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
-    ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "elmbench list models"),
+    (
+        "run table4 -m kelm",
+        "unknown model 'kelm' (did you mean 'k-elm'?)",
+        "elmbench list models",
+    ),
     ("run table4 -d nope", "unknown data set 'nope'", LISTED),
     (
         "run table4 -d calhousing",
@@ -63,22 +71,46 @@ MISTAKES = [
         "unknown metric 'acc' (did you mean 'accuracy'?)",
         "balanced_accuracy",
     ),
-    ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
-    ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),
+    (
+        "run table4 --select best",
+        "unknown selection 'best'",
+        "nested, oracle, published",
+    ),
+    (
+        "run table4 --limit time=-1s",
+        "the limit 'time=-1s' cannot be read",
+        "time=NUMBER",
+    ),
     (
         "run table4 --select published --profile ci -m svm",
         "no printed hyperparameters",
         "columns that the paper",
     ),
-    ("run table4 -d sylva", "the data set 'sylva' is not here", "a file for each data set"),
-    ("run table4 --all", "table4 and --all are given together", "--paper KEY, or --all"),
+    (
+        "run table4 -d sylva",
+        "the data set 'sylva' is not here",
+        "a file for each data set",
+    ),
+    (
+        "run table4 --all",
+        "table4 and --all are given together",
+        "--paper KEY, or --all",
+    ),
     (
         "run table4 --paper eem",
         "table4 and --paper eem are given together",
         "--paper KEY, or --all",
     ),
-    ("run --all --paper eem", "--paper eem and --all are given together", "--paper KEY, or --all"),
-    ("run table4 --engine daks", "unknown engine 'daks' (did you mean 'dask'?)", "dask, local"),
+    (
+        "run --all --paper eem",
+        "--paper eem and --all are given together",
+        "--paper KEY, or --all",
+    ),
+    (
+        "run table4 --engine daks",
+        "unknown engine 'daks' (did you mean 'dask'?)",
+        "dask, local",
+    ),
     (
         "run table4 --engine dask",
         "the engine dask is given without --scheduler",
@@ -115,7 +147,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(
-    ("command", "problem", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES]
+    ("command", "problem", "expected"),
+    MISTAKES,
+    ids=[mistake[0] for mistake in MISTAKES],
 )
 def test_a_mistake_gets_one_clear_message(
     elmbench: Callable, command: str, problem: str, expected: str
@@ -161,10 +195,15 @@ def test_usage_that_cannot_be_read(elmbench: Callable, command: str, said: str) 
     assert "Traceback" not in outcome.err
 
 
-@pytest.mark.parametrize("option", ["--results-dir", "--data-dir", "--cache-dir", "--plugin"])
+@pytest.mark.parametrize(
+    "option", ["--results-dir", "--data-dir", "--cache-dir", "--plugin"]
+)
 def test_an_option_without_its_value_is_named(elmbench: Callable, option: str) -> None:
     result = elmbench("run", "table4", option, code=2)
-    assert result.err.strip().splitlines()[-1] == f"Error: Option '{option}' requires an argument."
+    assert (
+        result.err.strip().splitlines()[-1]
+        == f"Error: Option '{option}' requires an argument."
+    )
 
 
 def test_errors_are_printed_in_any_case_and_debug_shows_where_they_arose(
@@ -184,20 +223,28 @@ def test_errors_are_printed_in_any_case_and_debug_shows_where_they_arose(
     assert "Traceback" in elmbench("show", "nope", code=2).err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a device that is always full"
+)
 @pytest.mark.parametrize("words", ["list models", "list models --json", "--help"])
 def test_output_that_cannot_be_written_is_one_clear_error(words: str) -> None:
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "elmbench", *words.split()]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0].endswith("such as the output: No space left on device")
+    assert done.stderr.splitlines()[0].endswith(
+        "such as the output: No space left on device"
+    )
     assert len(done.stderr.splitlines()) == 3
 
 
 def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
     command = [sys.executable, "-m", "elmbench", "list", "models", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -226,9 +273,15 @@ def test_a_comparison_without_standard_streams(
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("a,t\n" + "1,no\n2.5,yes\n" * 20)
     Path("call.py").write_text(COMPARE)
-    command = "call.py" if by == "call" else "-m elmbench compare x.csv -t t -m ridge --folds 2"
+    command = (
+        "call.py"
+        if by == "call"
+        else "-m elmbench compare x.csv -t t -m ridge --folds 2"
+    )
     done = subprocess.run(
-        ["sh", "-c", f"exec {sys.executable} {command} {closed}"], stdout=PIPE, check=False
+        ["sh", "-c", f"exec {sys.executable} {command} {closed}"],
+        stdout=PIPE,
+        check=False,
     )
     assert done.returncode == 0
     (cells,) = Path("elmbench-results").rglob("cells.csv")
@@ -243,12 +296,16 @@ def test_a_terminal_of_few_signs() -> None:
     )
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("0.9 +- 0.1 = ?\n")
 
 
 def test_bidirectional_characters_of_a_file_are_escaped(elmbench: Callable) -> None:
     Path("x.csv").write_text("a\u202eb,t\n" + "1,no\n2.5,yes\n" * 20, "utf-8")
-    assert "a\\u202eb, t" in elmbench("compare", "x.csv", "-m", "ridge", "--dry-run").out
+    assert (
+        "a\\u202eb, t" in elmbench("compare", "x.csv", "-m", "ridge", "--dry-run").out
+    )
     assert "one of a\\u202eb, t" in elmbench("compare", "x.csv", "-t", "y", code=2).err

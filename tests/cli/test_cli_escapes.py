@@ -28,7 +28,9 @@ def data(elmbench: Callable) -> Path:
     """A file whose name, columns, categories and labels have escape sequences."""
     path = Path(f"data{EVIL}.csv")
     columns = {f"{EVIL}h": range(60), "word": [f"{EVIL}u", f"{EVIL}v"] * 30}
-    frame = pd.DataFrame(columns).assign(target=[f"{EVIL}y", f"{EVIL}n", f"{EVIL}n"] * 20)
+    frame = pd.DataFrame(columns).assign(
+        target=[f"{EVIL}y", f"{EVIL}n", f"{EVIL}n"] * 20
+    )
     frame.to_csv(path, index=False)
     return path
 
@@ -45,7 +47,16 @@ def test_a_comparison_of_anybodys_file_escapes_what_it_prints_and_writes(
     elmbench: Callable, worker: dict, data: Path, plugin: Path
 ) -> None:
     worker[f"{EVIL}m"] = {"status": "failed", "reason": f"{EVIL}reason"}
-    words = ("--plugin", plugin, "compare", data, "-m", f"ridge,{EVIL}m", "--folds", "3")
+    words = (
+        "--plugin",
+        plugin,
+        "compare",
+        data,
+        "-m",
+        f"ridge,{EVIL}m",
+        "--folds",
+        "3",
+    )
     result = elmbench(*words, code=1)
     table = f"own/{next(Path('elmbench-results/compare/own').iterdir()).name}"
     outputs = [result, elmbench("--plugin", plugin, "status")]
@@ -73,7 +84,9 @@ def test_a_comparison_of_anybodys_file_escapes_what_it_prints_and_writes(
         ("list", f"{EVIL}kind"),
     ],
 )
-def test_messages_escape_what_was_typed(elmbench: Callable, words: tuple[str, ...]) -> None:
+def test_messages_escape_what_was_typed(
+    elmbench: Callable, words: tuple[str, ...]
+) -> None:
     result = elmbench(*words, code=2)
     assert not RAW.search(result.out + result.err)
     assert "red" in result.err
@@ -88,7 +101,9 @@ def test_messages_escape_unknown_keys_of_yaml(elmbench: Callable) -> None:
     assert not RAW.search(error)
 
 
-def test_warnings_are_escaped(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_are_escaped(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def warn() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -107,7 +122,9 @@ def test_json_has_the_text_itself(elmbench: Callable, plugin: Path) -> None:
 
 @pytest.mark.parametrize("is_terminal", [False, True])
 def test_csv_is_unchanged_unless_it_is_shown_on_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
 ) -> None:
     """The labels of predictions are those of the file that was learnt."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
@@ -125,7 +142,9 @@ def test_only_the_styles_of_the_console_reach_a_terminal() -> None:
     console._color_system = None
     table = Table(f"{EVIL}heading [bold]:smile:", box=box.SIMPLE_HEAD)
     table.add_row(f"{EVIL}cell")
-    with Progress(TextColumn("{task.description}", markup=False), console=console) as progress:
+    with Progress(
+        TextColumn("{task.description}", markup=False), console=console
+    ) as progress:
         progress.add_task(f"{EVIL}")
         console.print(table, Text(f"{EVIL}text"), f"{EVIL}line [red]:smile:[/red]")
     # The display of progress hides the cursor and deletes its own lines.
@@ -138,6 +157,8 @@ def test_only_the_styles_of_the_console_reach_a_terminal() -> None:
 def test_escapes_are_counted_as_the_width_of_a_column() -> None:
     stream = io.StringIO()
     rows = [(f"{EVIL}long-name", 1), ("short", 22)]
-    EscapingConsole(stream, 80).print(lines_text((f"{EVIL}name", "n"), rows, right=("n",)))
+    EscapingConsole(stream, 80).print(
+        lines_text((f"{EVIL}name", "n"), rows, right=("n",))
+    )
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     assert lines[2:] == [f"{ESCAPED}long-name   1", f"{'short':{len(ESCAPED) + 9}}  22"]

@@ -46,8 +46,12 @@ def test_the_users_values_come_first_and_committed_ones_complete_them(
     values = lines[lines["metric"] == "mcc"].set_index("model")
     assert values["committed"].to_dict() == {"ELM": False, "K-ELM": True}
     assert values.loc["ELM", "mean"] == 0.5
-    committed_values = pd.DataFrame(elmbench(*words, "--json", "--results-dir", committed).json)
-    of_k_elm = committed_values[committed_values["model"] == "K-ELM"].set_index("metric")
+    committed_values = pd.DataFrame(
+        elmbench(*words, "--json", "--results-dir", committed).json
+    )
+    of_k_elm = committed_values[committed_values["model"] == "K-ELM"].set_index(
+        "metric"
+    )
     assert values.loc["K-ELM", "mean"] == of_k_elm.loc["mcc", "mean"]
     text = elmbench(*words)
     assert text.err.startswith(
@@ -55,28 +59,41 @@ def test_the_users_values_come_first_and_committed_ones_complete_them(
         "these: elmbench table"
     )
     assert text.out.count("†") == 2  # the value of K-ELM and the legend
-    assert "- † committed results, without times on data sets that you have run" in text.out
+    assert (
+        "- † committed results, without times on data sets that you have run"
+        in text.out
+    )
     again = elmbench(*words, "--format", "csv", "--results-dir", committed)
     assert (again.out, again.err) == (shown.out, "")
 
 
-def test_times_of_two_machines_stand_in_no_ratio(elmbench: Callable, committed: Path) -> None:
+def test_times_of_two_machines_stand_in_no_ratio(
+    elmbench: Callable, committed: Path
+) -> None:
     elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
     lines = pd.DataFrame(elmbench("table", "table4", *CI, "--json").json)
     times = lines[lines["metric"] == "fit_seconds"].set_index("model")["mean"]
     assert times.notna().to_dict() == {"ELM": True, "K-ELM": False}
 
 
-def test_cells_without_data_hide_no_committed_ones(elmbench: Callable, committed: Path) -> None:
+def test_cells_without_data_hide_no_committed_ones(
+    elmbench: Callable, committed: Path
+) -> None:
     elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
-    shown = elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", committed)
+    shown = elmbench(
+        "table", "table4", *CI, "--format", "csv", "--results-dir", committed
+    )
     cells = Path("elmbench-results/ci/kos-elm/table4/cells.csv")
     pd.read_csv(cells).assign(status="unavailable", mcc=None).to_csv(cells, index=False)
     assert elmbench("table", "table4", *CI, "--format", "csv").out == shown.out
 
 
-def test_a_check_says_whose_results_it_has_compared(elmbench: Callable, committed: Path) -> None:
-    shutil.copytree(committed / "ci/kos-elm/table7", "elmbench-results/ci/kos-elm/table7")
+def test_a_check_says_whose_results_it_has_compared(
+    elmbench: Callable, committed: Path
+) -> None:
+    shutil.copytree(
+        committed / "ci/kos-elm/table7", "elmbench-results/ci/kos-elm/table7"
+    )
     result = elmbench("check", "--against", "published", *CI)
     assert all(f"kos-elm/table{number} " in result.out for number in (4, 7))
     last = result.err.splitlines()[-1]
@@ -140,14 +157,25 @@ def test_two_folders_become_one_table(
     assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
     # Nothing is computed again of what was joined.
     again = elmbench(
-        "run", "one", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", "c"
+        "run",
+        "one",
+        "--profile",
+        "ci",
+        "-m",
+        "elm",
+        "-m",
+        "k-elm",
+        "--results-dir",
+        "c",
     )
     assert "cells to run" not in again.out
     result = elmbench("merge", "a", "--results-dir", "b", "--json").json
     assert (result["results"], result["unknown"]) == (6, [])
     use_tree(Path("none"))
     result = elmbench("merge", "a", "--into", "d")
-    assert "toy/one is not a table of this installation: joined, not written" in result.out
+    assert (
+        "toy/one is not a table of this installation: joined, not written" in result.out
+    )
 
 
 def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> None:

@@ -32,7 +32,11 @@ FILES = {
 
 
 def files_below(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def commands_in(text: str) -> list[str]:
@@ -46,7 +50,9 @@ def run_in(folder: Path, command: str, *, code: int = 0) -> str:
     program, *words = command.split()
     assert program == "elmbench"
     inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ELMBENCH_")
     }
     done = subprocess.run(
         [sys.executable, "-m", "elmbench", *words],
@@ -71,7 +77,11 @@ def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert files_below(folder) == FILES
     assert [path.name for path in parent.iterdir()] == ["miller-2020"]
     assert "  cd miller-2020\n" in printed
-    assert [command.split()[1] for command in commands_in(printed)] == ["validate", "run", "check"]
+    assert [command.split()[1] for command in commands_in(printed)] == [
+        "validate",
+        "run",
+        "check",
+    ]
     said = {command: run_in(folder, command) for command in commands_in(printed)}
     (parent / "said.json").write_text(json.dumps(said), "utf-8")
     return folder
@@ -129,7 +139,9 @@ def test_the_guide_starts_with_the_printed_commands(elmbench: Callable) -> None:
 
 def test_the_workflow_has_the_action_of_this_version(elmbench: Callable) -> None:
     elmbench("new-paper", "miller")
-    workflow = yaml.safe_load(Path("miller/.github/workflows/check.yml").read_text("utf-8"))
+    workflow = yaml.safe_load(
+        Path("miller/.github/workflows/check.yml").read_text("utf-8")
+    )
     steps = workflow["jobs"]["check"]["steps"]
     gate = (ROOT / ".github" / "workflows" / "gate.yml").read_text("utf-8")
     checkout, check = (step["uses"] for step in steps)
@@ -137,13 +149,17 @@ def test_the_workflow_has_the_action_of_this_version(elmbench: Callable) -> None
     version = elmbench("--version").out.split()[1]
     folder = check.removeprefix("elmbench/elmbench/").removesuffix(f"@v{version}")
     assert (ROOT / folder / "action.yml").is_file()
-    assert "actions/workflows/check.yml/badge.svg" in Path("miller/README.md").read_text("utf-8")
+    assert "actions/workflows/check.yml/badge.svg" in Path(
+        "miller/README.md"
+    ).read_text("utf-8")
 
 
 def test_an_empty_folder_is_filled_and_json_names_the_files(elmbench: Callable) -> None:
     Path("miller-2020").mkdir()
     record = json.loads(elmbench("new-paper", "miller-2020", "--json").out)
-    assert {Path(file).relative_to("miller-2020").as_posix() for file in record["files"]} == FILES
+    assert {
+        Path(file).relative_to("miller-2020").as_posix() for file in record["files"]
+    } == FILES
     assert record["folder"] == "miller-2020"
     assert record["next"] == list(new_paper.COMMANDS)
     # The placeholders of the templates are filled in.
@@ -152,13 +168,28 @@ def test_an_empty_folder_is_filled_and_json_names_the_files(elmbench: Callable) 
 
 
 @pytest.mark.parametrize(
-    "key", ["Miller", "miller_2020", "miller/2020", "..", "miller-", "a--b", "", "ünal", "m" * 61]
+    "key",
+    [
+        "Miller",
+        "miller_2020",
+        "miller/2020",
+        "..",
+        "miller-",
+        "a--b",
+        "",
+        "ünal",
+        "m" * 61,
+    ],
 )
 def test_a_key_that_is_not_valid_is_refused(elmbench: Callable, key: str) -> None:
     error = elmbench("new-paper", key, code=2).err
     assert error.startswith("error: '")
-    assert "cannot be the key of a paper\nExpected: lower-case letters and digits" in error
-    assert "\nNext: type another key, such as: elmbench new-paper miller-2020\n" in error
+    assert (
+        "cannot be the key of a paper\nExpected: lower-case letters and digits" in error
+    )
+    assert (
+        "\nNext: type another key, such as: elmbench new-paper miller-2020\n" in error
+    )
     assert list(Path().iterdir()) == []
 
 
@@ -185,7 +216,9 @@ def test_a_folder_with_files_is_refused(elmbench: Callable) -> None:
 def test_a_file_of_that_name_is_refused(elmbench: Callable) -> None:
     Path("miller").write_text("mine")
     error = elmbench("new-paper", "miller", code=2).err
-    assert error.startswith("error: miller is not a folder\nExpected: a folder that is empty")
+    assert error.startswith(
+        "error: miller is not a folder\nExpected: a folder that is empty"
+    )
     assert Path("miller").read_text() == "mine"
 
 

@@ -48,9 +48,13 @@ def test_each_option_may_stand_anywhere(
             monkeypatch.setenv("ELMBENCH_" + name.upper().replace("-", "_"), str(value))
         result = elmbench(*verb)
     elif position == "equals":
-        result = elmbench(*verb, *(f"--{name}={value}" for name, value in values.items()))
+        result = elmbench(
+            *verb, *(f"--{name}={value}" for name, value in values.items())
+        )
     else:
-        options = [word for name, value in values.items() for word in (f"--{name}", value)]
+        options = [
+            word for name, value in values.items() for word in (f"--{name}", value)
+        ]
         result = elmbench(*(options + verb if position == "before" else verb + options))
     assert "A model of mine." in result.out
     assert state.results_dir == values["results-dir"]
@@ -65,7 +69,11 @@ def test_each_option_may_stand_anywhere(
 def test_flags_may_stand_anywhere(
     elmbench: Callable, monkeypatch: pytest.MonkeyPatch, flag: str, name: str
 ) -> None:
-    for words in ([flag, "list", "models"], ["list", flag, "models"], ["list", "models", flag]):
+    for words in (
+        [flag, "list", "models"],
+        ["list", flag, "models"],
+        ["list", "models", flag],
+    ):
         elmbench(*words)
         assert getattr(state, name) is True
     elmbench("list", "models")
@@ -77,9 +85,14 @@ def test_flags_may_stand_anywhere(
 
 def test_what_comes_after_two_hyphens_is_no_option() -> None:
     declared = typer.main.get_command(app).params
-    assert hoist(["show", "--", "--json", "-q"], declared) == ([], ["show", "--", "--json", "-q"])
+    assert hoist(["show", "--", "--json", "-q"], declared) == (
+        [],
+        ["show", "--", "--json", "-q"],
+    )
     front, rest = ["--data-dir", "--json", "--plugin=p.py"], ["run", "a", "-m", "x"]
-    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == (
+    assert hoist(
+        ["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared
+    ) == (
         front,
         rest,
     )
@@ -92,7 +105,8 @@ def test_commands_in_messages_have_the_options_that_were_typed(
     error = elmbench("check", "one", *options, code=3).err.splitlines()[-1]
     prefix = "elmbench --results-dir run '--data-dir=my data'"
     assert (
-        error == f"Next: {prefix} run toy/one --profile ci, then: {prefix} baseline update toy/one"
+        error
+        == f"Next: {prefix} run toy/one --profile ci, then: {prefix} baseline update toy/one"
     )
     assert elmbench("status", *options[:2]).out.endswith(
         "next: elmbench --results-dir run run table4\n"
@@ -100,9 +114,9 @@ def test_commands_in_messages_have_the_options_that_were_typed(
     # Stored commands have the options that were typed behind them.
     state.typed = "--results-dir 'my run'"
     typed = f"elmbench {state.typed} compare a.csv"
-    assert state.complete("elmbench compare a.csv --results-dir 'my run' --save m.joblib") == (
-        f"{typed} --save m.joblib"
-    )
+    assert state.complete(
+        "elmbench compare a.csv --results-dir 'my run' --save m.joblib"
+    ) == (f"{typed} --save m.joblib")
     state.typed = "--plugin 'my plugins/p.py'"
     assert (
         state.complete("elmbench run one -m mine --plugin p.py")
@@ -140,7 +154,9 @@ def test_help_lists_every_command_below_a_heading(elmbench: Callable) -> None:
         ("data", "Commands:", "import "),
     ],
 )
-def test_options_by_group(elmbench: Callable, command: str, heading: str, option: str) -> None:
+def test_options_by_group(
+    elmbench: Callable, command: str, heading: str, option: str
+) -> None:
     text = elmbench(command, "--help").out
     assert option in text.partition(f"\n{heading}\n")[2].partition("\n\n")[0]
     # A placeholder is no type of Python.
@@ -149,7 +165,9 @@ def test_options_by_group(elmbench: Callable, command: str, heading: str, option
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str, flag: str) -> None:
+def test_help_of_every_command_fits_80_columns(
+    elmbench: Callable, command: str, flag: str
+) -> None:
     result = elmbench(*command.split(), flag)
     assert result.err == ""
     assert f"Usage: elmbench {command}".strip() in result.out
@@ -221,7 +239,14 @@ def test_a_table_is_printed_without_what_made_it(
 ) -> None:
     modules = imported(command)
     assert "pandas" in modules
-    assert not modules & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
+    assert not modules & {
+        "sklearn",
+        "scipy.stats",
+        "scipy.sparse",
+        "matplotlib",
+        "numba",
+        "openml",
+    }
     assert not {
         name
         for name in modules
@@ -240,7 +265,13 @@ def test_only_the_worker_of_a_comparison_imports_scikit_learn(
     assert "elmbench.execution.engine" in modules
     assert not modules & {"sklearn", "scipy.stats", "matplotlib", "numba"}
     # A stored comparison is shown without what the workers' results need.
-    assert not imported(command) & {"sklearn", "scipy.stats", "matplotlib", "numba", "joblib"}
+    assert not imported(command) & {
+        "sklearn",
+        "scipy.stats",
+        "matplotlib",
+        "numba",
+        "joblib",
+    }
 
 
 # --- Completion in a shell
@@ -301,6 +332,8 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
 
 def test_placeholders_of_the_help(elmbench: Callable) -> None:
     text = elmbench("run", "--help").out
-    assert all(words in text for words in ("--runs N ", "--paper NAME ", "--reading ID=VALUE "))
+    assert all(
+        words in text for words in ("--runs N ", "--paper NAME ", "--reading ID=VALUE ")
+    )
     assert "<" not in text.partition("Options:")[2].replace("<=", "")
     assert "--plugin FILE " in elmbench("--help").out

@@ -103,18 +103,27 @@ def test_options_and_variables_win(
     # The plug-ins of the option replace those of the file, as a new process shows.
     monkeypatch.setattr(plugins, "_declared", {})
     monkeypatch.setattr(catalogue, "_added", catalogue._Added())
-    assert "nearest-mean" in elmbench("run", "miller/table1", "--plugin", other, code=2).err
+    assert (
+        "nearest-mean"
+        in elmbench("run", "miller/table1", "--plugin", other, code=2).err
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("plugin = []", "unknown key 'plugin'; allowed here: data, plugins, results, specs"),
+        (
+            "plugin = []",
+            "unknown key 'plugin'; allowed here: data, plugins, results, specs",
+        ),
         ('plugins = "models.py"', "'plugins' is 'models.py': expected a list"),
         ("specs = [", "elmbench.toml: Invalid value"),
         ("specs = " + "[" * 100_000, "elmbench.toml: maximum recursion depth"),
         (r'results = "\u0000"', "a path cannot hold a null character"),
-        ('plugins = ["~nobody-here/models.py"]\nspecs = ["gone"]', "gone does not exist"),
+        (
+            'plugins = ["~nobody-here/models.py"]\nspecs = ["gone"]',
+            "gone does not exist",
+        ),
     ],
 )
 def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> None:
@@ -125,7 +134,9 @@ def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> 
     assert "Next: " in error
 
 
-def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(elmbench: Callable) -> None:
+def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(
+    elmbench: Callable,
+) -> None:
     Path("elmbench.toml").write_text('specs = ["."]')
     Path("paper.yaml").write_text(yaml.safe_dump(PAPER))
     error = elmbench("list", "experiments", code=2).err
@@ -133,7 +144,9 @@ def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(elmbench: Callabl
     assert os.path.join("experiments", "KEY") in error
 
 
-def test_a_run_refuses_the_table_that_validate_refuses(elmbench: Callable, project: Path) -> None:
+def test_a_run_refuses_the_table_that_validate_refuses(
+    elmbench: Callable, project: Path
+) -> None:
     table = project / "specs" / "experiments" / "miller" / "table1.yaml"
     table.write_text(yaml.safe_dump(TABLE | {"published": {"values": "table1.csv"}}))
     table.with_suffix(".csv").write_text(
@@ -143,7 +156,9 @@ def test_a_run_refuses_the_table_that_validate_refuses(elmbench: Callable, proje
     message = elmbench("validate", code=2).err.partition("error: ")[2]
     assert "unknown published model 'meen' (did you mean 'mean'?)" in message
     assert elmbench("run", "--all", code=2).err.endswith(f"error: {message}")
-    assert elmbench("run", "miller/table1", "--dry-run", code=2).err.endswith(f"error: {message}")
+    assert elmbench("run", "miller/table1", "--dry-run", code=2).err.endswith(
+        f"error: {message}"
+    )
 
 
 def test_check_without_baselines_compares_with_the_print(
@@ -159,7 +174,10 @@ def test_check_without_baselines_compares_with_the_print(
     checked = elmbench("check", "--strict", code=3)
     assert "1 published value: 1 ? too few runs." in checked.out
     table.with_name("table1.baseline.csv").write_text("")
-    assert "no table has results of profile ci" in elmbench("check", "--strict", code=3).err
+    assert (
+        "no table has results of profile ci"
+        in elmbench("check", "--strict", code=3).err
+    )
 
 
 def test_python_reads_the_project_as_the_commands_do(

@@ -23,14 +23,27 @@ from elmbench.tasks.plan import RunRequest
 CI = ("run", "one", "--profile", "ci")
 
 
-def cells(folder: str | Path = "elmbench-results", table: str = "ci/toy/one") -> pd.DataFrame:
-    return pd.read_csv(Path(folder) / table / "cells.csv", keep_default_na=False, na_values=[""])
+def cells(
+    folder: str | Path = "elmbench-results", table: str = "ci/toy/one"
+) -> pd.DataFrame:
+    return pd.read_csv(
+        Path(folder) / table / "cells.csv", keep_default_na=False, na_values=[""]
+    )
 
 
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
     # Everything is known, so this is what the run before has printed too.
     result = elmbench(
-        "run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real
+        "run",
+        "table4",
+        "--profile",
+        "ci",
+        "-m",
+        "elm",
+        "-m",
+        "k-elm",
+        "--results-dir",
+        real,
     )
     assert "Table IV" in result.out
     assert "0.93±0.012" in result.out
@@ -49,7 +62,9 @@ def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) 
         assert set(lines["model"]) == names
         assert set(lines["status"]) == {"ok"}
         command = f"elmbench run kos-elm/{table} --profile ci -d wdbc -m elm -m k-elm"
-        assert command in json.loads((folder / "environment.json").read_text())["commands"]
+        assert (
+            command in json.loads((folder / "environment.json").read_text())["commands"]
+        )
         assert f"    {command}\n" in (folder / "table.md").read_text()
 
 
@@ -76,15 +91,26 @@ def test_no_written_file_holds_a_path_of_this_machine(
         "status": "failed",
         "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'",
     }
-    elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q", code=1)
-    files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
+    elmbench(
+        "run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q", code=1
+    )
+    files = [
+        path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()
+    ]
     assert len(files) == 4
-    folders = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
+    folders = {
+        str(Path().resolve()),
+        str(Path(__file__).parents[2]),
+        str(Path.home()),
+        sys.prefix,
+    }
     for path in files:
         text = path.read_text()
         assert [folder for folder in folders if folder in text] == []
     assert ".../model.bin" in (files[0].parent / "cells.csv").read_text()
-    assert "the data set 'sylva' is not here" in (files[0].parent / "table.md").read_text()
+    assert (
+        "the data set 'sylva' is not here" in (files[0].parent / "table.md").read_text()
+    )
 
 
 def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> None:
@@ -97,7 +123,9 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
         "FB-KOS-ELM": 3,
     }
     assert set(cells_of_run["select"]) == {"nested"}
-    elmbench(*CI, "-m", "ELM", "-d", "wdbc,WDBC", "--runs", 2, "--select", "oracle, nested")
+    elmbench(
+        *CI, "-m", "ELM", "-d", "wdbc,WDBC", "--runs", 2, "--select", "oracle, nested"
+    )
     elm = cells()[cells()["model"] == "ELM"]
     assert elm.groupby(["select", "run"]).size().to_dict() == {
         ("nested", 0): 3, ("nested", 1): 3, ("oracle", 0): 3, ("oracle", 1): 3,
@@ -105,9 +133,9 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
     elmbench(*CI, "-m", "svm", "--reading", "order=stored", "--metric", "f1")
     svm = cells()[cells()["model"] == "svm"]
     assert svm["reading"].tolist() == ["order=stored"] * 3
-    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())[
-        "commands"
-    ]
+    commands = json.loads(
+        Path("elmbench-results/ci/toy/one/environment.json").read_text()
+    )["commands"]
     assert commands == [
         "elmbench run toy/one --profile ci",
         "elmbench run toy/one --profile ci -d wdbc -d WDBC -m ELM --select oracle --select nested "
@@ -117,7 +145,9 @@ def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> No
 
 
 @pytest.mark.usefixtures("worker")
-def test_every_option_reaches_the_plan(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_reaches_the_plan(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stop = Mock(side_effect=ElmbenchError("stop", next_step="nothing"))
     monkeypatch.setattr(prepare_module, "prepare_run", stop)
     words = """one two --paper p --profile ci -d a -d b -m x -m y --select oracle --select nested --runs 4
@@ -146,7 +176,9 @@ def test_a_terminal_shows_a_bar_of_the_cells(
     updates: list[dict] = []
     update = Progress.update
     monkeypatch.setattr(
-        Progress, "update", lambda bar, task, **how: updates.append(how) or update(bar, task, **how)
+        Progress,
+        "update",
+        lambda bar, task, **how: updates.append(how) or update(bar, task, **how),
     )
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", terminal)
@@ -161,7 +193,9 @@ def test_a_terminal_shows_a_bar_of_the_cells(
         assert all("; toy/one: " in text and " left" in text for text in texts)
 
 
-def test_what_is_known_is_not_computed_again(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_what_is_known_is_not_computed_again(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     ran: list[str] = []
     worker["elm"] = lambda unit: ran.append(unit["kind"]) or {}
     first = elmbench(*CI, "-m", "elm")
@@ -207,7 +241,9 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(
     ("status", "code"),
     [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)],
 )
-def test_exit_codes(elmbench: Callable, one: Path, worker: dict, status: str, code: int) -> None:
+def test_exit_codes(
+    elmbench: Callable, one: Path, worker: dict, status: str, code: int
+) -> None:
     worker["elm"] = lambda unit: (
         {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
     )
@@ -238,13 +274,17 @@ def test_limits_of_fits_and_of_searches(
     search: float,
 ) -> None:
     toy(**declared)
-    options = RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given)))
+    options = RunOptions(
+        ("one",), profile="ci", settings=Settings(limits=parse_limits(given))
+    )
     run = prepare_run(options, Path("elmbench-results"))
     seconds = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
     assert seconds == {("cell", fit), ("search", search)}
 
 
-def test_a_run_prints_what_it_was_about(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_a_run_prints_what_it_was_about(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     elmbench(*CI, "-m", "elm", "--reading", "order=stored")
     first = elmbench(*CI, "-m", "elm").out
     second = elmbench(*CI, "-m", "k-elm")
@@ -253,13 +293,20 @@ def test_a_run_prints_what_it_was_about(elmbench: Callable, one: Path, worker: d
     assert "reading order=stored" not in values
     assert "K-ELM" in of_second
     assert "FB-KOS-ELM" not in of_second
-    assert "the whole table, with earlier cells: elmbench table toy/one --profile ci" in second.out
+    assert (
+        "the whole table, with earlier cells: elmbench table toy/one --profile ci"
+        in second.out
+    )
     assert set(cells()["model"]) == {"ELM", "K-ELM"}
 
 
-def test_a_table_prints_the_default_readings(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_a_table_prints_the_default_readings(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     def printed(*options: str) -> str:
-        return " ".join(elmbench("table", "one", "--profile", "ci", *options).out.split())
+        return " ".join(
+            elmbench("table", "one", "--profile", "ci", *options).out.split()
+        )
 
     elmbench(*CI, "-m", "elm", "--reading", "order=stored")
     # There is nothing else to print.
@@ -285,7 +332,9 @@ def test_errors_name_what_to_type(
     assert message in elmbench(*CI, *words, code=2).err
 
 
-def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_absent_data_are_no_failure(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench(*CI)
     endings = cells().groupby("dataset")["status"].unique().map(list).to_dict()
@@ -323,7 +372,8 @@ def test_other_data_are_refused_or_marked_everywhere(
     toy(datasets=["wdbc"])
     header = ",".join([*(f"V{index}" for index in range(30)), "target"])
     noise = [
-        ",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)
+        ",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]])
+        for i in range(569)
     ]
     (tmp_path / "wdbc.csv").write_text("\n".join([header, *noise]))
     words = (*CI, "--data-dir", tmp_path)
@@ -380,8 +430,20 @@ def test_dry_run_says_what_would_run_and_writes_nothing(
     # Six searches of 2 x 2 candidates on two inner folds, and six fits.
     assert elm["fits"] == 6 * 8 + 6
     assert elm["seconds"] > 0
-    lines = elmbench("run", "one", "--profile", "paper", "--dry-run", "-q").out.splitlines()
-    assert lines[0].split() == ["data", "set", "model", "cells", "to", "run", "fits", "one", "core"]
+    lines = elmbench(
+        "run", "one", "--profile", "paper", "--dry-run", "-q"
+    ).out.splitlines()
+    assert lines[0].split() == [
+        "data",
+        "set",
+        "model",
+        "cells",
+        "to",
+        "run",
+        "fits",
+        "one",
+        "core",
+    ]
     assert "would run" not in "".join(lines)
 
 
@@ -390,9 +452,22 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
         "run", "table2", "table4", "--profile", "paper", "--dry-run", "-q"
     ).out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == ["experiment", "cells", "to", "run", "fits", "one", "core"]
-    assert [line.split()[0] for line in lines[2:]] == ["kos-elm/table2", "kos-elm/table4"]
-    one = elmbench("run", "table4", "--profile", "paper", "--dry-run", "--json").json["tables"]
+    assert lines[0].split() == [
+        "experiment",
+        "cells",
+        "to",
+        "run",
+        "fits",
+        "one",
+        "core",
+    ]
+    assert [line.split()[0] for line in lines[2:]] == [
+        "kos-elm/table2",
+        "kos-elm/table4",
+    ]
+    one = elmbench("run", "table4", "--profile", "paper", "--dry-run", "--json").json[
+        "tables"
+    ]
     assert lines[3].split()[1] == str(sum(line["cells"] for line in one))
     # The data of one of them are not here.
     assert lines[3].endswith(" " + duration(sum(line["seconds"] for line in one)))
@@ -409,11 +484,15 @@ def test_a_plan_says_which_data_are_missing(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     toy(datasets=["wdbc", "sylva"])
-    lines = elmbench("run", "one", "--dry-run", "-q", "--profile", "paper").out.splitlines()
+    lines = elmbench(
+        "run", "one", "--dry-run", "-q", "--profile", "paper"
+    ).out.splitlines()
     assert [line.endswith(" no data") for line in lines[2:]] == [False] * 4 + [True] * 4
 
 
-def test_quiet_prints_nothing_but_results(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_quiet_prints_nothing_but_results(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     loud, quiet = (elmbench(*CI, "--force", *words) for words in ((), ("-q",)))
     assert "cells to run" in loud.out
     assert "written to" in loud.out
@@ -425,7 +504,9 @@ def test_quiet_prints_nothing_but_results(elmbench: Callable, one: Path, worker:
     assert "written to" not in quiet.out
 
 
-def test_json_is_all_that_is_printed(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_json_is_all_that_is_printed(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     result = elmbench(*CI, "--json")
     assert result.err == ""
     (entry,) = result.json

@@ -25,12 +25,18 @@ def test_a_results_folder_that_cannot_be_written(
     elmbench: Callable, one: Path, worker: dict, tmp_path: Path, location: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    folder = tmp_path / "file" / "results" if location == "below a file" else Path("/proc/results")
+    folder = (
+        tmp_path / "file" / "results"
+        if location == "below a file"
+        else Path("/proc/results")
+    )
     result = elmbench(*CI, "--results-dir", folder, code=2)
     error = result.err.splitlines()
     if location == "below a file":  # which `status` must not call an empty folder
         assert elmbench("status", "--results-dir", folder, code=2).err == result.err
-        assert error[0] == f"error: cannot read {folder}/.store/records: Not a directory"
+        assert (
+            error[0] == f"error: cannot read {folder}/.store/records: Not a directory"
+        )
     else:
         assert error[0].startswith(f"error: cannot write {folder}/")
         assert error[1].startswith("Expected: a folder that can be written")
@@ -49,7 +55,10 @@ def test_an_interrupted_run_keeps_what_has_ended(
     worker["k-elm"] = interrupt
     result = elmbench(*CI, "-q", code=130)
     assert result.out == ""
-    assert result.err == "interrupted: finished work is stored. Next: the same command resumes\n"
+    assert (
+        result.err
+        == "interrupted: finished work is stored. Next: the same command resumes\n"
+    )
     assert (
         "Next: without --force, the same command runs what is missing"
         in elmbench(*CI, "--force", code=130).err
@@ -66,7 +75,9 @@ def test_an_interrupted_run_keeps_what_has_ended(
     ("module", "number"),
     [("typer", "SIGINT"), ("elmbench.runs.prepare", "SIGINT"), ("typer", "SIGTERM")],
 )
-def test_ctrl_c_during_an_import_ends_the_command(module: str, number: str, tmp_path: Path) -> None:
+def test_ctrl_c_during_an_import_ends_the_command(
+    module: str, number: str, tmp_path: Path
+) -> None:
     code = f"""
 import contextlib, signal, sys
 from elmbench.__main__ import main
@@ -82,7 +93,10 @@ main()
 """
     words = ["--results-dir", str(tmp_path), "run", "table4", "-d", "wdbc", "-m", "elm"]
     ended = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 130
     assert ended.stderr == "interrupted\n"

@@ -61,14 +61,22 @@ def test_experiments_have_data_time_and_verdict(
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
     (tmp_path / "sylva.csv").touch()
     options = ("--data-dir", tmp_path)
-    lines = {line["id"]: line for line in elmbench("list", "experiments", "--json", *options).json}
+    lines = {
+        line["id"]: line
+        for line in elmbench("list", "experiments", "--json", *options).json
+    }
     assert lines["kos-elm/table4"]["missing data sets"] == []
     assert lines["kos-elm/table2"]["missing data sets"] == ["calhousing"]
     assert lines["kos-elm/table4"]["verdict"] == "undecided"
     assert lines["rkelm/table5"]["seconds"] == pytest.approx(270)
-    assert (lines["eem/table3"]["verdict"], lines["rkelm/table10"]["seconds"]) == ("", None)
+    assert (lines["eem/table3"]["verdict"], lines["rkelm/table10"]["seconds"]) == (
+        "",
+        None,
+    )
     text = elmbench("list", "experiments", *options).out
-    words = {line.split()[0]: line.split()[-3:] for line in text.splitlines() if "/" in line}
+    words = {
+        line.split()[0]: line.split()[-3:] for line in text.splitlines() if "/" in line
+    }
     assert "lacks calhousing" in text
     # Units and numbers are words of their own.
     assert words["kos-elm/table4"] == ["5", "min", "undecided"]
@@ -76,7 +84,9 @@ def test_experiments_have_data_time_and_verdict(
     assert words["rkelm/table10"][1:] == ["–", "–"]
     heading, *rest = text.splitlines()
     start = heading.index("data")
-    data = {line.split()[0]: line[start : start + 4].strip() for line in rest if "/" in line}
+    data = {
+        line.split()[0]: line[start : start + 4].strip() for line in rest if "/" in line
+    }
     assert data["kos-elm/table4"] == "yes"
     assert data["kos-elm/table2"] == "some"
     assert data["kos-elm/text-budget"] == "no"
@@ -87,7 +97,9 @@ def test_readings(elmbench: Callable) -> None:
         (line["reading"], line["value"]): line
         for line in elmbench("list", "readings", "--json").json
     }
-    assert [listed["c-grid", value]["default"] for value in ("step-3", "all-powers")] == [
+    assert [
+        listed["c-grid", value]["default"] for value in ("step-3", "all-powers")
+    ] == [
         True,
         False,
     ]
@@ -100,7 +112,9 @@ def test_readings(elmbench: Callable) -> None:
     assert all(name in text for name in ("LEAKING", *(name for name, _ in listed)))
 
 
-def test_show_has_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> None:
+def test_show_has_protocol_grids_data_cost_and_published_values(
+    elmbench: Callable,
+) -> None:
     text = elmbench("show", "table4").out
     for what in (
         "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on "
@@ -197,10 +211,22 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ({"models": {"A": {"model": "no-elm"}}}, "WDBC", "unknown model 'no-elm'"),
         ({"datasets": ["nope"]}, "WDBC", "unknown data set 'nope'"),
         ({"datasets": ["wdbc", "calhousing"]}, "WDBC", "without a regression metric"),
-        ({"layout": "curvs"}, "WDBC", "unknown kind of table 'curvs' (did you mean 'curves'?)"),
+        (
+            {"layout": "curvs"},
+            "WDBC",
+            "unknown kind of table 'curvs' (did you mean 'curves'?)",
+        ),
         ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
-        ({}, "WDBC,ELM,acc,1,,\nWDBC", "the published metric 'acc' is not in the table"),
-        ({}, "WDBC,EML,mcc,1,,\nWDBC", "unknown published model 'EML' (did you mean 'ELM'?)"),
+        (
+            {},
+            "WDBC,ELM,acc,1,,\nWDBC",
+            "the published metric 'acc' is not in the table",
+        ),
+        (
+            {},
+            "WDBC,EML,mcc,1,,\nWDBC",
+            "unknown published model 'EML' (did you mean 'ELM'?)",
+        ),
         (
             {"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}},
             "WDBC",
@@ -212,7 +238,9 @@ def test_what_is_wrong_is_named(
     elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str
 ) -> None:
     path = toy()
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | changes, sort_keys=False))
+    path.write_text(
+        yaml.safe_dump(yaml.safe_load(path.read_text()) | changes, sort_keys=False)
+    )
     printed = path.with_name("one.csv")
     printed.write_text(printed.read_text().replace("WDBC", figures, 1))
     result = elmbench("validate", code=2)
@@ -232,10 +260,15 @@ def test_a_reading_with_a_wrong_parameter_is_named(
         "K-ELM": {"params": {"gama": 1}}
     }
     paper.write_text(yaml.safe_dump(content))
-    assert "unknown parameter of the model k-elm: 'gama'" in elmbench("validate", code=2).err
+    assert (
+        "unknown parameter of the model k-elm: 'gama'"
+        in elmbench("validate", code=2).err
+    )
 
 
-def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_path: Path) -> None:
+def test_specs_that_are_not_there(
+    elmbench: Callable, use_tree: Callable, tmp_path: Path
+) -> None:
     use_tree(tmp_path)
     assert elmbench("list", "experiments", "--json").json == []
     elmbench("show", "table4", code=2)
@@ -270,18 +303,27 @@ def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
 
 def test_a_file_that_is_bad_has_a_next_step(elmbench: Callable, tmp_path: Path) -> None:
     (tmp_path / "sonar.csv").symlink_to(tmp_path / "gone.csv")
-    assert "sonar: next: " in elmbench("data", "status", "sonar", "--data-dir", tmp_path).out
+    assert (
+        "sonar: next: "
+        in elmbench("data", "status", "sonar", "--data-dir", tmp_path).out
+    )
 
 
-def test_import_puts_a_file_where_it_is_found(elmbench: Callable, tmp_path: Path) -> None:
+def test_import_puts_a_file_where_it_is_found(
+    elmbench: Callable, tmp_path: Path
+) -> None:
     folder, path = tmp_path / "folder", tmp_path / "mine.csv"
     frame = load_breast_cancer(as_frame=True).frame
     words = ("data", "import", "wdbc", path, "--data-dir", folder)
-    frame.assign(**{"mean area": frame["mean area"].to_numpy()[::-1]}).to_csv(path, index=False)
+    frame.assign(**{"mean area": frame["mean area"].to_numpy()[::-1]}).to_csv(
+        path, index=False
+    )
     assert "is other data than the public file" in elmbench(*words, code=2).err
     assert "is other data than the public file" in elmbench(*words, "--other-data").out
     frame.to_csv(path, index=False)
-    assert "gone.csv is not a file" in elmbench(*words, "--test", "gone.csv", code=2).err
+    assert (
+        "gone.csv is not a file" in elmbench(*words, "--test", "gone.csv", code=2).err
+    )
     result = elmbench(*words, "--json").json
     assert (result["rows"], result["columns"]) == (569, 30)
     assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]
@@ -306,7 +348,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     elmbench: Callable, server: None
 ) -> None:
-    assert elmbench("data", "fetch", "sonar", "--force").out == "sonar: fetched (made up)\n"
+    assert (
+        elmbench("data", "fetch", "sonar", "--force").out
+        == "sonar: fetched (made up)\n"
+    )
     (line,) = elmbench("data", "fetch", "sonar", "--json").json
     assert line == {"name": "sonar", "origin": "made up", "downloaded": False}
     result = elmbench("data", "fetch", "heart", "sonar", "--data-dir", "d", code=2)
@@ -339,4 +384,7 @@ def test_a_schema_knows_the_sources_of_a_plugin(elmbench: Callable) -> None:
     )
     schema = elmbench("schema", "datasets", "--plugin", "laboratory.py").json
     shelf = schema["$defs"]["Laboratory"]["properties"]["shelf"]
-    assert (shelf["type"], shelf["description"]) == ("integer", "The number of the shelf.")
+    assert (shelf["type"], shelf["description"]) == (
+        "integer",
+        "The number of the shelf.",
+    )

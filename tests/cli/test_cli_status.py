@@ -14,7 +14,9 @@ from elmbench.specs.catalogue import load_catalogue
 
 def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> None:
     result = elmbench("status", "--results-dir", real, "--json").json
-    assert [(line["experiment"], line["profile"], line["ended"]) for line in result] == [
+    assert [
+        (line["experiment"], line["profile"], line["ended"]) for line in result
+    ] == [
         ("kos-elm/table2", "ci", {"ok": 1}),
         ("kos-elm/table4", "ci", {"ok": 6}),
         ("kos-elm/table7", "ci", {"ok": 6}),
@@ -23,12 +25,14 @@ def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> Non
     assert (line["planned"], line["reasons"]) == (6, {})
     assert line["command"].startswith(f"elmbench --results-dir {real} run ")
     text = elmbench("status", "--results-dir", real).out
-    assert [line.split() for line in text.splitlines() if line.startswith("kos-elm/table4")] == [
-        ["kos-elm/table4", "ci", "6", "6", "ok"]
-    ]
+    assert [
+        line.split() for line in text.splitlines() if line.startswith("kos-elm/table4")
+    ] == [["kos-elm/table4", "ci", "6", "6", "ok"]]
 
 
-def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_why_cells_did_not_end_ok(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["wdbc", "sylva"])
     worker["elm"] = {"status": "failed", "reason": "ValueError: no"}
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
@@ -43,7 +47,9 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
 
 
 def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
-    worker["k-elm"] = lambda unit: {"fit_seconds": 9.0} if unit["kind"] == "cell" else {}
+    worker["k-elm"] = lambda unit: (
+        {"fit_seconds": 9.0} if unit["kind"] == "cell" else {}
+    )
     elmbench("run", "one", "--profile", "ci")
     store = Store(Path("elmbench-results"))
     cells = store.cells("ci", "toy/one")
@@ -54,10 +60,15 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     text = " ".join(elmbench("status").out.split())
     assert "2 missing, 10 ok" in text
     same = [
-        cell for cell in cells[2:] if (cell.model, cell.select) == (cells[0].model, cells[0].select)
+        cell
+        for cell in cells[2:]
+        if (cell.model, cell.select) == (cells[0].model, cells[0].select)
     ]
     took = [
-        sum(store.result(cell.key)[f"{part}_seconds"] for part in ("search", "fit", "predict"))
+        sum(
+            store.result(cell.key)[f"{part}_seconds"]
+            for part in ("search", "fit", "predict")
+        )
         for cell in same
     ]
     assert line["seconds_left"] == pytest.approx(2 * sum(took) / len(took))
@@ -70,7 +81,9 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     assert line["seconds_left"] < 9, (
         "a model that never ran has no duration, not that of the others"
     )
-    assert "; the duration of K-ELM is unknown; next:" in " ".join(elmbench("status").out.split())
+    assert "; the duration of K-ELM is unknown; next:" in " ".join(
+        elmbench("status").out.split()
+    )
     elmbench("run", "one", "--profile", "ci")
     (line,) = elmbench("status", "one", "--json").json
     assert (line["ended"], line["seconds_left"]) == ({"ok": 12}, 0)
@@ -99,7 +112,10 @@ def test_damage_is_told_until_a_run_has_computed_what_is_missing(
     assert "1 missing" in result.out
     assert "elmbench-results/.store has 2 damaged records" in result.out
     result = elmbench("run", "one", "--profile", "ci", "-q")
-    assert result.err == "elmbench-results/.store has 2 damaged records; their work is repeated\n"
+    assert (
+        result.err
+        == "elmbench-results/.store has 2 damaged records; their work is repeated\n"
+    )
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""
@@ -115,10 +131,15 @@ def test_a_fit_without_its_predictions_is_computed_again(
     record = store.get(key)
     assert record is not None
     store = lose(store, key)
-    store.append(f"unit:{key}", record | {"result": record["result"] | {"predictions": None}})
+    store.append(
+        f"unit:{key}", record | {"result": record["result"] | {"predictions": None}}
+    )
     assert "elmbench-results/.store has 1 damaged record;" in elmbench("status").out
     result = elmbench("run", "one", "--profile", "ci", "-q")
-    assert result.err == "elmbench-results/.store has 1 damaged record; their work is repeated\n"
+    assert (
+        result.err
+        == "elmbench-results/.store has 1 damaged record; their work is repeated\n"
+    )
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
 
 
@@ -127,7 +148,9 @@ def test_a_table_that_this_installation_lacks_is_named(
 ) -> None:
     elmbench("run", "one", "--profile", "ci")
     store = Store(Path("elmbench-results"))
-    store.add_cells("fast", "no-such/table", store.cells("ci", "toy/one"), "elmbench run x")
+    store.add_cells(
+        "fast", "no-such/table", store.cells("ci", "toy/one"), "elmbench run x"
+    )
     text = " ".join(elmbench("status").out.split())
     assert text.endswith(
         "no-such/table (fast) is not a table of this installation. Next: --spec-dir"
@@ -163,7 +186,9 @@ def test_durations_in_words() -> None:
     assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words
 
 
-def test_a_command_stands_on_one_line_to_be_copied(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_stands_on_one_line_to_be_copied(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     command = "next: elmbench run kos-elm/table4" + " --reading order=stored" * 5
     State().say(command, "word " * 30)
     assert [*map(len, capsys.readouterr().out.splitlines())] == [len(command), 80, 70]

@@ -16,7 +16,9 @@ def test_text(elmbench: Callable, real: Path) -> None:
     result = elmbench("table", "table4", *CI, "--results-dir", real)
     assert result.err == ""
     lines = result.out.splitlines()
-    assert "Table IV: MCC and training time on the two classification data sets" in lines
+    assert (
+        "Table IV: MCC and training time on the two classification data sets" in lines
+    )
     start = lines.index("mcc")
     assert lines[start + 1].split() == ["data", "set", "ELM", "K-ELM"]
     assert lines[start + 2].startswith("WDBC  ")
@@ -29,19 +31,32 @@ def test_text(elmbench: Callable, real: Path) -> None:
 
 def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> None:
     result = elmbench(
-        "table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real
+        "table",
+        "table4",
+        *CI,
+        "--metric",
+        "balanced_accuracy, roc_auc",
+        "--results-dir",
+        real,
     )
     assert result.err == ""
     lines = result.out.splitlines()
     shown = [line.split() for line in lines[lines.index("balanced_accuracy") + 2 :][:1]]
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
-    recalls = [cells["tn"] / (cells["tn"] + cells["fp"]), cells["tp"] / (cells["tp"] + cells["fn"])]
-    means = cells.assign(mean=sum(recalls) / 2).groupby("model", sort=False)["mean"].mean()
+    recalls = [
+        cells["tn"] / (cells["tn"] + cells["fp"]),
+        cells["tp"] / (cells["tp"] + cells["fn"]),
+    ]
+    means = (
+        cells.assign(mean=sum(recalls) / 2).groupby("model", sort=False)["mean"].mean()
+    )
     assert [float(word.rstrip("*")) for word in shown[0][1:]] == pytest.approx(
         means.tolist(), abs=6e-4
     )
     assert "roc_auc" in lines
-    other = elmbench("table", "table4", *CI, "--metric", "nrmse", "--results-dir", real, code=2)
+    other = elmbench(
+        "table", "table4", *CI, "--metric", "nrmse", "--results-dir", real, code=2
+    )
     assert "error: nrmse is not a metric for classification" in other.err
 
 
@@ -49,12 +64,18 @@ def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(
     elmbench: Callable, real: Path
 ) -> None:
     shown = pd.read_csv(
-        io.StringIO(elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real).out)
+        io.StringIO(
+            elmbench(
+                "table", "table4", *CI, "--format", "csv", "--results-dir", real
+            ).out
+        )
     )
     cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
     for model in ("ELM", "K-ELM"):
         line = shown[(shown["model"] == model) & (shown["metric"] == "mcc")].iloc[0]
-        assert line["mean"] == pytest.approx(cells[cells["model"] == model]["mcc"].mean())
+        assert line["mean"] == pytest.approx(
+            cells[cells["model"] == model]["mcc"].mean()
+        )
         assert line["n"] == 3
     line = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json[0]
     assert (line["model"], line["metric"], line["published"], line["std"]) == (
@@ -64,10 +85,17 @@ def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(
         None,
     )
     counts = elmbench("table", "table7", *CI, "--json", "--results-dir", real).json
-    assert [line["metric"] for line in counts if line["model"] == "ELM"] == ["tn", "fp", "fn", "tp"]
+    assert [line["metric"] for line in counts if line["model"] == "ELM"] == [
+        "tn",
+        "fp",
+        "fn",
+        "tp",
+    ]
     facts = elmbench("table", "table2", *CI, "--results-dir", real).out
     assert [
-        line.split() for line in facts.splitlines() if line.startswith(("WDBC", "  paper"))
+        line.split()
+        for line in facts.splitlines()
+        if line.startswith(("WDBC", "  paper"))
     ] == [
         ["WDBC", "30", "569"],
         ["paper", "30", "✓", "569", "✓"],
@@ -75,7 +103,8 @@ def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(
 
 
 @pytest.mark.parametrize(
-    ("form", "file"), [("text", None), ("md", "table.md"), ("csv", "summary.csv"), ("latex", None)]
+    ("form", "file"),
+    [("text", None), ("md", "table.md"), ("csv", "summary.csv"), ("latex", None)],
 )
 def test_a_table_is_what_the_run_wrote_and_the_store_is_not_needed(
     elmbench: Callable, real: Path, form: str, file: str | None
@@ -92,7 +121,9 @@ def test_markdown_has_the_picture_of_a_table(elmbench: Callable) -> None:
     assert "](figure.png)" in elmbench(*words).out
 
 
-def test_figures_have_the_requested_format_beside_png(elmbench: Callable, tmp_path: Path) -> None:
+def test_figures_have_the_requested_format_beside_png(
+    elmbench: Callable, tmp_path: Path
+) -> None:
     folder = tmp_path / "ci/ospvm/figure1"
     words = ("ospvm/figure1", *CI, "--results-dir", tmp_path)
     elmbench("run", *words, "--figure-format", "pdf")
@@ -108,7 +139,9 @@ def test_figures_have_the_requested_format_beside_png(elmbench: Callable, tmp_pa
     assert "--figure-format is given without --update" in error
 
 
-def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path) -> None:
+def test_tables_are_written_anew_from_their_cells(
+    elmbench: Callable, real: Path
+) -> None:
     folder = real / "ci/kos-elm/table4"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     shutil.rmtree(real / ".store")
@@ -118,12 +151,17 @@ def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path
     assert result.out.startswith("written to ")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     # Without a name, every table that has results.
-    assert len(elmbench("table", *CI, "--update", "--results-dir", real, "--json").json) == 3
+    assert (
+        len(elmbench("table", *CI, "--update", "--results-dir", real, "--json").json)
+        == 3
+    )
     elmbench("table", *CI, "--update", code=3)
     elmbench("table", "table4", *CI, "--update", code=3)
 
 
-def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_path: Path) -> None:
+def test_models_are_compared_over_data_sets(
+    elmbench: Callable, real: Path, tmp_path: Path
+) -> None:
     words = (
         "table",
         "rkelm/table3",
@@ -146,10 +184,18 @@ def test_models_are_compared_over_data_sets(elmbench: Callable, real: Path, tmp_
         "latex": "\\begin{table}",
     }.items():
         assert elmbench(*words, "--format", form).out.startswith(beginning)
-    result = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real, code=2)
+    result = elmbench(
+        "table", "table4", *CI, "--statistics", "--results-dir", real, code=2
+    )
     assert "no two models on the same two data sets" in result.err
-    assert " run kos-elm/table4 --profile fast" in result.err  # profile ci has one data set
+    assert (
+        " run kos-elm/table4 --profile fast" in result.err
+    )  # profile ci has one data set
     # No run would give a table of facts two models.
-    result = elmbench("table", "rkelm/table1", "--statistics", "--results-dir", COMMITTED, code=2)
-    assert "rkelm/table1 (the small data sets) has no models to be compared" in result.err
+    result = elmbench(
+        "table", "rkelm/table1", "--statistics", "--results-dir", COMMITTED, code=2
+    )
+    assert (
+        "rkelm/table1 (the small data sets) has no models to be compared" in result.err
+    )
     assert "elmbench run" not in result.err

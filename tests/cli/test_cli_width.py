@@ -46,7 +46,9 @@ def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-@pytest.mark.parametrize("table", ["kos-elm/table4", "rkelm/table7", "ospvm/table12", "eem/table9"])
+@pytest.mark.parametrize(
+    "table", ["kos-elm/table4", "rkelm/table7", "ospvm/table12", "eem/table9"]
+)
 def test_no_heading_is_broken(
     elmbench: Callable, monkeypatch: pytest.MonkeyPatch, table: str, columns: int
 ) -> None:
@@ -55,7 +57,9 @@ def test_no_heading_is_broken(
     assert width(result.out) <= columns
     results = results_of_table(resolve(find_experiment(table), "fast"), RESULTS)
     grids = [
-        grid for section in results.table.sections for grid in grids_of(section, results.resolved)
+        grid
+        for section in results.table.sections
+        for grid in grids_of(section, results.resolved)
     ]
     headings = {name for grid in grids if grid.has_printed for name in grid.columns}
     assert headings
@@ -63,7 +67,9 @@ def test_no_heading_is_broken(
         assert heading in result.out
 
 
-def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_a_table_of_long_names_and_endings(
+    elmbench: Callable, toy: Callable, worker: dict
+) -> None:
     toy(datasets=["protein-homology", "wdbc"])
     worker["elm"] = {
         "status": "out-of-memory",
@@ -74,7 +80,10 @@ def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, wo
     )
     result = elmbench("run", "one", "--profile", "ci", "--with-baselines")
     assert "nystroem-ridge" in result.out
-    assert "protein-homology" in result.out.partition("nested")[2].partition("unavailable")[0]
+    assert (
+        "protein-homology"
+        in result.out.partition("nested")[2].partition("unavailable")[0]
+    )
     assert "out of memory" in result.out
     assert "0.920 (1 ok)" in result.out
     assert width(result.out) <= 80
@@ -84,7 +93,9 @@ def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
     console = Console(width=22, file=io.StringIO())
     console.print(
         lines_text(
-            ("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)
+            ("name", "says"),
+            [("nystroem-ridge", "so that it may give way")],
+            whole=("name",),
         )
     )
     printed = console.file.getvalue()
@@ -92,6 +103,8 @@ def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
     assert width(printed) <= 22
 
 
-def test_a_wider_terminal_is_used(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wider_terminal_is_used(
+    elmbench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "150")
     assert 80 < width(elmbench("list", "readings").out) <= 150

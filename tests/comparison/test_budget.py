@@ -31,7 +31,9 @@ LONG = "200h"
 def comparison(tmp_path: Path) -> ComparisonRequest:
     X, y = make_classification(60, 4, random_state=0)
     path = write_arrays(X, y, tmp_path / "data", "toy", {})
-    return ComparisonRequest((UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2)
+    return ComparisonRequest(
+        (UserData(str(path), "target"),), ("ridge", "svm"), GRIDS, folds=2
+    )
 
 
 def test_cheap_models_come_first_and_those_of_unknown_duration_last(
@@ -42,9 +44,13 @@ def test_cheap_models_come_first_and_those_of_unknown_duration_last(
     def carry_out(run: PreparedRun) -> None:
         models.extend(run.works[key].model_name for key in run.todo)
         compute(run, lambda event: None, None)
-        assert run.store._path is None, "it is not closed, so its results may not be on the disk"
+        assert run.store._path is None, (
+            "it is not closed, so its results may not be on the disk"
+        )
 
-    final = run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
+    final = run_within_budget(
+        comparison, RunOptions(), tmp_path / "results", LONG, carry_out
+    )
     assert list(dict.fromkeys(models)) == ["dummy", "ridge", "svm"]
     assert sorted(models) == ["dummy"] * 2 + ["ridge"] * 4 + ["svm"] * 4
     assert not final.todo
@@ -58,13 +64,19 @@ def test_what_the_time_did_not_suffice_for_is_said(
 ) -> None:
     def models_and_notes(*left_out: str) -> tuple[set[str], str]:
         def carry_out(run: PreparedRun) -> None:
-            run.todo = [key for key in run.todo if run.works[key].model_name not in left_out]
+            run.todo = [
+                key for key in run.todo if run.works[key].model_name not in left_out
+            ]
             compute(run, lambda event: None, None)
 
         (results,) = execute(
-            run_within_budget(comparison, RunOptions(), tmp_path / "results", LONG, carry_out)
+            run_within_budget(
+                comparison, RunOptions(), tmp_path / "results", LONG, carry_out
+            )
         )
-        return set(results.cells["model"]), " ".join(note.text for note in results.table.notes)
+        return set(results.cells["model"]), " ".join(
+            note.text for note in results.table.notes
+        )
 
     models, notes = models_and_notes("svm")
     assert models == {"ridge", "dummy"}
@@ -73,14 +85,18 @@ def test_what_the_time_did_not_suffice_for_is_said(
     assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
 
 
-def test_failed_work_is_retried_once(comparison: ComparisonRequest, tmp_path: Path) -> None:
+def test_failed_work_is_retried_once(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
     runs: list[PreparedRun] = []
     options = RunOptions(retry=True)
     run_within_budget(comparison, options, tmp_path / "results", LONG, runs.append)
     assert len(runs) == 1
 
 
-def test_no_work_begins_after_the_end(comparison: ComparisonRequest, tmp_path: Path) -> None:
+def test_no_work_begins_after_the_end(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
     run = prepare_comparison(
         comparison, RunOptions(until=time.monotonic() - 1), tmp_path / "results"
     )
@@ -128,7 +144,9 @@ def steps_of(
         if len(steps) < stop_after:
             steps.append({run.works[key].model_name: 0 for key in run.todo})
             steps[-1] |= {
-                name: rows for name, rows in learnt_rows(run).items() if name in steps[-1]
+                name: rows
+                for name, rows in learnt_rows(run).items()
+                if name in steps[-1]
             }
             compute(run, lambda event: None, None)
 
@@ -164,7 +182,9 @@ def test_a_budget_that_ends_early_ranks_all_models_by_what_they_have_learnt(
     assert set(results.cells["n_test"]) == {400}
     notes = [note.text for note in results.table.notes if "learnt" in note.text]
     few = [model for model, rows in expected.items() if rows == 25]
-    assert notes[-1].startswith(", ".join(name for name in (*MODELS, "dummy") if name in few))
+    assert notes[-1].startswith(
+        ", ".join(name for name in (*MODELS, "dummy") if name in few)
+    )
     assert "learnt 25 random training rows of each fold" in notes[-1]
     # The same command goes on where this one ended.
     whole, later = steps_of(large, tmp_path / "results")
@@ -220,7 +240,10 @@ def test_many_predictions_are_a_parquet_file(
     assert not (results.folder / "predictions.csv").exists()
     assert binary.columns.tolist() == text.columns.tolist()
     assert binary["row"].tolist() == text["row"].tolist()
-    assert binary["predicted"].astype(str).tolist() == text["predicted"].astype(str).tolist()
+    assert (
+        binary["predicted"].astype(str).tolist()
+        == text["predicted"].astype(str).tolist()
+    )
     monkeypatch.setattr(predictions_file, "MOST_CSV_LINES", len(text))
     execute(prepare_comparison(comparison, options, tmp_path / "results"))
     assert not (results.folder / "predictions.parquet").exists()

@@ -56,13 +56,19 @@ def test_sigmoids_are_those_of_scikit_learn(n_classes: int, weighted: bool) -> N
         RidgeClassifier(),
         [(np.arange(50, 150), np.arange(50)), (np.arange(50), np.arange(50, 150))],
     )
-    weights = {"sample_weight": np.random.default_rng(1).uniform(0, 3, 150)} if weighted else {}
+    weights = (
+        {"sample_weight": np.random.default_rng(1).uniform(0, 3, 150)}
+        if weighted
+        else {}
+    )
     expected = (
         CalibratedClassifierCV(model, cv=parts, ensemble=False)
         .fit(X, y, **weights)
         .predict_proba(X)
     )
-    scores = cross_val_predict(model, X, y, cv=parts, method="decision_function", params=weights)
+    scores = cross_val_predict(
+        model, X, y, cv=parts, method="decision_function", params=weights
+    )
     shares = sigmoids(scores, y, weights.get("sample_weight"))(
         model.fit(X, y, **weights).decision_function(X)
     )
@@ -77,8 +83,12 @@ def test_a_class_without_rows_keeps_a_small_probability() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classes: int) -> None:
-    results = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
+def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(
+    n_classes: int,
+) -> None:
+    results = compared(
+        n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy"
+    )
     fits = {
         work.outer_fold.fold: work
         for work in results.run.works.values()
@@ -94,24 +104,39 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
         losses = []
         for C in GRID:
             model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
-            values = cross_val_predict(model, rows, y, cv=parts, method="decision_function")
+            values = cross_val_predict(
+                model, rows, y, cv=parts, method="decision_function"
+            )
             shares = sigmoids(values, np.searchsorted(data.labels, y))(values)
             losses.append(
-                np.mean([log_loss(y[test], shares[test], labels=data.labels) for _, test in parts])
+                np.mean(
+                    [
+                        log_loss(y[test], shares[test], labels=data.labels)
+                        for _, test in parts
+                    ]
+                )
             )
         C = GRID[int(np.argmin(losses))]
         assert f'"C": {C}' in cells["params"][fold]
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
         model = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(rows, y)
-        loss = log_loss(data.y_test, model.predict_proba(data.X_test), labels=data.labels)
+        loss = log_loss(
+            data.y_test, model.predict_proba(data.X_test), labels=data.labels
+        )
         assert cells["log_loss"][fold] == pytest.approx(loss, rel=1e-5)
-        assert cells["accuracy"][fold] == np.mean(model.predict(data.X_test) == data.y_test)
+        assert cells["accuracy"][fold] == np.mean(
+            model.predict(data.X_test) == data.y_test
+        )
     best = results.best_estimator("ridge")
     X, y = frame(n_classes)
     np.testing.assert_allclose(best.predict_proba(X).sum(axis=1), 1, atol=1e-12)
     assert best.classes_.tolist() == sorted(set(y))
     columns = [f"probability_{name}" for name in best.classes_]
-    counts = pd.read_csv(results.folder / "predictions.csv").groupby("model")[columns].count()
+    counts = (
+        pd.read_csv(results.folder / "predictions.csv")
+        .groupby("model")[columns]
+        .count()
+    )
     assert counts.loc[["ridge", "knn"]].all(axis=None)
 
 
@@ -119,10 +144,17 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
     X, y = frame(2)
     weights, groups = np.random.default_rng(1).uniform(0, 3, 150), np.arange(150) // 5
     results = compared(
-        2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}}
+        2,
+        ["ridge"],
+        "log_loss",
+        weights=weights,
+        groups=groups,
+        grids={"ridge": {"C": [1.0]}},
     )
     for work in (
-        work for work in results.run.works.values() if isinstance(work, Fit) and work.calibrate
+        work
+        for work in results.run.works.values()
+        if isinstance(work, Fit) and work.calibrate
     ):
         data = fold_data(work.outer_fold, None)
         search = Search(
@@ -140,22 +172,30 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
             model, rows, labels, cv=parts, method="decision_function", params=params
         )
         outputs = model.fit(rows, labels, **params).decision_function(data.X_test)
-        shares = sigmoids(values, np.searchsorted(data.labels, labels), data.weights)(outputs)
+        shares = sigmoids(values, np.searchsorted(data.labels, labels), data.weights)(
+            outputs
+        )
         cell = results.cells[
-            (results.cells["model"] == "ridge") & (results.cells["fold"] == work.outer_fold.fold)
+            (results.cells["model"] == "ridge")
+            & (results.cells["fold"] == work.outer_fold.fold)
         ]
         assert cell["log_loss"].item() == pytest.approx(
             log_loss(data.y_test, shares, labels=data.labels), rel=1e-5
         )
     best = results.best_estimator("ridge")
     parts, order = best["model"].cv, generator("order", "mine", 0, 0).permutation(150)
-    assert all(set(groups[order][train]).isdisjoint(groups[order][test]) for train, test in parts)
+    assert all(
+        set(groups[order][train]).isdisjoint(groups[order][test])
+        for train, test in parts
+    )
     by_hand, rows = (
         CalibratedClassifierCV(RidgeClassifier(alpha=1), cv=parts, ensemble=False),
         best[:-1].transform(X),
     )
     by_hand.fit(rows[order], y[order], sample_weight=weights[order])
-    np.testing.assert_allclose(best.predict_proba(X), by_hand.predict_proba(rows), atol=1e-10)
+    np.testing.assert_allclose(
+        best.predict_proba(X), by_hand.predict_proba(rows), atol=1e-10
+    )
 
 
 def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
@@ -165,7 +205,9 @@ def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
     assert all("calibrate" not in work.content() for work in works)
 
 
-def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_calibrated() -> None:
+def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_calibrated() -> (
+    None
+):
     X, y = frame(2)
     weights = np.random.default_rng(0).integers(0, 5, 150).astype(float)
     models = [("pipe", make_pipeline(StandardScaler(), RidgeClassifier(alpha=10)))]
@@ -177,8 +219,12 @@ def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_cali
     expected = make_pipeline(StandardScaler(), RidgeClassifier(alpha=10))
     expected.fit(rows, y, ridgeclassifier__sample_weight=weights)
     np.testing.assert_allclose(fitted[-1].coef_, expected[-1].coef_)
-    results = elmbench.compare(X, y, models, metric="log_loss", folds=3, time_order=np.arange(150))
-    np.testing.assert_allclose(results.best_estimator("pipe").predict_proba(X).sum(axis=1), 1)
+    results = elmbench.compare(
+        X, y, models, metric="log_loss", folds=3, time_order=np.arange(150)
+    )
+    np.testing.assert_allclose(
+        results.best_estimator("pipe").predict_proba(X).sum(axis=1), 1
+    )
 
 
 def test_every_default_model_is_compared() -> None:
@@ -193,11 +239,15 @@ def test_every_default_model_is_compared() -> None:
     grids: dict[str, Any] = {}
     for name in MODELS:
         searched = elmbench.registry.find_model(name).grid
-        grids[name] = {key: small.get(key, list(values)[:1]) for key, values in searched.items()}
+        grids[name] = {
+            key: small.get(key, list(values)[:1]) for key, values in searched.items()
+        }
     results = compared(3, [], "log_loss", grids=grids)
     assert set(results.cells["model"]) == {*MODELS, "dummy"}
     assert set(results.cells["status"]) == {"ok"}
     assert np.isfinite(results.cells["log_loss"]).all()
     # The dummy predicts the shares of the classes, which is better than to be sure of three equally
     # likely ones.
-    assert (results.cells.loc[results.cells["model"] == "dummy", "log_loss"] < 1.1).all()
+    assert (
+        results.cells.loc[results.cells["model"] == "dummy", "log_loss"] < 1.1
+    ).all()

@@ -39,8 +39,14 @@ X, y = load_iris(return_X_y=True)
         (X[:-1], "X has 149 rows"),
         (X[:, :, np.newaxis], "X has the shape"),
         ("iris.csv", "X is 'iris.csv'"),
-        (sp.lil_matrix(np.where(X > 7, np.nan, X)), "the sparse rows X have missing values"),
-        (sp.csr_matrix(np.where(X > 7, np.inf, X)), "a value in the column 'x0' is infinite"),
+        (
+            sp.lil_matrix(np.where(X > 7, np.nan, X)),
+            "the sparse rows X have missing values",
+        ),
+        (
+            sp.csr_matrix(np.where(X > 7, np.inf, X)),
+            "a value in the column 'x0' is infinite",
+        ),
         (pd.DataFrame(X, columns=list("abca")), "X has the column 'a' twice"),
     ],
 )
@@ -60,8 +66,12 @@ def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
         ({"plugins": "mine.py"}, "not allowed as a Sequence"),
     ],
 )
-def test_an_argument_that_is_not_allowed(argument: dict[str, Any], expected: str) -> None:
-    with pytest.raises(ElmbenchError, match=f"the argument {next(iter(argument))}") as error:
+def test_an_argument_that_is_not_allowed(
+    argument: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(
+        ElmbenchError, match=f"the argument {next(iter(argument))}"
+    ) as error:
         elmbench.compare(X, y, ["ridge"], **argument)
     assert expected in str(error.value.expected)
     assert error.value.next_step == "help(elmbench.compare)"
@@ -112,7 +122,12 @@ WORDS = pd.DataFrame(X).assign(a=["x", *map(str, X[1:, 0])])
         ),
         (X, {"folds": 60}, "too few for 60 folds", "lower the number of folds"),
         (X, {"test": (X[:, :2], y)}, "test lacks 2 of 4 columns: x2, x3", "add them"),
-        (X, {"fold": [0, 1] * 75, "test": (X, y)}, "test is given with fold", "one by one"),
+        (
+            X,
+            {"fold": [0, 1] * 75, "test": (X, y)},
+            "test is given with fold",
+            "one by one",
+        ),
         (X, {"grids": {"elm": {}}}, "'elm'", "correct grids, or add it to models"),
     ],
 )
@@ -137,15 +152,24 @@ def test_notes_name_arguments_instead_of_files_and_options() -> None:
     text = " ".join(results.text.split())
     assert all(
         words in text
-        for words in ("'y'", "'day' is categorical", "constant: leave them out", "by time_order")
+        for words in (
+            "'y'",
+            "'day' is categorical",
+            "constant: leave them out",
+            "by time_order",
+        )
     )
-    assert not any(word in text for word in (" --", "'_", "target_", "parquet", "the file"))
+    assert not any(
+        word in text for word in (" --", "'_", "target_", "parquet", "the file")
+    )
 
 
 def test_columns_may_have_the_names_of_arguments() -> None:
     rows = pd.DataFrame(X, columns=["y", "target", "groups", "weights"])
     test = (rows[:20].assign(fold=1), y[:20])
-    results = elmbench.compare(rows, y, ["ridge"], groups=np.arange(150) // 3, test=test)
+    results = elmbench.compare(
+        rows, y, ["ridge"], groups=np.arange(150) // 3, test=test
+    )
     ((resolved, _),) = results.run.tables
     data = load_from_spec(resolved.dataset("data"))
     assert data.feature_names == tuple(rows)
@@ -167,7 +191,9 @@ def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     masked = np.ma.masked_equal(y, 2)
     with pytest.raises(ElmbenchError, match="y has 50 missing values"):
         elmbench.compare(X, masked, ["ridge"])
-    with pytest.raises(ElmbenchError, match="`test` has no rows, or either X or `test` is sparse"):
+    with pytest.raises(
+        ElmbenchError, match="`test` has no rows, or either X or `test` is sparse"
+    ):
         elmbench.compare(X, y, ["ridge"], test=(sp.csr_matrix(X), y))
     with pytest.raises(ElmbenchError, match="weights has 50 missing values"):
         elmbench.compare(X, y, ["ridge"], weights=masked)
@@ -179,7 +205,10 @@ def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
 
 def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
     """As y is, although the index of a series is another."""
-    frame, fold = pd.DataFrame(X[::-1], index=range(150)[::-1]), pd.Series(np.arange(150) // 50 % 2)
+    frame, fold = (
+        pd.DataFrame(X[::-1], index=range(150)[::-1]),
+        pd.Series(np.arange(150) // 50 % 2),
+    )
     results = elmbench.compare(frame, y[::-1], ["ridge"], fold=fold)
     ((resolved, _),) = results.run.tables
     np.testing.assert_array_equal(load_from_spec(resolved.dataset("data")).folds, fold)
@@ -202,7 +231,14 @@ def test_estimators_beside_names() -> None:
     results = elmbench.compare(X, y, models, grids=grids, folds=3)
     assert set(results.cells["status"]) == {"ok"}
     means = results.cells.groupby("model")["accuracy"].mean()
-    assert set(means.index) == {"SVC", "ridge", "standardscaler+svc", "stump", "SVC-2", "dummy"}
+    assert set(means.index) == {
+        "SVC",
+        "ridge",
+        "standardscaler+svc",
+        "stump",
+        "SVC-2",
+        "dummy",
+    }
     assert means["SVC"] > 0.9 > means["stump"]
     chosen = results.cells.loc[results.cells["model"] == "standardscaler+svc", "params"]
     assert all("svc__C" in text for text in chosen)
@@ -212,7 +248,9 @@ def test_estimators_beside_names() -> None:
     with pytest.raises(ElmbenchError, match="parameter of the model SVC: 'gama'"):
         elmbench.compare(X, y, [SVC()], grids={"SVC": {"gama": [1]}})
     for wrong in (SVC, 3, StandardScaler()):
-        with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):
+        with pytest.raises(
+            ElmbenchError, match="neither the name of a model nor an estimator"
+        ):
             elmbench.compare(X, y, [wrong])
 
 
@@ -226,7 +264,9 @@ def test_errors_are_in_the_units_of_the_target() -> None:
     off = (predictions["predicted"] - predictions["true"]).abs()
     means = off.groupby([predictions["model"], predictions["fold"]]).mean()
     cells = results.cells.set_index(["model", "fold"])
-    np.testing.assert_allclose(cells["mae"].astype(float), means.loc[cells.index], rtol=1e-9)
+    np.testing.assert_allclose(
+        cells["mae"].astype(float), means.loc[cells.index], rtol=1e-9
+    )
     # The deviation of the target is 77.
     assert 40 < means["ridge"].mean() < 50
     assert 0.6 < cells.loc["ridge", "nrmse"].astype(float).mean() < 0.8
@@ -244,8 +284,14 @@ def test_the_rare_class_is_positive(n_rare: int, event: str) -> None:
     assert f"the positive class is {event}" in text
     assert ("the rare one (positive=... names another)" in text) == (event == "b")
     lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
-    rows = lines[lines["true"] == event].assign(right=lambda frame: frame["predicted"] == event)
-    recall = results.cells.query("model == 'ridge'").set_index("fold")["recall"].astype(float)
+    rows = lines[lines["true"] == event].assign(
+        right=lambda frame: frame["predicted"] == event
+    )
+    recall = (
+        results.cells.query("model == 'ridge'")
+        .set_index("fold")["recall"]
+        .astype(float)
+    )
     np.testing.assert_allclose(recall, rows.groupby("fold")["right"].mean())
 
 
@@ -265,9 +311,15 @@ def test_a_positive_class_is_named() -> None:
             X, np.char.add(words, end), ["ridge"], positive=positive, **options
         )
         assert f"the positive class is {label}" in results.text
-        lines = pd.read_csv(results.folder / "predictions.csv").query("model == 'ridge'")
+        lines = pd.read_csv(results.folder / "predictions.csv").query(
+            "model == 'ridge'"
+        )
         lines["right"] = lines["predicted"] == label
-        recall = results.cells.query("model == 'ridge'").set_index("fold")["recall"].astype(float)
+        recall = (
+            results.cells.query("model == 'ridge'")
+            .set_index("fold")["recall"]
+            .astype(float)
+        )
         np.testing.assert_allclose(
             recall, lines[lines["true"] == label].groupby("fold")["right"].mean()
         )
@@ -338,7 +390,16 @@ def request(kind: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "what",
-    ["labels", "task", "order of rows", "folds", "metric", "weights", "estimator", "plug-in"],
+    [
+        "labels",
+        "task",
+        "order of rows",
+        "folds",
+        "metric",
+        "weights",
+        "estimator",
+        "plug-in",
+    ],
 )
 @pytest.mark.parametrize("moment", ["plan", "work"])
 def test_a_comparison_in_one_thread_knows_nothing_of_one_in_another(
@@ -366,7 +427,9 @@ def test_a_comparison_in_one_thread_knows_nothing_of_one_in_another(
         return experiment_of(*arguments)
 
     monkeypatch.setattr("elmbench.comparison.request.experiment_of", plan)
-    first = compared("one", results_dir="together", on_event=lambda event: run_second("work"))
+    first = compared(
+        "one", results_dir="together", on_event=lambda event: run_second("work")
+    )
     together = [first, *others]
     for before, after in zip(alone, together, strict=True):
         times = ["fit_seconds", "search_seconds", "predict_seconds"]
@@ -389,7 +452,9 @@ def test_no_model_is_kept_that_has_changed_since_the_comparison() -> None:
     results = elmbench.compare(X, folds=3, **options)
     request("two")
     options["plugins"][0].write_text(CONSTANT.format(index=-1))
-    with pytest.raises(ElmbenchError, match="the model constant has changed since the comparison"):
+    with pytest.raises(
+        ElmbenchError, match="the model constant has changed since the comparison"
+    ):
         results.best_estimator("constant")
 
 
@@ -400,12 +465,19 @@ def test_held_out_rows_and_a_budget() -> None:
     result = elmbench.compare(
         X[learnt], y[learnt], ["ridge"], grids=grids, test=test, weights=np.ones(100)
     )
-    assert result.cells.set_index("model")["n_test"].to_dict() == {"ridge": 50, "dummy": 50}
-    model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1)).fit(X[learnt], y[learnt])
+    assert result.cells.set_index("model")["n_test"].to_dict() == {
+        "ridge": 50,
+        "dummy": 50,
+    }
+    model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1)).fit(
+        X[learnt], y[learnt]
+    )
     assert result.cells.set_index("model")["accuracy"]["ridge"] == model.score(*test)
     nothing = elmbench.compare(X, y, ["ridge"], budget="0s")
     assert not len(nothing.cells)
-    assert "ridge, dummy not run: the budget of 0s is spent" in " ".join(nothing.text.split())
+    assert "ridge, dummy not run: the budget of 0s is spent" in " ".join(
+        nothing.text.split()
+    )
     whole = elmbench.compare(X, y, ["ridge"], budget="1h", folds=3)
     assert set(whole.cells["model"]) == {"ridge", "dummy"}
 
@@ -417,7 +489,10 @@ def test_held_out_rows_and_a_budget() -> None:
 def shop() -> pd.DataFrame:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
-        {"noise": random.normal(size=120), "colour": random.choice(["red", "green", "<b>"], 120)}
+        {
+            "noise": random.normal(size=120),
+            "colour": random.choice(["red", "green", "<b>"], 120),
+        }
     )
     frame["age"] = random.normal(40, 10, 120)
     frame.loc[::7, "age"] = np.nan
@@ -425,7 +500,9 @@ def shop() -> pd.DataFrame:
 
 
 def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
-    run = replace(results.run, options=replace(results.run.options, until=0.0))  # as after a budget
+    run = replace(
+        results.run, options=replace(results.run.options, until=0.0)
+    )  # as after a budget
     importance = plan_importance(run, results)
     compute(importance, lambda event: None, None)
     write_page(results.run, importance, results, Path("report.html"))
@@ -464,7 +541,9 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
 def test_a_calibrated_model_and_a_regression_have_importance_too() -> None:
     frame = shop().drop(columns="age")
     losses, _ = page_of(
-        elmbench.compare(frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss")
+        elmbench.compare(
+            frame, frame["colour"] == "red", ["ridge"], folds=3, metric="log_loss"
+        )
     )
     assert losses["column"].iloc[0] == "colour"
     assert losses["importance"].iloc[0] > 0.3
@@ -482,6 +561,8 @@ def test_unfinished_files_of_killed_programs_are_deleted(tmp_path: Path) -> None
     path = tmp_path / ".data" / "of-other-rows" / name
     path.parent.mkdir(parents=True)
     path.write_text("half")
-    with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):
+    with pytest.raises(
+        ElmbenchError, match="neither the name of a model nor an estimator"
+    ):
         elmbench.compare(np.eye(3), [0, 1, 0], models=[3], results_dir=tmp_path)
     assert not path.exists()

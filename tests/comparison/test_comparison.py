@@ -12,7 +12,12 @@ from sklearn.datasets import load_iris, make_classification
 from toy_data import forget_data
 
 import elmbench
-from elmbench.comparison.request import MODELS, ComparisonRequest, experiment_of, prepare_comparison
+from elmbench.comparison.request import (
+    MODELS,
+    ComparisonRequest,
+    experiment_of,
+    prepare_comparison,
+)
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
@@ -48,7 +53,9 @@ def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
             "day": random.permutation(rows),
         }
     )
-    frame["buys"] = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
+    frame["buys"] = np.where(
+        (frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no"
+    )
     if missing:
         frame.loc[random.random(rows) < 0.2, "age"] = np.nan
         frame.loc[random.random(rows) < 0.1, "colour"] = None
@@ -60,12 +67,17 @@ def prepared(
 ) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
     return prepare_comparison(
-        ComparisonRequest(data, models, grids, **request), RunOptions(), Path("elmbench-results")
+        ComparisonRequest(data, models, grids, **request),
+        RunOptions(),
+        Path("elmbench-results"),
     )
 
 
 def shop_run(
-    frame: pd.DataFrame, models: tuple[str, ...] = ("k-elm", "ridge"), folds: int = 3, **how: Any
+    frame: pd.DataFrame,
+    models: tuple[str, ...] = ("k-elm", "ridge"),
+    folds: int = 3,
+    **how: Any,
 ) -> PreparedRun:
     """Write the frame to shop.csv and prepare a comparison that predicts who buys."""
     frame.to_csv("shop.csv", index=False)
@@ -82,10 +94,17 @@ def a_search(run: PreparedRun) -> Search:
 
 def test_three_classes_from_a_file_to_the_table() -> None:
     X, y = load_iris(return_X_y=True)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "ve", "vi"])[y])
-    X, options = frame[list("abcd")], {"name": "iris", "folds": 3, "results_dir": "results"}
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        species=np.array(["s", "ve", "vi"])[y]
+    )
+    X, options = (
+        frame[list("abcd")],
+        {"name": "iris", "folds": 3, "results_dir": "results"},
+    )
     grids = {"k-elm": SMALL["k-elm"]}
-    results = elmbench.compare(X, frame["species"], ["k-elm", "ridge"], grids=grids, **options)
+    results = elmbench.compare(
+        X, frame["species"], ["k-elm", "ridge"], grids=grids, **options
+    )
     assert results.folder.parent == Path("results/compare/own")
     assert results.folder.name.startswith("iris-")
     files = {path.name for path in results.folder.iterdir()}
@@ -108,7 +127,9 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert results.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
-    again = elmbench.compare(X, frame["species"], ["ridge"], on_event=events.append, **options)
+    again = elmbench.compare(
+        X, frame["species"], ["ridge"], on_event=events.append, **options
+    )
     assert not events
     assert set(again.cells["model"]) == {"ridge", "dummy"}
 
@@ -150,7 +171,11 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
     assert "log_loss is missing for ridge: it takes probabilities" in [
         note.text for note in again.table.notes
     ]
-    assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
+    assert (
+        again.cells.loc[again.cells["model"] == "ridge", "roc_auc"]
+        .between(0.5, 1)
+        .all()
+    )
     with pytest.raises(ElmbenchError, match="unknown comparison 'own/other'"):
         recorded_comparison("own/other", Path("results"))
 
@@ -168,7 +193,9 @@ def test_a_comparison_shows_and_writes_its_own_cells_beside_another_one(
 ) -> None:
     """Both are of the same data, in the same folder; the files are those of the last one to end."""
     shop(missing=False).to_csv("shop.csv", index=False)
-    first, second = (prepared(UserData("shop.csv", "buys"), **request) for request in (one, two))
+    first, second = (
+        prepared(UserData("shop.csv", "buys"), **request) for request in (one, two)
+    )
     others: list[Any] = []
 
     def run_second(event: Any) -> None:
@@ -191,10 +218,14 @@ def test_a_comparison_shows_and_writes_its_own_cells_beside_another_one(
     predictions = pd.read_csv(results.folder / "predictions.csv")
     assert predictions.groupby(["model", "fold"]).ngroups == len(results.cells)
     right = predictions["true"] == predictions["predicted"]
-    recalls = right.groupby([predictions[name] for name in ("model", "fold", "true")]).mean()
+    recalls = right.groupby(
+        [predictions[name] for name in ("model", "fold", "true")]
+    ).mean()
     expected = recalls.groupby(["model", "fold"]).mean()
     shown = again.cells.set_index(["model", "fold"])["balanced_accuracy"]
-    np.testing.assert_allclose(shown[expected.index].astype(float), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        shown[expected.index].astype(float), expected, atol=1e-12
+    )
 
 
 def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
@@ -206,7 +237,9 @@ def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
         "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer "
         "folds"
     )
-    assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
+    assert f"data: knn without a rank: {why}" in [
+        note.text for note in results.table.notes
+    ]
 
 
 def test_a_fold_of_equal_targets_gives_no_rank_and_no_best_model() -> None:
@@ -219,8 +252,12 @@ def test_a_fold_of_equal_targets_gives_no_rank_and_no_best_model() -> None:
         "nrmse is not defined for a test part, such as one whose targets are all equal; try fewer "
         "folds"
     )
-    assert f"data: knn without a rank: {why}" in [note.text for note in results.table.notes]
-    with pytest.raises(ElmbenchError, match="no model but the dummy has a nrmse on all folds"):
+    assert f"data: knn without a rank: {why}" in [
+        note.text for note in results.table.notes
+    ]
+    with pytest.raises(
+        ElmbenchError, match="no model but the dummy has a nrmse on all folds"
+    ):
         results.best_estimator()
 
 
@@ -242,14 +279,21 @@ def test_folds_of_one_row_cannot_be_ranked_by_shares_of_the_variation(
 
     def compare() -> Any:
         return elmbench.compare(
-            X, rng.normal(size=24), ["ridge"], folds=folds, time_order=times, metric=metric
+            X,
+            rng.normal(size=24),
+            ["ridge"],
+            folds=folds,
+            time_order=times,
+            metric=metric,
         )
 
     if is_defined:
         ranks = compare().summary.query("metric == 'rank'")["mean"]
         assert ranks.notna().any()
         return
-    message = f"{folds} folds have test parts of 1 row, for which {metric} is not defined"
+    message = (
+        f"{folds} folds have test parts of 1 row, for which {metric} is not defined"
+    )
     with pytest.raises(ElmbenchError, match=message):
         compare()
 
@@ -270,7 +314,9 @@ def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
     ((resolved, plan),) = results.run.tables
     why = "it has no predict_proba or decision_function, which neg_log_loss takes"
     assert [
-        set(column.not_run.values()) for column in resolved.spec.models.values() if column.not_run
+        set(column.not_run.values())
+        for column in resolved.spec.models.values()
+        if column.not_run
     ] == [{why}]
     assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
 
@@ -296,7 +342,9 @@ def test_regression_and_classification_side_by_side() -> None:
     ]
     assert ranks.set_index("model")["mean"].sum() == 3
     assert (
-        results.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"]
+        results.summary.set_index(["dataset", "model", "metric"])["mean"][
+            "one", "ridge", "nrmse"
+        ]
         < 0.2
     )
 
@@ -379,20 +427,30 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
             "accuracy": [1, 0.5, 0.9, 0.6, 1, 1],
         }
     )
-    cells = cells.assign(dataset="shop", run=0, select="nested", reading="", status="ok")
-    ((again, _),) = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2).tables
+    cells = cells.assign(
+        dataset="shop", run=0, select="nested", reading="", status="ok"
+    )
+    ((again, _),) = prepared(
+        UserData("shop.csv", "buys", ordered_by="day"), folds=3, runs=2
+    ).tables
     p, p_of_two = (
-        kind_of_table(table).summarised_cells(rows).groupby("model")["p"].first()["ridge"]
-        for table, rows in ((resolved, cells), (again, pd.concat([cells, cells.assign(run=1)])))
+        kind_of_table(table)
+        .summarised_cells(rows)
+        .groupby("model")["p"]
+        .first()["ridge"]
+        for table, rows in (
+            (resolved, cells),
+            (again, pd.concat([cells, cells.assign(run=1)])),
+        )
     )
     assert p_of_two == pytest.approx(p)
 
 
 def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     random = np.random.default_rng(0)
-    pd.DataFrame(random.normal(size=(20, 2))).assign(y=random.integers(0, 2, 20)).to_csv(
-        "tiny.csv", index=False
-    )
+    pd.DataFrame(random.normal(size=(20, 2))).assign(
+        y=random.integers(0, 2, 20)
+    ).to_csv("tiny.csv", index=False)
     spec = datasets.DatasetSpec.model_validate(
         {
             "name": "many", "title": "many.csv", "task": "classification", "citation": "",
@@ -418,9 +476,15 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
 def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(90, 3))
-    y = X[:, 0] - X[:, 1] if task == "regression" else np.where(X[:, 0] ** 2 > 0.4, "out", "in")
+    y = (
+        X[:, 0] - X[:, 1]
+        if task == "regression"
+        else np.where(X[:, 0] ** 2 > 0.4, "out", "in")
+    )
     noise = (
-        random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
+        random.normal(size=90)
+        if task == "regression"
+        else random.permutation(["a", "a", "b"] * 30)
     )
     for name, target in (("real", y), ("noise", noise)):
         pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
@@ -428,7 +492,9 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     grids = {"knn": {"n_neighbors": [1]}}
     (results,) = execute(
         prepare_comparison(
-            ComparisonRequest(data, ("knn",), grids, folds=3), RunOptions(), Path("results")
+            ComparisonRequest(data, ("knn",), grids, folds=3),
+            RunOptions(),
+            Path("results"),
         )
     )
     rows = [dict(line) for line in results.table.sections[0].lines]
@@ -445,7 +511,9 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
 
 
 def test_a_regression_has_its_own_models_and_metrics() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
+    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv(
+        "a.csv", index=False
+    )
     data = UserData("a.csv")
     ((resolved, _),) = prepared(data, models=()).tables
     assert "eem" not in resolved.spec.models
@@ -458,7 +526,9 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     )
     with pytest.raises(ElmbenchError) as caught:
         prepared(data, metrics=("mcc",))
-    assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
+    assert str(caught.value.expected).startswith(
+        "one of nrmse, rmse, mse, mae, r2, or a scorer"
+    )
     ((resolved, _),) = prepared(data, metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
@@ -470,9 +540,9 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
 def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     labels = np.append(np.repeat([f"c{i:02d}" for i in range(11)], 10), ["rare"] * 2)
     random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(
-        kind=labels
-    )
+    frame = pd.DataFrame(
+        random.normal(size=(len(labels), 2)), columns=["a", "b"]
+    ).assign(kind=labels)
     frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
     run = prepared(UserData("twelve.csv"), models=("ridge",))
     (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}

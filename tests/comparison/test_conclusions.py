@@ -45,11 +45,15 @@ def gaps(share_of_positives: float = 0.5) -> pd.DataFrame:
     score = frame["a"] + frame["b"] + rng.standard_normal(N) / 2
     frame["y"] = np.where(score > score.quantile(1 - share_of_positives), "yes", "no")
     frame["value"] = 100 + 20 * score
-    return frame.mask(rng.random(frame.shape) < 0.08).assign(y=frame["y"], value=frame["value"])
+    return frame.mask(rng.random(frame.shape) < 0.08).assign(
+        y=frame["y"], value=frame["value"]
+    )
 
 
 def compared(frame: pd.DataFrame, target: str, models: Any, **options: Any) -> Any:
-    return elmbench.compare(frame[list("abcd")], frame[target], models, folds=3, **options)
+    return elmbench.compare(
+        frame[list("abcd")], frame[target], models, folds=3, **options
+    )
 
 
 def by_hand(results: Any, frame: pd.DataFrame, target: str, model: Any) -> list[Any]:
@@ -62,7 +66,9 @@ def by_hand(results: Any, frame: pd.DataFrame, target: str, model: Any) -> list[
     for _, group in lines.groupby("fold"):
         test = group["row"].to_numpy()
         train = np.setdiff1d(np.arange(N), test)
-        pipeline = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), clone(model))
+        pipeline = make_pipeline(
+            SimpleImputer(strategy="median"), StandardScaler(), clone(model)
+        )
         X = frame[list("abcd")]
         folds.append((pipeline.fit(X.iloc[train], frame[target].iloc[train]), test))
     return folds
@@ -71,11 +77,15 @@ def by_hand(results: Any, frame: pd.DataFrame, target: str, model: Any) -> list[
 def test_missing_values_are_imputed_and_classes_measured_as_by_scikit_learn() -> None:
     frame = gaps()
     results = compared(frame, "y", LogisticRegression())
-    assert "missing values, imputed from the training rows" in " ".join(results.text.split())
+    assert "missing values, imputed from the training rows" in " ".join(
+        results.text.split()
+    )
     cells = results.cells.query("model == 'LogisticRegression'").sort_values("fold")
     X = frame[list("abcd")]
     for (_, cell), (pipeline, test) in zip(
-        cells.iterrows(), by_hand(results, frame, "y", LogisticRegression()), strict=True
+        cells.iterrows(),
+        by_hand(results, frame, "y", LogisticRegression()),
+        strict=True,
     ):
         true, predicted = frame["y"].iloc[test], pipeline.predict(X.iloc[test])
         shares = pipeline.predict_proba(X.iloc[test])[:, 1]
@@ -85,7 +95,9 @@ def test_missing_values_are_imputed_and_classes_measured_as_by_scikit_learn() ->
             "f1_macro": f1_score(true, predicted, average="macro"),
             "roc_auc": roc_auc_score(true, shares),
         }
-        np.testing.assert_allclose(cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9)
+        np.testing.assert_allclose(
+            cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9
+        )
     for heading in ("accuracy", "bal.", "macro", "ROC"):
         assert heading in results.text
     assert max(map(len, results.text.splitlines())) <= 80
@@ -97,7 +109,9 @@ def test_numbers_are_measured_as_by_scikit_learn() -> None:
     cells = results.cells.query("model == 'LinearRegression'").sort_values("fold")
     X = frame[list("abcd")]
     for (_, cell), (pipeline, test) in zip(
-        cells.iterrows(), by_hand(results, frame, "value", LinearRegression()), strict=True
+        cells.iterrows(),
+        by_hand(results, frame, "value", LinearRegression()),
+        strict=True,
     ):
         true, predicted = frame["value"].iloc[test], pipeline.predict(X.iloc[test])
         rmse = root_mean_squared_error(true, predicted)
@@ -106,8 +120,12 @@ def test_numbers_are_measured_as_by_scikit_learn() -> None:
             "rmse": rmse,
             "r2": r2_score(true, predicted),
         }
-        np.testing.assert_allclose(cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9)
-    (line,) = [line for line in results.text.splitlines() if "LinearRegression  " in line][:1]
+        np.testing.assert_allclose(
+            cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9
+        )
+    (line,) = [
+        line for line in results.text.splitlines() if "LinearRegression  " in line
+    ][:1]
     assert re.search(r"0\.\d{3} ± 0\.\d{3} +\d+\.\d{3} +\d+\.\d{3} +0\.\d{3}", line)
 
 
@@ -142,11 +160,20 @@ def test_advice_on_rare_classes_follows_the_metric_and_the_runs() -> None:
 
 
 CODES = {
-    "row numbers": (np.random.default_rng(0).permutation(N) + 1001, "it numbers the rows"),
-    "digits": (np.random.default_rng(0).integers(10_000, 99_999, N), "all have 5 digits"),
+    "row numbers": (
+        np.random.default_rng(0).permutation(N) + 1001,
+        "it numbers the rows",
+    ),
+    "digits": (
+        np.random.default_rng(0).integers(10_000, 99_999, N),
+        "all have 5 digits",
+    ),
     "quantities": (np.random.default_rng(0).lognormal(7, 1, N).round(), None),
     "years": (np.random.default_rng(0).integers(1950, 2020, N), None),
-    "classes": ([f"C{i % 60}" for i in range(N)], "60 classes of 4 rows each on average"),
+    "classes": (
+        [f"C{i % 60}" for i in range(N)],
+        "60 classes of 4 rows each on average",
+    ),
 }
 
 
@@ -160,19 +187,25 @@ def test_a_target_of_codes_is_named(case: str) -> None:
 
 def test_a_target_with_the_name_of_a_code_is_named() -> None:
     rng = np.random.default_rng(0)
-    notes = described(gaps().assign(**{"zip code": rng.integers(50, 9_999, N)}), "zip code")
+    notes = described(
+        gaps().assign(**{"zip code": rng.integers(50, 9_999, N)}), "zip code"
+    )
     assert "its name says so and its values are whole numbers" in notes
 
 
 def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
-    frame = gaps(0.05).assign(**{name: np.random.default_rng(1).normal(size=N) for name in "abcd"})
+    frame = gaps(0.05).assign(
+        **{name: np.random.default_rng(1).normal(size=N) for name in "abcd"}
+    )
     results = compared(frame, "y", ["ridge", "knn"], grids={"ridge": {"C": [1.0]}})
     words = " ".join(results.text.split())
     question = "accuracy hardly tells the models apart"
     assert words.index(question) < words.index("best first")
     assert "metric='balanced_accuracy' ranks by the mean recall of the classes" in words
     (note,) = [note.text for note in results.table.notes if note.kind == "question"]
-    assert note.endswith("metric='balanced_accuracy' ranks by the mean recall of the classes")
+    assert note.endswith(
+        "metric='balanced_accuracy' ranks by the mean recall of the classes"
+    )
     clear = compared(gaps(), "y", ["ridge"], grids={"ridge": {"C": [1.0]}})
     assert question not in " ".join(clear.text.split())
 
@@ -184,7 +217,9 @@ def test_outliers_of_the_target_are_named_if_they_decide_the_metric() -> None:
     grids = {"ridge": {"C": [1.0]}}
     far = target.where(np.arange(N) % 60 > 0, target * 1000)
     texts = {
-        kind: " ".join(compared(frame.assign(y=y), "y", ["ridge"], grids=grids).text.split())
+        kind: " ".join(
+            compared(frame.assign(y=y), "y", ["ridge"], grids=grids).text.split()
+        )
         for kind, y in {
             "outliers": far,
             "noise": pd.Series(rng.normal(size=N)),
@@ -212,7 +247,9 @@ def test_outliers_of_the_target_are_named_if_they_decide_the_metric() -> None:
 def test_a_column_of_identifiers_that_repeat_looks_like_a_group(
     name: str, n_values: int, is_group: bool
 ) -> None:
-    words = [f"P{value}" for value in np.random.default_rng(3).permutation(N) % n_values]
+    words = [
+        f"P{value}" for value in np.random.default_rng(3).permutation(N) % n_values
+    ]
     notes = described(gaps().assign(**{name: words}), "y")
     groups = "looks like a group, as it is named like an identifier, and its 40 values repeat"
     assert (groups in notes) == is_group
@@ -231,7 +268,9 @@ def test_the_conclusion_names_the_best_and_the_smallest_difference() -> None:
     notes = {note.kind: note.text for note in results.table.notes}
     assert notes["best"] == f"data: best: {best}, accuracy {scores[best].mean():.3f}"
     if differences.mean() < smallest:
-        assert notes["power"].startswith(f"data: not distinguishable from {best}: {rival} (")
+        assert notes["power"].startswith(
+            f"data: not distinguishable from {best}: {rival} ("
+        )
         assert notes["power"].endswith(f"could have shown: {smallest:.2g}")
     else:
         assert notes["power"] == f"data: the other models differ from {best} (p <.05)"
@@ -247,7 +286,9 @@ def test_the_command_ends_with_a_conclusion_and_the_next_command(
         main([*words, *grid])
     assert not ending.value.code
     *_, best, rivals, step = (
-        re.sub(r"\n(?!best|not|the other|next)", " ", capsys.readouterr().out).strip().splitlines()
+        re.sub(r"\n(?!best|not|the other|next)", " ", capsys.readouterr().out)
+        .strip()
+        .splitlines()
     )
     assert best.startswith("best: ")
     assert rivals.startswith(("not distinguishable from", "the other models differ"))
@@ -271,5 +312,7 @@ def test_every_saved_classifier_has_probabilities(model: str, n_classes: int) ->
     save(best, Path("best.joblib"))
     X.to_csv("new.csv", index=False)
     lines, _ = predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
-    np.testing.assert_allclose(lines.filter(like="probability_"), probabilities, rtol=1e-9)
+    np.testing.assert_allclose(
+        lines.filter(like="probability_"), probabilities, rtol=1e-9
+    )
     assert lines["prediction"].tolist() == best.predict(X).tolist()

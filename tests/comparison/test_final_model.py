@@ -57,8 +57,12 @@ def shop(rows: int) -> pd.DataFrame:
             "colour": random.choice(["red", "green", "blue"], rows),
         }
     )
-    frame["buys"] = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
-    frame["spends"] = frame["age"] * 2 + 30 * (frame["colour"] == "blue") + random.normal(size=rows)
+    frame["buys"] = np.where(
+        (frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no"
+    )
+    frame["spends"] = (
+        frame["age"] * 2 + 30 * (frame["colour"] == "blue") + random.normal(size=rows)
+    )
     frame.loc[::7, "age"] = np.nan
     frame.loc[::11, "colour"] = None
     return frame
@@ -80,7 +84,9 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
     assert best["model"].estimator_.C == 100.0
     assert set(best.predict(new[["age", "colour"]])) == {"yes", "no"}
     assert (best.predict(new[["age", "colour"]]) == new["buys"]).mean() > 0.7
-    np.testing.assert_array_equal(clone(best).fit(X, frame["buys"]).predict(new), best.predict(new))
+    np.testing.assert_array_equal(
+        clone(best).fit(X, frame["buys"]).predict(new), best.predict(new)
+    )
     assert results.best_estimator("ridge")["model"].estimator_.alpha == 1.0
     with pytest.raises(ElmbenchError, match="'svm' is not a model of this comparison"):
         results.best_estimator("svm")
@@ -106,7 +112,9 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
         "new.csv", index=False
     )
     in_a_fresh_process(
-        "best.joblib", "new.csv", err="in 3 of 40 rows: 'violet', 'pink'; they are ignored"
+        "best.joblib",
+        "new.csv",
+        err="in 3 of 40 rows: 'violet', 'pink'; they are ignored",
     )
     new.head(0).to_csv("new.csv", index=False)
     with pytest.raises(ElmbenchError, match=r"new\.csv has no rows"):
@@ -125,13 +133,14 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
     # The same steps by hand.
     numbers = X["age"].fillna(X["age"].median())
     words = X["colour"].fillna(X["colour"].mode()[0])
-    inputs = np.column_stack([numbers, *(words == word for word in sorted(set(words)))]).astype(
-        float
-    )
+    inputs = np.column_stack(
+        [numbers, *(words == word for word in sorted(set(words)))]
+    ).astype(float)
     scaled = StandardScaler().fit_transform(inputs)
     y = frame["spends"].to_numpy()
     by_hand = (
-        Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled) * y.std()
+        Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled)
+        * y.std()
         + y.mean()
     )
     np.testing.assert_allclose(best.predict(X), by_hand, rtol=1e-9)
@@ -139,13 +148,17 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
 
 
 @pytest.mark.parametrize("time_order", [None, range(150)])
-def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(time_order: Any) -> None:
+def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(
+    time_order: Any,
+) -> None:
     X, y = load_iris(return_X_y=True)  # sorted by class
     order = generator("order", "data", 0, 0).permutation(150)
     if time_order is not None:  # each test part needs all classes
         X, y, order = X[order], y[order], np.arange(150)
     grids = {"fb-kos-elm": {"C": [8.0], "gamma": [0.5], "budget": [12]}}
-    results = elmbench.compare(X, y, ["fb-kos-elm"], grids=grids, folds=3, time_order=time_order)
+    results = elmbench.compare(
+        X, y, ["fb-kos-elm"], grids=grids, folds=3, time_order=time_order
+    )
     model = FBKOSELMClassifier(C=8.0, gamma=0.5, budget=12).fit(
         StandardScaler().fit_transform(X)[order], y[order]
     )
@@ -188,23 +201,36 @@ def test_dates_are_in_the_pipeline() -> None:
     save(best, Path("best.joblib"))
     # By themselves, these could be in January as well.
     new = pd.DataFrame(
-        {"age": [41.5, 30.0], "colour": ["red", "blue"], "when": ["01/07/2023", "01/08/2023"]}
+        {
+            "age": [41.5, 30.0],
+            "colour": ["red", "blue"],
+            "when": ["01/07/2023", "01/08/2023"],
+        }
     )
     new.to_csv("new.csv", index=False, sep=";", decimal=",")
-    predicted = in_a_fresh_process("best.joblib", "new.csv", "--sep", ";", "--decimal", ",")[
-        "prediction"
-    ]
+    predicted = in_a_fresh_process(
+        "best.joblib", "new.csv", "--sep", ";", "--decimal", ","
+    )["prediction"]
     np.testing.assert_allclose(predicted, best.predict(new), rtol=1e-12)
-    assert (predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))).all()
-    new.assign(when=pd.to_datetime(new["when"], dayfirst=True)).to_parquet("new.parquet")
+    assert (
+        predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))
+    ).all()
+    new.assign(when=pd.to_datetime(new["when"], dayfirst=True)).to_parquet(
+        "new.parquet"
+    )
     np.testing.assert_array_equal(
-        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], predicted
+        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"],
+        predicted,
     )
     new.assign(when="soon").to_csv("new.csv", index=False)
-    with pytest.raises(ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"):
+    with pytest.raises(
+        ElmbenchError, match="the column 'when' holds other dates than %d/%m/%Y"
+    ):
         predict_file(Path("best.joblib"), Path("new.csv"))
     X.to_csv("new.csv", index=False)
-    predictions, remarks = predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
+    predictions, remarks = predict_file(
+        Path("best.joblib"), Path("new.csv"), proba=True
+    )
     assert predictions.columns.tolist() == ["prediction"]
     assert remarks == ["best.joblib has no probabilities, as it is a regression"]
 
@@ -213,7 +239,9 @@ def every_kind() -> pd.DataFrame:
     """Return rows with numbers, words, codes, dates and missing values of each, and two targets."""
     frame = shop(120)
     random = np.random.default_rng(0)
-    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(random.integers(0, 600, 120), unit="D")
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(
+        random.integers(0, 600, 120), unit="D"
+    )
     frame["when"] = days.strftime("%d/%m/%Y")
     frame["zip"] = random.choice(["01234", "10115", "00501"], 120)
     frame["spends"] += np.where(days.month > 6, 100, 0)
@@ -248,7 +276,9 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
         if target == "spends":
             np.testing.assert_allclose(predicted, stored.predicted, rtol=1e-12)
         else:
-            np.testing.assert_array_equal(predicted, np.array(data.classes)[stored.predicted])
+            np.testing.assert_array_equal(
+                predicted, np.array(data.classes)[stored.predicted]
+            )
             if hasattr(pipeline, "decision_function"):
                 outputs = pipeline.decision_function(X.iloc[test])
                 np.testing.assert_allclose(outputs, stored.scores, rtol=1e-6)
@@ -270,7 +300,11 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
 def test_a_file_is_read_and_described_once_in_a_command(
     options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = every_kind().assign(shop=np.arange(120) % 6, number=range(120)).drop(columns="spends")
+    frame = (
+        every_kind()
+        .assign(shop=np.arange(120) % 6, number=range(120))
+        .drop(columns="spends")
+    )
     frame.to_csv("rows.csv", index=False)
     frame[::2].to_csv("test.csv", index=False)
     reads: list[str] = []
@@ -299,15 +333,19 @@ def test_a_file_is_read_and_described_once_in_a_command(
 @pytest.mark.usefixtures("alone")
 def test_a_column_with_the_name_of_a_part_of_a_date_is_compared_and_predicted() -> None:
     rng = np.random.default_rng(0)
-    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(rng.permutation(90) * 3, unit="D")
-    X = pd.DataFrame({"when": days.strftime("%Y-%m-%d"), "when.month": rng.normal(size=90)}).assign(
-        x=rng.normal(size=90)
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(
+        rng.permutation(90) * 3, unit="D"
     )
+    X = pd.DataFrame(
+        {"when": days.strftime("%Y-%m-%d"), "when.month": rng.normal(size=90)}
+    ).assign(x=rng.normal(size=90))
     y = 3 * X["when.month"] + X["x"]
     plain = X.rename(columns={"when.month": "z"})
     for number, rows in enumerate((X, plain)):
         grids = {"ridge": {"C": [1e6]}}
-        results = elmbench.compare(rows, y, "ridge", grids=grids, folds=3, name=f"rows{number}")
+        results = elmbench.compare(
+            rows, y, "ridge", grids=grids, folds=3, name=f"rows{number}"
+        )
         errors = results.cells.query("model == 'ridge'")["nrmse"]
         np.testing.assert_allclose(errors, 0, atol=1e-4)
         save(results.best_estimator(), Path("best.joblib"))
@@ -323,7 +361,9 @@ def test_labels_and_groups_of_many_digits_are_labels(digits: int) -> None:
     labels = np.array(["1" * digits, "2" * digits], dtype=object)
     y = labels[X["b"].to_numpy(int)]
     groups = [f"{row % 6 + 1}" * digits for row in range(60)]
-    results = elmbench.compare(X, y, "ridge", groups=groups, folds=3, task="classification")
+    results = elmbench.compare(
+        X, y, "ridge", groups=groups, folds=3, task="classification"
+    )
     assert (results.cells.query("model == 'ridge'")["accuracy"] == 1).all()
     assert [*results.best_estimator().predict(X)] == [*y]
 
@@ -335,9 +375,13 @@ def test_integers_that_python_does_not_write_are_named() -> None:
     huge = [10**5000 + row % 3 for row in range(60)]
     large = [10**30 + row % 3 for row in range(60)]
     for name in ("groups", "fold", "time_order", "weights"):
-        with pytest.raises(ElmbenchError, match=f"{name} holds an integer of more than 4300 digit"):
+        with pytest.raises(
+            ElmbenchError, match=f"{name} holds an integer of more than 4300 digit"
+        ):
             elmbench.compare(X, y, "ridge", **{name: huge})
-    with pytest.raises(ElmbenchError, match="y holds an integer of more than 4300 digits"):
+    with pytest.raises(
+        ElmbenchError, match="y holds an integer of more than 4300 digits"
+    ):
         elmbench.compare(X, huge, "ridge")
     results = elmbench.compare(X, y, "ridge", fold=large)
     assert results.cells["fold"].nunique() == 3
@@ -351,8 +395,12 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     plain = X.assign(price=X["price"].str.replace(",", "").astype(float))
     np.testing.assert_array_equal(best.predict(X), best.predict(plain))
     price = X["price"].where(X.index > 0)
-    np.testing.assert_array_equal(best.predict(X.assign(price=price))[1:], best.predict(X)[1:])
-    with pytest.raises(ValueError, match="the column 'price' holds 'cheap'; expected a number"):
+    np.testing.assert_array_equal(
+        best.predict(X.assign(price=price))[1:], best.predict(X)[1:]
+    )
+    with pytest.raises(
+        ValueError, match="the column 'price' holds 'cheap'; expected a number"
+    ):
         best.predict(X.assign(price="cheap"))
     save(best, Path("best.joblib"))
     plain[["price", "colour"]].to_csv("new.csv", index=False)
@@ -362,7 +410,8 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     np.testing.assert_allclose(predicted(), best.predict(X))
     X.assign(remark=[[1]] * 60).to_parquet("new.parquet")
     np.testing.assert_allclose(
-        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"], best.predict(X)
+        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"],
+        best.predict(X),
     )
 
 
@@ -370,28 +419,45 @@ def saved_from_a_file(rows: pd.DataFrame, *words: str) -> None:
     """Write best.joblib, a ridge regression of the last column of semicolon-separated rows."""
     rows.to_csv("train.csv", index=False, sep=";")
     command = [sys.executable, "-m", "elmbench", "compare", "train.csv", "-m", "ridge"]
-    command += ["--grid", "ridge: {C: [1]}", "--folds", "2", "--save", "best.joblib", *words]
+    command += [
+        "--grid",
+        "ridge: {C: [1]}",
+        "--folds",
+        "2",
+        "--save",
+        "best.joblib",
+        *words,
+    ]
     subprocess.run(command, capture_output=True, check=True)
 
 
 def test_numbers_that_both_decimal_marks_can_read_are_warned_of() -> None:
     random = np.random.default_rng(0)
-    train = pd.DataFrame({"size": random.integers(900, 3000, 60), "x": random.normal(size=60)})
+    train = pd.DataFrame(
+        {"size": random.integers(900, 3000, 60), "x": random.normal(size=60)}
+    )
     train = train.round(3).assign(price=train["size"] * 500)
     saved_from_a_file(train)
     for text, mark in (("size;x\n2.033;1,000\n", ","), ("size;x\n2,033;1\n", ",")):
         Path("new.csv").write_text(text)
         _, (remark,) = predict_file(Path("best.joblib"), Path("new.csv"))
-        assert "with the decimal mark . of the training rows: --decimal , if it is" in remark
+        assert (
+            "with the decimal mark . of the training rows: --decimal , if it is"
+            in remark
+        )
         assert not predict_file(Path("best.joblib"), Path("new.csv"), decimal=mark)[1]
     for text in ("size;x\n2.033;1.5\n", "size,x\n2.033,1\n", "size;x\n2033;1\n"):
         Path("new.csv").write_text(text)
         assert not predict_file(Path("best.joblib"), Path("new.csv"))[1]
 
 
-def test_cells_of_text_in_a_workbook_have_the_decimal_mark_of_the_training_rows() -> None:
+def test_cells_of_text_in_a_workbook_have_the_decimal_mark_of_the_training_rows() -> (
+    None
+):
     random = np.random.default_rng(0)
-    train = pd.DataFrame({"size": random.integers(500, 3000, 60), "x": random.normal(size=60)})
+    train = pd.DataFrame(
+        {"size": random.integers(500, 3000, 60), "x": random.normal(size=60)}
+    )
     train = train.round(2).assign(price=train["size"] * 500)
     marks = str.maketrans(",.", ".,")
     saved_from_a_file(train.map("{:,}".format).map(lambda word: word.translate(marks)))
@@ -407,7 +473,9 @@ def test_cells_of_text_in_a_workbook_have_the_decimal_mark_of_the_training_rows(
 
 
 @pytest.mark.parametrize(("decimal", "thousands"), [",.", ".,"])
-def test_new_rows_have_the_decimal_mark_of_the_training_rows(decimal: str, thousands: str) -> None:
+def test_new_rows_have_the_decimal_mark_of_the_training_rows(
+    decimal: str, thousands: str
+) -> None:
     random = np.random.default_rng(0)
     rents, sizes = random.integers(100, 9000, 60), random.normal(80, 10, 60).round(2)
     marks = str.maketrans({",": thousands, ".": decimal})
@@ -423,7 +491,9 @@ def test_new_rows_have_the_decimal_mark_of_the_training_rows(decimal: str, thous
     plain.assign(size=[f"80{thousands}5", "79"]).to_csv("new.csv", index=False, sep=";")
     with pytest.raises(ElmbenchError, match=r"row 1 holds '80.5'") as caught:
         predicted()
-    assert str(caught.value.next_step).startswith(f"correct the data; --decimal {thousands}")
+    assert str(caught.value.next_step).startswith(
+        f"correct the data; --decimal {thousands}"
+    )
 
 
 def test_an_archive_of_new_rows_needs_no_target() -> None:
@@ -432,7 +502,10 @@ def test_an_archive_of_new_rows_needs_no_target() -> None:
         best = elmbench.compare(rows, y, ["ridge"], folds=2).best_estimator()
         save(best, Path("best.joblib"))
         if sp.issparse(rows):
-            parts = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
+            parts = {
+                name: getattr(rows, name)
+                for name in ("data", "indices", "indptr", "shape")
+            }
             np.savez("new.npz", **parts)
         else:
             np.savez("new.npz", X=rows)
@@ -442,7 +515,9 @@ def test_an_archive_of_new_rows_needs_no_target() -> None:
 
 def test_a_missing_code_of_new_rows_is_imputed_as_in_training() -> None:
     zips = ["01234", "10115", "00501"]
-    train = pd.DataFrame({"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20})
+    train = pd.DataFrame(
+        {"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20}
+    )
     train.loc[::5, "zip"] = "unknown"
     saved_from_a_file(train)
     new = pd.DataFrame({"zip": ["unknown", "-", ""], "a": 3})
@@ -464,7 +539,9 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
     frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
     y = np.where(frame["member"] ^ (frame["plan"] == 1), *labels)
     grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
-    results = elmbench.compare(frame, y, ["svm"], grids=grids, folds=3, positive=labels[0])
+    results = elmbench.compare(
+        frame, y, ["svm"], grids=grids, folds=3, positive=labels[0]
+    )
     assert "words, encoded on each training part: member, plan, seen" in " ".join(
         results.text.split()
     )
@@ -478,7 +555,10 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
 def odd_frame() -> pd.DataFrame:
     """Return columns that a Parquet file does not hold as they are, with names of two levels."""
     frame = pd.DataFrame(
-        {("a", 0): pd.cut(np.arange(60) % 7, 3), ("a", 1): pd.arrays.SparseArray(np.arange(60) % 2)}
+        {
+            ("a", 0): pd.cut(np.arange(60) % 7, 3),
+            ("a", 1): pd.arrays.SparseArray(np.arange(60) % 2),
+        }
     )
     frame["b", "x"] = pd.period_range("2020-01", periods=60, freq="M")
     frame["b", "y"] = [1, "one", (1, 2)] * 20
@@ -500,7 +580,9 @@ ROWS = {
 @pytest.mark.parametrize("case", ROWS)
 def test_rows_of_any_kind_are_compared_and_predicted(case: str) -> None:
     y = np.array([1, "one"], dtype=object)[np.arange(60) % 2]
-    results = elmbench.compare(ROWS[case], y, "ridge", grids={"ridge": {"C": [1.0]}}, folds=3)
+    results = elmbench.compare(
+        ROWS[case], y, "ridge", grids={"ridge": {"C": [1.0]}}, folds=3
+    )
     assert set(results.cells["status"]) == {"ok"}
     with config_context(transform_output="pandas"):
         assert set(results.best_estimator("ridge").predict(ROWS[case])) == {"1", "one"}
@@ -510,7 +592,9 @@ def test_rows_of_any_kind_are_compared_and_predicted(case: str) -> None:
 @pytest.mark.parametrize("width", [40, 250_000])
 def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     """As a pipeline of dense rows if they are narrow, else of sparse ones."""
-    noise = sp.random(90, width - 3, density=0.3 if width == 40 else 1e-4, random_state=0)
+    noise = sp.random(
+        90, width - 3, density=0.3 if width == 40 else 1e-4, random_state=0
+    )
     X = sp.hstack([5 * np.eye(3)[np.arange(90) % 3], noise], format="csr")
     y = np.array(["a", "b", "c"])[np.arange(90) % 3]
     grids = {"logistic-regression": {"C": [1000.0]}}
@@ -521,11 +605,17 @@ def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
     dump_svmlight_file(X[:20, :30], np.zeros(20), "new.svm", zero_based=False)
     new = X[:20, :30]
     new.resize(20, width)
-    new = new if width > 40 else pd.DataFrame(new.toarray(), columns=best.feature_names_in_)
+    new = (
+        new
+        if width > 40
+        else pd.DataFrame(new.toarray(), columns=best.feature_names_in_)
+    )
     lines = in_a_fresh_process("best.joblib", "new.svm", "--proba")
     assert lines["prediction"].tolist() == best.predict(new).tolist()
     np.testing.assert_allclose(
-        lines[[f"probability_{label}" for label in "abc"]], best.predict_proba(new), rtol=1e-9
+        lines[[f"probability_{label}" for label in "abc"]],
+        best.predict_proba(new),
+        rtol=1e-9,
     )
     assert (lines["prediction"] == y[:20]).mean() > 0.8
 
@@ -536,7 +626,9 @@ print(*joblib.load(sys.argv[1]).predict([[0.0], [1.0]]))
 """
 
 
-def test_a_saved_model_holds_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_saved_model_holds_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It predicts as when it was saved, without the user's files and after an edit of them."""
     helper = tmp_path / "src" / "own_rule.py"
     helper.parent.mkdir()
@@ -574,7 +666,9 @@ def test_a_model_whose_code_cannot_be_pickled_is_saved_by_name(
         "        with lock:\n            return super().predict(X)\n"
     )
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    save(elmbench.make_model("own_lock:Locked", task="regression"), Path("locked.joblib"))
+    save(
+        elmbench.make_model("own_lock:Locked", task="regression"), Path("locked.joblib")
+    )
     assert type(joblib.load("locked.joblib")).__name__ == "Locked"
 
 
@@ -625,7 +719,12 @@ def test_estimators_reach_the_workers(tmp_path: Path) -> None:
 
     X, y = load_iris(return_X_y=True)
     results = elmbench.compare(
-        X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path
+        X,
+        y,
+        [SVC(), First()],
+        folds=3,
+        grids={"SVC": {"C": [1, 10]}},
+        results_dir=tmp_path,
     )
     assert set(results.cells["status"]) == {"ok"}
     means = results.cells.groupby("model")["accuracy"].mean()
@@ -671,10 +770,21 @@ def test_a_process_of_a_pool_compares_models(tmp_path: Path, method: str) -> Non
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
-def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(tmp_path: Path) -> None:
+def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    command = [sys.executable, "-X", "dev", "-W", "always::ResourceWarning", "script.py"]
+    command = [
+        sys.executable,
+        "-X",
+        "dev",
+        "-W",
+        "always::ResourceWarning",
+        "script.py",
+    ]
     assert (
-        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+        subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stderr
         == ""
     )

@@ -44,7 +44,9 @@ def shop(rows: int = 120) -> pd.DataFrame:
             "colour": random.choice(["red", "green", "blue"], rows),
         }
     )
-    frame["when"] = pd.date_range("2022-01-01", periods=rows, freq="4D").strftime("%d.%m.%Y")
+    frame["when"] = pd.date_range("2022-01-01", periods=rows, freq="4D").strftime(
+        "%d.%m.%Y"
+    )
     frame["part"] = random.integers(-1, 4, rows)
     frame["heavy"] = random.integers(0, 4, rows)
     frame["buys"] = np.where(frame["age"] + random.normal(0, 3, rows) > 40, "yes", "no")
@@ -59,7 +61,9 @@ def prepared(
     data = UserData("shop.csv", target, **options)
     grids = {name: GRIDS[name] for name in models if name in GRIDS}
     return prepare_comparison(
-        ComparisonRequest((data,), models, grids), RunOptions(), Path("elmbench-results")
+        ComparisonRequest((data,), models, grids),
+        RunOptions(),
+        Path("elmbench-results"),
     )
 
 
@@ -77,7 +81,10 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
     held_out["colour"] = held_out["colour"].replace("red", "violet")
     held_out.to_csv("held-out.csv", index=False)
     run = prepared(
-        frame.iloc[:80], "logistic-regression", test="held-out.csv", ordered_by=ordered_by
+        frame.iloc[:80],
+        "logistic-regression",
+        test="held-out.csv",
+        ordered_by=ordered_by,
     )
     (results,) = execute(run)
     cells = results.cells[results.cells["model"] == "logistic-regression"]
@@ -89,7 +96,8 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
     columns = list(best.feature_names_in_)
     assert lines["predicted"].tolist() == best.predict(held_out[columns]).tolist()
     by_hand = fold_data(
-        next(work.outer_fold for work in run.works.values() if isinstance(work, Fit)), None
+        next(work.outer_fold for work in run.works.values() if isinstance(work, Fit)),
+        None,
     )
     np.testing.assert_allclose(
         best[:-1].transform(held_out[columns])[:, 0].sum(), by_hand.X_test[:, 0].sum()
@@ -104,14 +112,18 @@ def test_held_out_rows_choose_no_parameters_of_the_saved_model() -> None:
     pd.DataFrame({"age": ages, "spends": ages}).to_csv("shop.csv", index=False)
     pd.DataFrame({"age": ages, "spends": 80 - ages}).to_csv("held-out.csv", index=False)
     data = UserData("shop.csv", "spends", test="held-out.csv")
-    comparison = ComparisonRequest((data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}})
+    comparison = ComparisonRequest(
+        (data,), ("ridge",), {"ridge": {"C": [0.0001, 1000.0]}}
+    )
     run = prepare_comparison(comparison, RunOptions(), Path("elmbench-results"))
     (results,) = execute(run)
     assert fit_final(run, results, "ridge").regressor_["model"].alpha == 0.001
 
 
 def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
-    frame = shop().drop(columns="when").assign(year=np.repeat(np.arange(2010, 2022), 10))
+    frame = (
+        shop().drop(columns="when").assign(year=np.repeat(np.arange(2010, 2022), 10))
+    )
     run = prepared(frame.sample(frac=1, random_state=0), "k-elm", ordered_by="year")
     works = [work for work in run.works.values() if isinstance(work, Search)]
     assert len(works) == 5
@@ -135,7 +147,9 @@ def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
         data = UserData("shop.csv", "buys", ordered_by="year")
         with pytest.raises(ElmbenchError, match=problem):
             prepare_comparison(
-                ComparisonRequest((data,), folds=folds), RunOptions(), Path("elmbench-results")
+                ComparisonRequest((data,), folds=folds),
+                RunOptions(),
+                Path("elmbench-results"),
             )
 
 
@@ -153,8 +167,12 @@ def test_folds_of_a_column_are_the_outer_folds() -> None:
     gains = scores["logistic-regression"] - scores["k-elm"]
     share = len(lines) / 4 / (120 - len(lines) / 4)
     t = abs(gains.mean()) / gains.std() / np.sqrt(1 / 4 + share)
-    p = results.summary.query("metric == 'p' and dataset == 'shop'").set_index("model")["mean"]
-    assert p[["logistic-regression", "k-elm"]].min() == pytest.approx(2 * stats.t.sf(t, 3))
+    p = results.summary.query("metric == 'p' and dataset == 'shop'").set_index("model")[
+        "mean"
+    ]
+    assert p[["logistic-regression", "k-elm"]].min() == pytest.approx(
+        2 * stats.t.sf(t, 3)
+    )
     assert "4 outer folds (predefined-kfold)" in results.text
     run = prepared(frame, "logistic-regression", fold="age", drop=("heavy", "part"))
     assert (
@@ -166,7 +184,12 @@ def test_folds_of_a_column_are_the_outer_folds() -> None:
 def test_weights_enter_searches_fits_and_the_saved_model() -> None:
     frame = shop()
     run = prepared(
-        frame, "logistic-regression", "k-elm", "knn", weights="heavy", drop=("part", "when")
+        frame,
+        "logistic-regression",
+        "k-elm",
+        "knn",
+        weights="heavy",
+        drop=("part", "when"),
     )
     (results,) = execute(run)
     assert "knn not run: it takes no weights of rows" in results.text
@@ -178,13 +201,17 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
             )
             lines = predictions(results)
             lines = lines[
-                (lines["model"] == "logistic-regression") & (lines["fold"] == work.outer_fold.fold)
+                (lines["model"] == "logistic-regression")
+                & (lines["fold"] == work.outer_fold.fold)
             ]
             np.testing.assert_allclose(
                 lines["decision"], model.decision_function(data.X_test), rtol=1e-5
             )
             plain = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train)
-            assert np.abs(plain.decision_function(data.X_test) - lines["decision"]).max() > 1e-3
+            assert (
+                np.abs(plain.decision_function(data.X_test) - lines["decision"]).max()
+                > 1e-3
+            )
         elif isinstance(work, Search):
             solvers = run.store.result(work.key).get("solvers", {})
             n_fits = work.grid.n_candidates * 3 if work.grid.n_candidates > 1 else 0
@@ -206,7 +233,9 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
         problem.X[train], problem.y[train], data.weights[train]
     )
     outputs = next(iter(problem.outputs(find_metric("accuracy"))))
-    np.testing.assert_array_equal(outputs[2], expected.predict(problem.X[problem.folds[0][1]]))
+    np.testing.assert_array_equal(
+        outputs[2], expected.predict(problem.X[problem.folds[0][1]])
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,13 +265,20 @@ def test_what_cannot_be_used_is_named(
         prepared(frame, "logistic-regression", **options)
 
 
-def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored() -> None:
-    held_out = shop().replace({"buys": {"yes": "Yes!"}}).assign(remark=["1"] * 110 + ["x"] * 10)
+def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored() -> (
+    None
+):
+    held_out = (
+        shop()
+        .replace({"buys": {"yes": "Yes!"}})
+        .assign(remark=["1"] * 110 + ["x"] * 10)
+    )
     held_out.to_csv("test.csv", index=False)
     ((resolved, _),) = prepared(shop(), "logistic-regression", test="test.csv").tables
     (spec,) = resolved.datasets.values()
     assert any(
-        "no training row has these labels of held-out rows: Yes!" in note for note in spec.notes
+        "no training row has these labels of held-out rows: Yes!" in note
+        for note in spec.notes
     )
 
 
@@ -252,8 +288,12 @@ def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored(
 
 def orders() -> pd.DataFrame:
     random = np.random.default_rng(0)
-    frame = pd.DataFrame({"age": random.normal(40, 10, 90), "day": random.permutation(90)})
-    frame["kind"] = np.where(frame["age"] > 45, "old", np.where(frame["age"] > 35, "01", "1"))
+    frame = pd.DataFrame(
+        {"age": random.normal(40, 10, 90), "day": random.permutation(90)}
+    )
+    frame["kind"] = np.where(
+        frame["age"] > 45, "old", np.where(frame["age"] > 35, "01", "1")
+    )
     frame["spends"] = 100 * frame["age"] + random.normal(size=90)
     frame.loc[::8, ["kind", "spends"]] = np.nan
     return frame
@@ -277,7 +317,11 @@ def test_predictions_are_of_the_rows_of_the_file_in_its_spelling() -> None:
     for _, group in lines.groupby("model"):
         assert sorted(group["row"]) == known.index.tolist()
     assert (lines["true"].to_numpy() == known[lines["row"]].to_numpy()).all()
-    right = (lines["true"] == lines["predicted"]).groupby([lines["model"], lines["fold"]]).mean()
+    right = (
+        (lines["true"] == lines["predicted"])
+        .groupby([lines["model"], lines["fold"]])
+        .mean()
+    )
     expected = results.cells.set_index(["model", "fold"])["accuracy"]
     np.testing.assert_allclose(right.sort_index(), expected.sort_index().astype(float))
     labels = ["01", "1", "old"]
@@ -285,10 +329,14 @@ def test_predictions_are_of_the_rows_of_the_file_in_its_spelling() -> None:
     for name in ("probability", "decision"):
         columns = logistic[[f"{name}_{label}" for label in labels]].to_numpy()
         assert (np.array(labels)[columns.argmax(axis=1)] == logistic["predicted"]).all()
-    np.testing.assert_allclose(logistic.filter(like="probability").sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(
+        logistic.filter(like="probability").sum(axis=1), 1, atol=1e-6
+    )
 
 
-def test_predictions_of_a_regression_have_its_units_and_rows_keep_their_numbers_if_sorted() -> None:
+def test_predictions_of_a_regression_have_its_units_and_rows_keep_their_numbers_if_sorted() -> (
+    None
+):
     frame = orders()
     results, lines = compared(
         frame.drop(columns="kind"), ("ridge",), target="spends", ordered_by="day"
@@ -298,31 +346,43 @@ def test_predictions_of_a_regression_have_its_units_and_rows_keep_their_numbers_
     )
     np.testing.assert_allclose(lines["true"], frame["spends"].to_numpy()[lines["row"]])
     for (model, fold), group in lines.groupby(["model", "fold"]):
-        error = np.sqrt(((group["true"] - group["predicted"]) ** 2).mean()) / group["true"].std(
-            ddof=1
-        )
+        error = np.sqrt(((group["true"] - group["predicted"]) ** 2).mean()) / group[
+            "true"
+        ].std(ddof=1)
         cells = results.cells
-        measured = cells.loc[(cells["model"] == model) & (cells["fold"] == fold), "nrmse"].item()
+        measured = cells.loc[
+            (cells["model"] == model) & (cells["fold"] == fold), "nrmse"
+        ].item()
         np.testing.assert_allclose(error, measured, rtol=1e-9)
 
 
 def test_data_that_have_changed_since_have_no_predictions() -> None:
-    results, lines = compared(orders().drop(columns="spends"), ("ridge",), target="kind")
+    results, lines = compared(
+        orders().drop(columns="spends"), ("ridge",), target="kind"
+    )
     assert len(lines)
     changed = pd.read_csv("shop.csv", dtype=str)
     changed.assign(age=changed["age"].astype(float) + 1).to_csv("shop.csv", index=False)
     forget_data()
-    write_results(results.resolved, Store(Path("elmbench-results")), Path("elmbench-results"))
+    write_results(
+        results.resolved, Store(Path("elmbench-results")), Path("elmbench-results")
+    )
     assert not (results.folder / "predictions.csv").read_text().strip()
 
 
 def test_the_table_shows_the_hyperparameters_that_most_folds_chose() -> None:
-    results, _ = compared(orders().drop(columns="spends"), ("k-elm", "ridge"), target="kind")
+    results, _ = compared(
+        orders().drop(columns="spends"), ("k-elm", "ridge"), target="kind"
+    )
     chosen = results.cells[results.cells["model"] == "k-elm"]["params"]
     most, count = chosen.value_counts().index[0], chosen.value_counts().iloc[0]
     words = (
-        f"C={json.loads(most)['C']:.0f} gamma=0.1" if json.loads(most)["C"] > 1 else "C=1 gamma=0.1"
+        f"C={json.loads(most)['C']:.0f} gamma=0.1"
+        if json.loads(most)["C"] > 1
+        else "C=1 gamma=0.1"
     )
     assert words + f" ({count} of 3)" * bool(count < 3) in results.text
-    assert "C=1\n" in "\n".join(line.rstrip() for line in results.text.splitlines()) + "\n"
+    assert (
+        "C=1\n" in "\n".join(line.rstrip() for line in results.text.splitlines()) + "\n"
+    )
     assert max(map(len, results.text.splitlines())) <= 80

@@ -33,7 +33,9 @@ def rows() -> pd.DataFrame:
 def compared(target: str = "label", **options: Any) -> Any:
     left_out = {"label": "value", "value": "label"}[target]
     frame = rows().drop(columns=[left_out, "who"])
-    return elmbench.compare(frame, target, ["ridge", "knn"], grids=GRIDS, folds=3, **options)
+    return elmbench.compare(
+        frame, target, ["ridge", "knn"], grids=GRIDS, folds=3, **options
+    )
 
 
 def test_a_result_is_shown_as_its_table() -> None:
@@ -56,7 +58,9 @@ def test_the_leaderboard_and_the_predictions_agree() -> None:
     lines = results.predictions
     assert len(lines) == 3 * N
     for model, part in lines.groupby("model"):
-        by_fold = [accuracy_score(p["true"], p["predicted"]) for _, p in part.groupby("fold")]
+        by_fold = [
+            accuracy_score(p["true"], p["predicted"]) for _, p in part.groupby("fold")
+        ]
         assert board.loc[model, "accuracy"] == pytest.approx(np.mean(by_fold))
     pd.testing.assert_frame_equal(
         pd.read_csv(results.folder / "predictions.csv")[["row", "model", "predicted"]],
@@ -73,7 +77,10 @@ def test_pictures_of_classes() -> None:
     axes = results.plot("confusion", "ridge")
     counts = [int(text.get_text()) for text in axes.texts]
     lines = results.predictions.query("model == 'ridge'")
-    assert counts == pd.crosstab(lines["true"], lines["predicted"]).to_numpy().ravel().tolist()
+    assert (
+        counts
+        == pd.crosstab(lines["true"], lines["predicted"]).to_numpy().ravel().tolist()
+    )
     axes = results.plot("calibration", "knn")
     assert axes.get_title() == "knn"
     _, subplot = mpl.pyplot.subplots()
@@ -98,7 +105,9 @@ def test_pictures_of_numbers() -> None:
     expected = np.column_stack([lines["predicted"], lines["true"] - lines["predicted"]])
     np.testing.assert_allclose(points, np.sort(expected, axis=0))
     mpl.pyplot.close("all")
-    with pytest.raises(ElmbenchError, match="'confusion' is not a picture of a regression"):
+    with pytest.raises(
+        ElmbenchError, match="'confusion' is not a picture of a regression"
+    ):
         results.plot("confusion")
 
 
@@ -107,9 +116,13 @@ def test_columns_may_be_named() -> None:
     options: dict[str, Any] = {"grids": {"ridge": {"C": [1.0]}}, "folds": 3}
     named = elmbench.compare(frame, "label", ["ridge"], groups="who", **options)
     X = frame[[*"abc"]]
-    given = elmbench.compare(X, frame["label"], ["ridge"], groups=frame["who"], **options)
+    given = elmbench.compare(
+        X, frame["label"], ["ridge"], groups=frame["who"], **options
+    )
     assert named.cells["accuracy"].tolist() == given.cells["accuracy"].tolist()
-    with pytest.raises(ElmbenchError, match=re.escape("'lable' (did you mean 'label'?)")):
+    with pytest.raises(
+        ElmbenchError, match=re.escape("'lable' (did you mean 'label'?)")
+    ):
         elmbench.compare(frame, "lable")
 
 
@@ -118,7 +131,9 @@ def test_held_out_rows_may_be_a_frame_with_the_target() -> None:
     options: dict[str, Any] = {"grids": {"ridge": {"C": [1.0]}}}
     X, y = frame[[*"abc"]], frame["label"]
     named = elmbench.compare(frame[:80], "label", ["ridge"], test=frame[80:], **options)
-    given = elmbench.compare(X[:80], y[:80], ["ridge"], test=(X[80:], y[80:]), **options)
+    given = elmbench.compare(
+        X[:80], y[:80], ["ridge"], test=(X[80:], y[80:]), **options
+    )
     assert named.cells["accuracy"].tolist() == given.cells["accuracy"].tolist()
     with pytest.raises(ElmbenchError, match="`test` is DataFrame"):
         elmbench.compare(X[:80], y[:80], ["ridge"], test=frame[80:])
@@ -126,7 +141,9 @@ def test_held_out_rows_may_be_a_frame_with_the_target() -> None:
 
 def test_progress_is_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
     events: list[str] = []
-    compared(progress=False, name="quiet", on_event=lambda event: events.append(event.kind))
+    compared(
+        progress=False, name="quiet", on_event=lambda event: events.append(event.kind)
+    )
     assert capsys.readouterr().err == ""
     assert {"start", "end"} <= {*events}
     compared(progress=True, name="loud")

@@ -36,8 +36,12 @@ def reviews() -> pd.DataFrame:
     for _ in range(N):
         words = rng.choice([*GOOD, *BAD, "item", "box", "mail"], 12)
         texts.append(" ".join(words))
-        labels.append("pos" if np.isin(words, GOOD).sum() > np.isin(words, BAD).sum() else "neg")
-    frame = pd.DataFrame({"review": texts, "stars": rng.integers(1, 6, N), "label": labels})
+        labels.append(
+            "pos" if np.isin(words, GOOD).sum() > np.isin(words, BAD).sum() else "neg"
+        )
+    frame = pd.DataFrame(
+        {"review": texts, "stars": rng.integers(1, 6, N), "label": labels}
+    )
     frame.loc[::25, "review"] = None
     return frame
 
@@ -53,10 +57,16 @@ def hand_made() -> list:
 def test_a_column_of_text_is_left_out_with_the_option() -> None:
     reviews().to_csv("reviews.csv", index=False)
     (settings, *_) = describe(UserData("reviews.csv", "label")).notes
-    assert "left out, as text (--text COLUMN makes features of its words): review (" in settings
+    assert (
+        "left out, as text (--text COLUMN makes features of its words): review ("
+        in settings
+    )
     names = [f"{a} {b}" for a, b in zip(range(N), range(N), strict=True)]
     reviews().assign(review=names).to_csv("names.csv", index=False)
-    assert "most of the words are different" in describe(UserData("names.csv", "label")).notes[0]
+    assert (
+        "most of the words are different"
+        in describe(UserData("names.csv", "label")).notes[0]
+    )
     with pytest.raises(ElmbenchError, match="no column 'revue'"):
         describe(UserData("reviews.csv", "label", text=("revue",)))
 
@@ -74,10 +84,15 @@ def test_texts_and_categories_are_different_data() -> None:
 
 
 def test_features_of_text_are_those_of_scikit_learn() -> None:
-    texts = reviews()[["review"]].fillna("").assign(more=lambda frame: frame["review"].str[::-1])
+    texts = (
+        reviews()[["review"]]
+        .fillna("")
+        .assign(more=lambda frame: frame["review"].str[::-1])
+    )
     features = TextFeatures().fit(texts[:150]).transform(texts)
     expected = [
-        make_pipeline(*hand_made()).fit(texts[name][:150]).transform(texts[name]) for name in texts
+        make_pipeline(*hand_made()).fit(texts[name][:150]).transform(texts[name])
+        for name in texts
     ]
     # A text of eleven different words has eleven components.
     expected = [part[:, :11] for part in expected]
@@ -111,7 +126,9 @@ def test_text_is_learnt_on_the_training_rows_as_by_scikit_learn() -> None:
         pipeline = make_pipeline(StandardScaler(), model).fit(
             inputs[train], frame["label"].iloc[train]
         )
-        accuracy = accuracy_score(frame["label"].iloc[test], pipeline.predict(inputs[test]))
+        accuracy = accuracy_score(
+            frame["label"].iloc[test], pipeline.predict(inputs[test])
+        )
         assert cells.loc[fold, "accuracy"] == pytest.approx(accuracy)
     assert cells["accuracy"].mean() > 0.75
 
@@ -123,11 +140,15 @@ def test_a_saved_model_reads_new_texts(ending: str) -> None:
     frame = reviews()
     X = frame[["review", "stars"]]
     grids = {"ridge": {"C": [0.1]}}
-    results = elmbench.compare(X, frame["label"], "ridge", folds=3, text=["review"], grids=grids)
+    results = elmbench.compare(
+        X, frame["label"], "ridge", folds=3, text=["review"], grids=grids
+    )
     best = results.best_estimator()
     path = Path(f"best{ending}")
     save(best, path)
-    new = pd.DataFrame({"stars": [1, 2, 3], "review": ["great lovely", "awful broken slow", None]})
+    new = pd.DataFrame(
+        {"stars": [1, 2, 3], "review": ["great lovely", "awful broken slow", None]}
+    )
     new.to_csv("new.csv", index=False)
     lines, remarks = predict_file(path, Path("new.csv"), proba=True)
     assert remarks == []

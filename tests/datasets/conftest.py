@@ -68,7 +68,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def openml_server(
-    server: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Server:
     """The same server, with OpenML's client configured for it: nothing of the client is
     replaced.
@@ -84,7 +86,9 @@ def openml_server(
 
 
 @pytest.fixture
-def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], DatasetSpecs]:
+def use_specs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[dict[str, Any]], DatasetSpecs]:
     """Put other data sets in place of those of `datasets.yaml`."""
 
     def use(content: dict[str, Any]) -> DatasetSpecs:

@@ -126,17 +126,29 @@ def add_openml(
     ]
     if parquet is not None:
         path = f"/datasets/0000/{number:04}/dataset_{number}.pq"
-        server.pages[path] = Page(parquet, headers={"Content-Type": "application/octet-stream"})
+        server.pages[path] = Page(
+            parquet, headers={"Content-Type": "application/octet-stream"}
+        )
         lines.append(f"<oml:parquet_url>{server.url}{path}</oml:parquet_url>")
     if target:
-        lines.append(f"<oml:default_target_attribute>{target}</oml:default_target_attribute>")
+        lines.append(
+            f"<oml:default_target_attribute>{target}</oml:default_target_attribute>"
+        )
     lines += [more, f"<oml:status>{status}</oml:status>"]
-    lines += [f"<oml:md5_checksum>{md5 or hashlib.md5(body).hexdigest()}</oml:md5_checksum>"]
+    lines += [
+        f"<oml:md5_checksum>{md5 or hashlib.md5(body).hexdigest()}</oml:md5_checksum>"
+    ]
     lines += ["</oml:data_set_description>"]
-    server.pages[f"{API}/data/{number}"] = Page("".join(lines).encode(), gzipped=gzipped)
+    server.pages[f"{API}/data/{number}"] = Page(
+        "".join(lines).encode(), gzipped=gzipped
+    )
     for kind in ("features", "qualities"):
-        empty = f'<oml:data_{kind} xmlns:oml="http://openml.org/openml"></oml:data_{kind}>'
-        server.pages[f"{API}/data/{kind}/{number}"] = Page(empty.encode(), gzipped=gzipped)
+        empty = (
+            f'<oml:data_{kind} xmlns:oml="http://openml.org/openml"></oml:data_{kind}>'
+        )
+        server.pages[f"{API}/data/{kind}/{number}"] = Page(
+            empty.encode(), gzipped=gzipped
+        )
     return page
 
 
@@ -153,10 +165,18 @@ def refuse_openml(server: Server, number: int, code: int, message: str) -> None:
 
 def arff_text(names: list[str], kinds: list[str], rows: list[list[str]]) -> str:
     """Return the text of an ARFF file; `kinds` are NUMERIC or {a,b}."""
-    head = [f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(names, kinds, strict=True)]
+    head = [
+        f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(names, kinds, strict=True)
+    ]
     return (
         "\n".join(
-            ["% from a test", "@RELATION rows", *head, "@DATA", *(",".join(row) for row in rows)]
+            [
+                "% from a test",
+                "@RELATION rows",
+                *head,
+                "@DATA",
+                *(",".join(row) for row in rows),
+            ]
         )
         + "\n"
     )

@@ -50,8 +50,16 @@ def drop(lines: Lines, column: int) -> Lines:
 BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
     "too few rows": (lambda lines: lines[:-3], "566 rows", "569 rows"),
     "too few columns": (lambda lines: drop(lines, 4), "29 features", "30 features"),
-    "class counts": (lambda lines: cell(lines, 1, -1, "1"), "358 rows of class 1", "357"),
-    "other labels": (lambda lines: cell(lines, 1, -1, "3"), "the labels are 1, 2, 3", "1, 2"),
+    "class counts": (
+        lambda lines: cell(lines, 1, -1, "1"),
+        "358 rows of class 1",
+        "357",
+    ),
+    "other labels": (
+        lambda lines: cell(lines, 1, -1, "3"),
+        "the labels are 1, 2, 3",
+        "1, 2",
+    ),
     "no target column": (
         lambda lines: [lines[0].replace("target", "label"), *lines[1:]],
         "no target",
@@ -112,7 +120,9 @@ def test_a_stray_word_in_a_row_that_is_dropped(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
-def test_a_compressed_file_cut_short(folder: Path, wdbc_lines: Lines, share: float) -> None:
+def test_a_compressed_file_cut_short(
+    folder: Path, wdbc_lines: Lines, share: float
+) -> None:
     packed = gzip.compress("\n".join(wdbc_lines).encode())
     (folder / "wdbc.csv.gz").write_bytes(packed[: max(5, int(len(packed) * share))])
     check(folder, r"wdbc\.csv\.gz cannot be read", "complete file")
@@ -148,7 +158,9 @@ def csr(**changed: Any) -> bytes:
 def long_header() -> bytes:
     """Return an archive whose array is said to have 10^12 rows, and has one value."""
     header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 30)}
-    return zip_bytes({"X.npy": in_memory(np.lib.format.write_array_header_1_0, header) + b"\0" * 8})
+    return zip_bytes(
+        {"X.npy": in_memory(np.lib.format.write_array_header_1_0, header) + b"\0" * 8}
+    )
 
 
 def parquet(**columns: Any) -> bytes:
@@ -161,7 +173,11 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "not gzip": ("csv.gz", lambda: b"<html>not found</html>", "cannot be read"),
     "not an archive": ("npz", lambda: b"PK no", "cannot be read"),
     "ARFF cut short": ("arff", lambda: b"@relation", "cannot be read"),
-    "an index from 0": ("svm", lambda: b"1 0:3\n1 31:4\n", "numbers its features from 0"),
+    "an index from 0": (
+        "svm",
+        lambda: b"1 0:3\n1 31:4\n",
+        "numbers its features from 0",
+    ),
     "an index beyond the width": ("svm", lambda: b"1 1:3\n1 31:4\n", "30"),
     "text": ("npz", lambda: b"a,target\n1,1\n", "not an archive of arrays"),
     "objects": (
@@ -190,9 +206,21 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         lambda: csr(indices=np.array([5, 5, 3, 4])),
         "two values of one feature",
     ),
-    "indptr that falls": ("npz", lambda: csr(indptr=np.array([0, 3, 2, 4])), "non-decreasing"),
-    "values that are complex": ("npz", lambda: csr(data=np.ones(4) * 1j), "not numbers"),
-    "a single number": ("npz", lambda: npz(X=np.array(3.0), target=np.ones(1)), "0 dimensions"),
+    "indptr that falls": (
+        "npz",
+        lambda: csr(indptr=np.array([0, 3, 2, 4])),
+        "non-decreasing",
+    ),
+    "values that are complex": (
+        "npz",
+        lambda: csr(data=np.ones(4) * 1j),
+        "not numbers",
+    ),
+    "a single number": (
+        "npz",
+        lambda: npz(X=np.array(3.0), target=np.ones(1)),
+        "0 dimensions",
+    ),
     "a matrix too wide to be dense": (
         "npz",
         lambda: csr(shape=np.array([3, 2**40])),
@@ -203,7 +231,11 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)),
         "not numbers or words",
     ),
-    "a part that is shorter than its header": ("npz", long_header, "unpacks to more than"),
+    "a part that is shorter than its header": (
+        "npz",
+        long_header,
+        "unpacks to more than",
+    ),
     "a header of 200 kB": (
         "csv",
         lambda: b"a" * 200_000 + b",target\n1,1\n",
@@ -247,7 +279,9 @@ def test_files_that_do_not_fit_together(folder: Path, wdbc_lines: Lines) -> None
     check(folder, "wdbc.csv and wdbc.svm", "one of them")
 
 
-def test_a_link_that_points_nowhere_and_a_folder_that_does_not_exist(folder: Path) -> None:
+def test_a_link_that_points_nowhere_and_a_folder_that_does_not_exist(
+    folder: Path,
+) -> None:
     (folder / "wdbc.csv").symlink_to(folder / "gone.csv")
     check(folder, r"wdbc.csv is a link to .*gone.csv", "a file")
     check(folder / "no", "is not a folder", "a folder")

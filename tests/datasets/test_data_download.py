@@ -33,7 +33,9 @@ BODY = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(BODY).hexdigest()
 
 
-def download(url: str, folder: Path, known_hash: str | None = None, progress: bool = False) -> Path:
+def download(
+    url: str, folder: Path, known_hash: str | None = None, progress: bool = False
+) -> Path:
     return FetchJob(0, folder, progress=progress).download(url, known_hash)
 
 
@@ -42,7 +44,10 @@ def test_a_file_arrives_with_progress(
     server: Server, tmp_path: Path, length: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.pages["/f"] = Page(BODY, length=length)
-    assert download(f"{server.url}/f", tmp_path, SHA256, progress=True).read_bytes() == BODY
+    assert (
+        download(f"{server.url}/f", tmp_path, SHA256, progress=True).read_bytes()
+        == BODY
+    )
     assert ("256.0/256.0 kB" if length else "256.0/? kB") in capsys.readouterr().err
 
 
@@ -107,20 +112,27 @@ def test_another_checksum_is_refused(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "later"), [(404, False), (403, False), (429, True), (500, True), (503, True)]
+    ("status", "later"),
+    [(404, False), (403, False), (429, True), (500, True), (503, True)],
 )
 def test_an_answer_without_the_file(
     server: Server, tmp_path: Path, status: int, later: bool
 ) -> None:
     server.pages["/f"] = Page(b"no", status=status)
-    with pytest.raises(ElmbenchError, match=f"/f: the server answers {status}") as error:
+    with pytest.raises(
+        ElmbenchError, match=f"/f: the server answers {status}"
+    ) as error:
         download(f"{server.url}/f", tmp_path)
     assert isinstance(error.value, DataUnavailableError) == later
-    assert ("try again later" if later else "elmbench data import") in str(error.value.next_step)
+    assert ("try again later" if later else "elmbench data import") in str(
+        error.value.next_step
+    )
 
 
 def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
-    server.pages["/old"] = Page(b"", status=302, headers={"Location": f"{server.url}/f"})
+    server.pages["/old"] = Page(
+        b"", status=302, headers={"Location": f"{server.url}/f"}
+    )
     server.pages["/f"] = Page(BODY)
     assert download(f"{server.url}/old", tmp_path).read_bytes() == BODY
 
@@ -138,12 +150,16 @@ def test_a_host_that_cannot_be_reached_is_tried_once(
         socket.socket, "connect", lambda self, to: tried.append(to) or connect(self, to)
     )
     for _ in range(3):
-        with pytest.raises(DataUnavailableError, match=re.escape(f"{host} cannot be reached")):
+        with pytest.raises(
+            DataUnavailableError, match=re.escape(f"{host} cannot be reached")
+        ):
             download(f"http://{host}/f", tmp_path)
     assert len(tried) == 1
 
 
-def test_a_killed_download_leaves_no_file_of_its_name(server: Server, tmp_path: Path) -> None:
+def test_a_killed_download_leaves_no_file_of_its_name(
+    server: Server, tmp_path: Path
+) -> None:
     server.pages["/f"] = Page(BODY, pause=0.05)
     code = (
         "import sys; from pathlib import Path; from elmbench.datasets.sources.base import "
@@ -196,7 +212,9 @@ def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(
     assert entry.where.startswith("LIBSVM toy, fetched 20")
 
 
-def test_another_address_is_another_source(fetched: Path, server: Server, use_specs: Use) -> None:
+def test_another_address_is_another_source(
+    fetched: Path, server: Server, use_specs: Use
+) -> None:
     use_specs(libsvm(f"{server.url}/new"))
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")
@@ -206,7 +224,9 @@ def test_another_address_is_another_source(fetched: Path, server: Server, use_sp
 
 def test_a_cached_file_that_was_changed(fetched: Path, server: Server) -> None:
     fetched.write_bytes(TEXT.replace(b"1:7 ", b"1:8 "))
-    with pytest.raises(ElmbenchError, match="has been changed: its SHA-256 is") as error:
+    with pytest.raises(
+        ElmbenchError, match="has been changed: its SHA-256 is"
+    ) as error:
         load_dataset("toy")
     assert not isinstance(error.value, DataUnavailableError)
     assert "the file that was fetched" in str(error.value.expected)
@@ -216,14 +236,18 @@ def test_a_cached_file_that_was_changed(fetched: Path, server: Server) -> None:
     assert load_dataset("toy").X[7, 0] == 7
 
 
-def test_a_new_version_takes_the_place_of_the_old_one(fetched: Path, server: Server) -> None:
+def test_a_new_version_takes_the_place_of_the_old_one(
+    fetched: Path, server: Server
+) -> None:
     server.pages["/toy"] = Page(TEXT.replace(b"1:7 ", b"1:8 "))
     fetch_dataset("toy", force=True)
     assert load_dataset("toy").X[7, 0] == 8
     assert len(list(fetched.parent.iterdir())) == 1
 
 
-def test_one_part_of_two_is_not_the_data_set(fetched: Path, server: Server, use_specs: Use) -> None:
+def test_one_part_of_two_is_not_the_data_set(
+    fetched: Path, server: Server, use_specs: Use
+) -> None:
     content = libsvm("")
     content["toy"]["shape"]["split"] = [60, 40]
     content["toy"]["sources"] = [

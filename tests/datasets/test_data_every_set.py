@@ -27,14 +27,19 @@ def test_real_files(real_data: Path, name: str) -> None:
     entries = [entry for entry in ENTRIES if entry["dataset"] == name]
     spec = load_dataset_specs()[name]
     data = load_dataset(name, real_data)
-    counted = spec.training_part if len(entries) == 1 and spec.training_part else spec.shape
+    counted = (
+        spec.training_part if len(entries) == 1 and spec.training_part else spec.shape
+    )
     assert counted.instances == sum(entry["instances"] for entry in entries)
     assert counted.features == entries[0]["features"]
     classes: Counter[str] = Counter()
     for entry in entries:
         if isinstance(entry["classes"], dict):
             classes.update(
-                {label.removeprefix("+"): count for label, count in entry["classes"].items()}
+                {
+                    label.removeprefix("+"): count
+                    for label, count in entry["classes"].items()
+                }
             )
     assert classes == (counted.classes or {}) or name == "orl-faces"
     prepared = spec.prepared or counted
@@ -42,7 +47,10 @@ def test_real_files(real_data: Path, name: str) -> None:
     assert np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all()
     assert sp.issparse(data.X) == spec.sparse
     if len(entries) == 2:
-        parts = {("test" if ".test." in entry["file"] else "train"): entry for entry in entries}
+        parts = {
+            ("test" if ".test." in entry["file"] else "train"): entry
+            for entry in entries
+        }
         for part, entry in parts.items():
             counts = Counter(data.y[data.splits[part]])
             assert sorted(counts.values()) == sorted(_merged(entry["classes"], spec))
@@ -52,13 +60,18 @@ def _merged(classes: dict[str, int], spec: DatasetSpec) -> list[int]:
     if not spec.positive:
         return list(classes.values())
     positives = sum(
-        count for label, count in classes.items() if label.removeprefix("+") in spec.positive
+        count
+        for label, count in classes.items()
+        if label.removeprefix("+") in spec.positive
     )
     return [positives, sum(classes.values()) - positives]
 
 
 def test_variants_share_their_file(real_data: Path) -> None:
-    binary, digits = load_dataset("usps", real_data), load_dataset("usps-digits", real_data)
+    binary, digits = (
+        load_dataset("usps", real_data),
+        load_dataset("usps-digits", real_data),
+    )
     assert binary.source == digits.source
     assert (binary.classes, digits.classes) == (("rest", "0"), tuple("0123456789"))
     np.testing.assert_array_equal(binary.y == 1, digits.y == 0)
@@ -66,16 +79,25 @@ def test_variants_share_their_file(real_data: Path) -> None:
         load_dataset("isolet-letters", real_data),
         load_dataset("waveform-classes", real_data),
     )
-    np.testing.assert_array_equal(load_dataset("isolet", real_data).y == 1, letters.y < 2)
-    np.testing.assert_array_equal(load_dataset("waveform", real_data).y == 1, waves.y == 1)
+    np.testing.assert_array_equal(
+        load_dataset("isolet", real_data).y == 1, letters.y < 2
+    )
+    np.testing.assert_array_equal(
+        load_dataset("waveform", real_data).y == 1, waves.y == 1
+    )
 
 
 def test_abalone7_is_abalone_with_its_sex_spread(real_data: Path) -> None:
     # One row of the two public files differs from the other in nothing but its layout.
-    rings, seven = load_dataset("abalone", real_data), load_dataset("abalone7", real_data)
+    rings, seven = (
+        load_dataset("abalone", real_data),
+        load_dataset("abalone7", real_data),
+    )
     np.testing.assert_array_equal(seven.y == 1, rings.y == 7)
     np.testing.assert_array_equal(seven.X[:, 3:], rings.X[:, 1:])
-    np.testing.assert_array_equal(seven.X[:, :3] @ [2.0, 3.0, 1.0], rings.X[:, 0])  # F, I, M
+    np.testing.assert_array_equal(
+        seven.X[:, :3] @ [2.0, 3.0, 1.0], rings.X[:, 0]
+    )  # F, I, M
 
 
 def labels_for(spec: DatasetSpec, words: dict[str, str]) -> np.ndarray:
@@ -89,7 +111,9 @@ def labels_for(spec: DatasetSpec, words: dict[str, str]) -> np.ndarray:
     sizes = {label: count or left // len(unknown) for label, count in classes.items()}
     if unknown:
         sizes[unknown[0]] += n - sum(sizes.values())
-    return np.concatenate([np.full(size, words.get(label, label)) for label, size in sizes.items()])
+    return np.concatenate(
+        [np.full(size, words.get(label, label)) for label, size in sizes.items()]
+    )
 
 
 def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
@@ -104,7 +128,9 @@ def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
             n, dtype=np.int8
         )  # the constant column that the paper does not count
     frame = pd.DataFrame({**columns, "target": target})
-    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(
+        path, index=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,13 +151,19 @@ def test_a_set_that_is_not_here_loads_when_its_file_is_dropped_in(
 ) -> None:
     spec = load_dataset_specs()[name]
     regression = spec.task == "regression"
-    target = np.linspace(0, 1, spec.shape.instances) if regression else labels_for(spec, words)
+    target = (
+        np.linspace(0, 1, spec.shape.instances)
+        if regression
+        else labels_for(spec, words)
+    )
     write_dense(folder / f"{name}.{form}", spec, target)
     data = load_dataset(name, folder)
     assert data.X.shape == (spec.public.instances, spec.public.features)
     assert not any("after the preparation" in note for note in data.notes)
     if not regression:
-        assert name == "balance" or (data.y == 1).sum() == spec.papers["eem"]["positives"]
+        assert (
+            name == "balance" or (data.y == 1).sum() == spec.papers["eem"]["positives"]
+        )
     if form == "csv":
         write_dense(folder / f"{name}.csv", spec, target[:-1])
         with pytest.raises(ElmbenchError, match="rows"):
@@ -144,11 +176,16 @@ def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
         np.random.default_rng(0).normal(size=(937, 49)),
         columns=[f"v{index}" for index in range(49)],
     )
-    frame.assign(target=labels_for(spec, {})).to_csv(folder / "oil-spill.csv", index=False)
+    frame.assign(target=labels_for(spec, {})).to_csv(
+        folder / "oil-spill.csv", index=False
+    )
     data = load_dataset("oil-spill", folder)
     assert data.X.shape == (937, 49)
     width, unknown = data.remarks
     assert width.startswith(
         "937 rows and 49 features after the preparation; the public file has 937 and 48"
     )
-    assert unknown == "oil-spill.csv: only the counts were compared with those of the public file"
+    assert (
+        unknown
+        == "oil-spill.csv: only the counts were compared with those of the public file"
+    )

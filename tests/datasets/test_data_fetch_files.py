@@ -55,7 +55,9 @@ def test_libsvm_files_have_a_fixed_width(
 ) -> None:
     packed = {".bz2": bz2.compress(TEXT), ".xz": lzma.compress(TEXT)}.get(ending, TEXT)
     server.pages["/toy" + ending] = Page(packed)
-    use_specs(toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
+    use_specs(
+        toy({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse)
+    )
     assert fetch_dataset("toy").origin == f"LIBSVM toy{ending}"
     check_fetched_toy()
     assert not fetch_dataset("toy").downloaded
@@ -75,10 +77,14 @@ def fetch_public(name: str, real_data: Path) -> Dataset:
 
 @pytest.mark.parametrize("name", ["heart", "german", "adult", "webpage"])
 def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) -> None:
-    names = {"german": ["german.numer"], "adult": ["a9a", "a9a.t"], "webpage": ["w8a"]}.get(
-        name, [name]
-    )
-    for address, path in zip(names, sorted(real_data.glob(f"{name}.*"), reverse=True), strict=True):
+    names = {
+        "german": ["german.numer"],
+        "adult": ["a9a", "a9a.t"],
+        "webpage": ["w8a"],
+    }.get(name, [name])
+    for address, path in zip(
+        names, sorted(real_data.glob(f"{name}.*"), reverse=True), strict=True
+    ):
         content = unpacked(path)
         if name == "webpage":  # repeated lines of the public file are dropped
             lines = content.splitlines()
@@ -87,14 +93,18 @@ def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) ->
     assert (fetch_public(name, real_data).splits is not None) == (name == "adult")
 
 
-def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_specs: Server) -> None:
+def test_libsvm_breast_cancer_is_prepared_already(
+    real_data: Path, loopback_specs: Server
+) -> None:
     frame = pd.read_csv(real_data / "breast-cancer.csv.gz", na_values="?").dropna()
     lines = [
         f"{row[-1]:.6f} 1:{1000000 + index} "
         + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
         for index, row in enumerate(frame.itertuples(index=False))
     ]
-    loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page("\n".join(lines).encode())
+    loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page(
+        "\n".join(lines).encode()
+    )
     assert fetch_public("breast-cancer", real_data).source == "LIBSVM breast-cancer"
 
 
@@ -107,20 +117,26 @@ def test_uci_archives_of_two_parts(
         (path,) = real_data.glob(f"{name}.{part}.*")
         if name == "arcene":
             rows, labels = zip(
-                *(line.rsplit(b",", 1) for line in unpacked(path).split()[1:]), strict=True
+                *(line.rsplit(b",", 1) for line in unpacked(path).split()[1:]),
+                strict=True,
             )
             rows = [row.replace(b",", b" ") for row in rows]
         else:
             labels, rows = zip(
-                *(line.split(b" ", 1) for line in unpacked(path).splitlines()), strict=True
+                *(line.split(b" ", 1) for line in unpacked(path).splitlines()),
+                strict=True,
             )
         # Each line ends in a blank; the labels of the second part of Arcene lie outside the folder.
-        members[f"{folder}/{name}_{member}.data"] = b"".join(row + b" \n" for row in rows)
+        members[f"{folder}/{name}_{member}.data"] = b"".join(
+            row + b" \n" for row in rows
+        )
         outside = (name, part) == ("arcene", "test")
         members[("" if outside else f"{folder}/") + f"{name}_{member}.labels"] = (
             b"\n".join(labels) + b"\n"
         )
-    loopback_specs.pages[f"/static/public/{number}/{name}.zip"] = Page(zip_bytes(members))
+    loopback_specs.pages[f"/static/public/{number}/{name}.zip"] = Page(
+        zip_bytes(members)
+    )
     fetch_public(name, real_data)
 
 
@@ -128,7 +144,9 @@ def test_uci_secom(loopback_specs: Server) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1567, 590)).round(4)
     X[3, 5] = np.nan
-    rows = "\n".join(" ".join("NaN" if v != v else f"{v:.4f}" for v in row) for row in X)
+    rows = "\n".join(
+        " ".join("NaN" if v != v else f"{v:.4f}" for v in row) for row in X
+    )
     labels = "\n".join(
         f'{label} "19/07/2008 11:55:00"' for label in np.repeat([-1, 1], [1463, 104])
     )
@@ -145,13 +163,19 @@ def test_uci_secom(loopback_specs: Server) -> None:
     np.testing.assert_array_equal(data.X[4:], X[4:])
 
 
-def test_uci_libras_where_imbalanced_learn_is_out_of_reach(loopback_specs: Server) -> None:
+def test_uci_libras_where_imbalanced_learn_is_out_of_reach(
+    loopback_specs: Server,
+) -> None:
     X = np.random.default_rng(0).random((360, 90)).round(5)
     rows = [
-        ",".join(f"{v:.5f}" for v in row) + f",{index // 24 + 1}" for index, row in enumerate(X)
+        ",".join(f"{v:.5f}" for v in row) + f",{index // 24 + 1}"
+        for index, row in enumerate(X)
     ]
     content = zip_bytes(
-        {"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()}
+        {
+            "movement_libras_1.data": b"1,2",
+            "movement_libras.data": "\n".join(rows).encode(),
+        }
     )
     loopback_specs.pages["/static/public/181/libras+movement.zip"] = Page(content)
     assert fetch_dataset("libras-move").origin.endswith("libras+movement.zip")
@@ -173,8 +197,15 @@ def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) ->
     }
     shape = {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}, "split": [2, 1]}
     use_specs(toy(source, shape=shape))
-    lines = ["279\t1\t1\t0.5\t0\t2\t0", "279\t2\t0\t0\t1e-3\t0\t0", "280\t3\t0\t7\t0\t0\t0", ""]
-    server.pages["/bio.tar.gz"] = Page(tar_bytes({"data/bio_train.dat": "\n".join(lines).encode()}))
+    lines = [
+        "279\t1\t1\t0.5\t0\t2\t0",
+        "279\t2\t0\t0\t1e-3\t0\t0",
+        "280\t3\t0\t7\t0\t0\t0",
+        "",
+    ]
+    server.pages["/bio.tar.gz"] = Page(
+        tar_bytes({"data/bio_train.dat": "\n".join(lines).encode()})
+    )
     check_fetched_toy()
     splits = load_dataset("toy").splits
     np.testing.assert_array_equal(splits["test"], [2])
@@ -182,7 +213,9 @@ def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) ->
 
 def test_a_table_that_is_compressed_alone(server: Server, use_specs: Use) -> None:
     use_specs(toy({"kind": "archive", "url": f"{server.url}/rows.gz"}))
-    server.pages["/rows.gz"] = Page(gzip.compress(b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"))
+    server.pages["/rows.gz"] = Page(
+        gzip.compress(b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n")
+    )
     check_fetched_toy()
 
 
@@ -199,7 +232,10 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
     members = {}
     for number, name in ((8, "car-eval-34"), (1, "ecoli")):
         frame = pd.read_csv(real_data / f"{name}.csv.gz")
-        members[number] = (frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy())
+        members[number] = (
+            frame.drop(columns="target").to_numpy(float),
+            frame["target"].to_numpy(),
+        )
     path = "/record/61452/files/benchmark-imbalanced-learn.tar.gz"
     loopback_specs.pages[path] = Page(ding_archive(members))
     for name in ("car-eval-34", "ecoli"):
@@ -214,8 +250,14 @@ def test_members_never_leave_their_folder(
     server: Server, use_specs: Use, kind: str, tmp_path: Path
 ) -> None:
     rows = b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"
-    members = {"../../../evil.csv": b"evil", "/tmp/../evil.csv": b"evil", "a/../../rows.csv": rows}
-    server.pages["/a"] = Page(zip_bytes(members) if kind == "zip" else tar_bytes(members))
+    members = {
+        "../../../evil.csv": b"evil",
+        "/tmp/../evil.csv": b"evil",
+        "a/../../rows.csv": rows,
+    }
+    server.pages["/a"] = Page(
+        zip_bytes(members) if kind == "zip" else tar_bytes(members)
+    )
     use_specs(
         toy(
             {
@@ -241,9 +283,15 @@ def test_members_never_leave_their_folder(
     ],
 )
 def test_archives_that_are_not_what_they_should_be(
-    server: Server, use_specs: Use, members: dict[str, bytes], message: str, tmp_path: Path
+    server: Server,
+    use_specs: Use,
+    members: dict[str, bytes],
+    message: str,
+    tmp_path: Path,
 ) -> None:
-    server.pages["/a"] = Page(zip_bytes(members) if members else b"<html>maintenance</html>")
+    server.pages["/a"] = Page(
+        zip_bytes(members) if members else b"<html>maintenance</html>"
+    )
     use_specs(
         toy(
             {

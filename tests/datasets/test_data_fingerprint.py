@@ -26,7 +26,9 @@ RNG = np.random.default_rng
 SPECS = load_dataset_specs()
 KNOWN = [name for name, spec in SPECS.items() if spec.fingerprint]
 OWN = [
-    name for name in KNOWN if SPECS[name].generator or SPECS[name].sources[0].kind == "scikit-learn"
+    name
+    for name in KNOWN
+    if SPECS[name].generator or SPECS[name].sources[0].kind == "scikit-learn"
 ]
 GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 
@@ -57,9 +59,9 @@ def made(kind: str) -> Dataset:
     ]
     X[:, 5] = X[:, 5] > 5
     X = np.column_stack([np.round(X, 6), np.full(300, 9.0)])
-    y: NDArray[Any] = np.where(hidden[:, 0] + 0.5 * rng.normal(size=300) > 0.4, 1, -1).astype(
-        np.int8
-    )
+    y: NDArray[Any] = np.where(
+        hidden[:, 0] + 0.5 * rng.normal(size=300) > 0.4, 1, -1
+    ).astype(np.int8)
     if kind == "regression":
         y = np.round(hidden[:, 0], 6)
     if kind == "sparse":
@@ -85,7 +87,9 @@ def of_values(change: Callable[[Any], Any]) -> Change:
 
 def in_another_order(data: Dataset) -> Dataset:
     rows = np.concatenate([RNG(1).permutation(150), 150 + RNG(2).permutation(150)])
-    return replace(data, X=data.X[rows][:, RNG(3).permutation(data.X.shape[1])], y=data.y[rows])
+    return replace(
+        data, X=data.X[rows][:, RNG(3).permutation(data.X.shape[1])], y=data.y[rows]
+    )
 
 
 def with_column(index: int, change: Callable[[Any], Any]) -> Change:
@@ -98,7 +102,9 @@ def with_column(index: int, change: Callable[[Any], Any]) -> Change:
 
 
 def shortened(values: Any) -> Any:
-    return np.array([float(f"{value:.6g}") for value in values.ravel()]).reshape(values.shape)
+    return np.array([float(f"{value:.6g}") for value in values.ravel()]).reshape(
+        values.shape
+    )
 
 
 SAME: dict[str, Change] = {
@@ -108,12 +114,18 @@ SAME: dict[str, Change] = {
         of_values(lambda x: np.round(x, 4))(data)
     ),
     "six digits": of_values(shortened),
-    "single precision": of_values(lambda values: values.astype(np.float32).astype(float)),
+    "single precision": of_values(
+        lambda values: values.astype(np.float32).astype(float)
+    ),
 }
 OTHER: dict[str, Change] = {
-    "noise": of_values(lambda x: RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0)),
+    "noise": of_values(
+        lambda x: RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0)
+    ),
     "noise of three decimals": of_values(
-        lambda x: np.round(RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0), 3)
+        lambda x: np.round(
+            RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0), 3
+        )
     ),
     "columns that were shuffled each": with_column(
         slice(None), lambda x: RNG(5).permuted(x, axis=0)
@@ -192,7 +204,10 @@ def test_a_file_of_noise_is_refused_or_remarked(noise: Path, tmp_path: Path) -> 
 def test_a_guess_about_labels_is_remarked(folder: Path, wdbc_lines: list[str]) -> None:
     def write(benign: str, malignant: str) -> None:
         words = {"1": benign, "2": malignant}
-        lines = [",".join([*line.split(",")[:-1], words[line[-1]]]) for line in wdbc_lines[1:]]
+        lines = [
+            ",".join([*line.split(",")[:-1], words[line[-1]]])
+            for line in wdbc_lines[1:]
+        ]
         (folder / "wdbc.csv").write_text("\n".join([wdbc_lines[0], *lines]))
 
     write("1", "2")
@@ -208,4 +223,6 @@ def test_a_guess_about_labels_is_remarked(folder: Path, wdbc_lines: list[str]) -
         "labels recognised by the sizes of the classes: B is 1, M is 2",
     )
     assert load_dataset("wdbc", folder).checksum == bundled
-    assert identify(SPECS["wdbc"], folder).remarks == load_dataset("wdbc", folder).remarks
+    assert (
+        identify(SPECS["wdbc"], folder).remarks == load_dataset("wdbc", folder).remarks
+    )

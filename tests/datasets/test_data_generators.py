@@ -11,7 +11,13 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from elmbench.datasets.find import dataset_statuses
-from elmbench.datasets.generators import MIXED, base_waves, clean_series, draw_sparse_rows, waveform
+from elmbench.datasets.generators import (
+    MIXED,
+    base_waves,
+    clean_series,
+    draw_sparse_rows,
+    waveform,
+)
 from elmbench.datasets.load import identify, load_dataset
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -26,9 +32,13 @@ def bayes_classes(X: np.ndarray) -> np.ndarray:
     waves, grid = base_waves(), np.linspace(0, 1, 101)[:, None]
     distances = np.stack(
         [
-            ((X[:, None, :] - (grid * waves[first] + (1 - grid) * waves[second])[None]) ** 2).sum(
-                axis=2
-            )
+            (
+                (
+                    X[:, None, :]
+                    - (grid * waves[first] + (1 - grid) * waves[second])[None]
+                )
+                ** 2
+            ).sum(axis=2)
             for first, second in MIXED
         ]
     )
@@ -72,17 +82,25 @@ def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
         "sparse-10k[density=0.01]",
         "generator sparse (density 0.01)",
     )
-    assert (chosen.source, chosen.X.nnz, (chosen.y == 1).sum()) == (named.source, 600 * 100, 300)
+    assert (chosen.source, chosen.X.nnz, (chosen.y == 1).sum()) == (
+        named.source,
+        600 * 100,
+        300,
+    )
     assert (named.X != chosen.X).nnz == 0
     assert named.checksum == chosen.checksum
     specs = load_dataset_specs()
     identities = [identify(specs.find("sparse-10k[density=0.01]"), run=2)]
-    assert identities == [identify(specs["sparse-10k"].with_options({"density": 0.01}), run=2)]
+    assert identities == [
+        identify(specs["sparse-10k"].with_options({"density": 0.01}), run=2)
+    ]
 
 
 def test_a_file_of_ones_own_has_the_option_in_its_name(tmp_path: Path) -> None:
     X, y = draw_sparse_rows("sparse-10k", 0, rows=600, features=10_000, density=0.001)
-    dump_svmlight_file(X, y, str(tmp_path / "sparse-10k[density=0.6].svm"), zero_based=False)
+    dump_svmlight_file(
+        X, y, str(tmp_path / "sparse-10k[density=0.6].svm"), zero_based=False
+    )
     assert load_dataset("sparse-10k[density=0.6]", tmp_path).X.nnz == X.nnz
     assert load_dataset("sparse-10k[density=0.01]", tmp_path).X.nnz == 600 * 100
     (there,) = dataset_statuses(["sparse-10k[density=0.6]"], tmp_path)
@@ -137,11 +155,17 @@ def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
         for r, v in cases
     }
     identities = {
-        identify(MACKEY_GLASS.with_options({"noise_variance": v}), run=r) for r, v in cases
+        identify(MACKEY_GLASS.with_options({"noise_variance": v}), run=r)
+        for r, v in cases
     }
     assert len(checksums) == len(identities) == 4
-    assert identify(MACKEY_GLASS) == identify(MACKEY_GLASS.with_options({"noise_variance": 1.5e-4}))
+    assert identify(MACKEY_GLASS) == identify(
+        MACKEY_GLASS.with_options({"noise_variance": 1.5e-4})
+    )
 
 
 def test_the_clean_series_is_the_same_everywhere() -> None:
-    assert hashlib.sha256(clean_series(20_007).astype("<f8").tobytes()).hexdigest() == CLEAN
+    assert (
+        hashlib.sha256(clean_series(20_007).astype("<f8").tobytes()).hexdigest()
+        == CLEAN
+    )

@@ -70,7 +70,8 @@ def check_fetched_toy() -> None:
     data = load_dataset("toy")
     assert data.feature_names == ("size", "colour=light blue", "colour=red", "flag")
     np.testing.assert_array_equal(
-        data.X[:, [0, 1, 3]], [[0.1, 0, 1], [-2.5e-7, 1, 0], [123456789.125, 0, 1], [4, 1, 1]]
+        data.X[:, [0, 1, 3]],
+        [[0.1, 0, 1], [-2.5e-7, 1, 0], [123456789.125, 0, 1], [4, 1, 1]],
     )
     np.testing.assert_array_equal(data.y, [-1, 1, 1, -1])
     assert data.source == "OpenML 7"
@@ -94,9 +95,9 @@ def test_nominal_columns_and_missing_values(
     result = fetch_dataset("toy")
     assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
     check_fetched_toy()
-    assert [path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()] == [
-        ".parquet"
-    ]
+    assert [
+        path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir()
+    ] == [".parquet"]
     n_requests = len(rows.requests)
     assert not fetch_dataset("toy").downloaded
     assert len(rows.requests) == n_requests
@@ -113,7 +114,11 @@ def test_nominal_columns_and_missing_values(
     ],
 )
 def test_the_target_is_named_or_openml_names_it(
-    rows: Server, use_specs: Use, target: str | int | None, default: str | None, message: str
+    rows: Server,
+    use_specs: Use,
+    target: str | int | None,
+    default: str | None,
+    message: str,
 ) -> None:
     use_specs(seven(target=target))
     add_openml(rows, 7, ARFF, target=default)
@@ -129,7 +134,11 @@ def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
     lines = [[str(index), *row] for index, row in enumerate(ROWS)]
     more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
     add_openml(
-        rows, 7, arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines), target="size", more=more
+        rows,
+        7,
+        arff_text(["number", *NAMES], ["NUMERIC", *KINDS], lines),
+        target="size",
+        more=more,
     )
     check_fetched_toy()
 
@@ -144,14 +153,18 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     # Left out: 0, and of a nominal column the first category. The third value has no
     # single-precision equal.
     lines = ["{0 1.5}", f"{{1 2,4 {yes}}}", "{2 0.1}", f"{{4 {yes}}}", "{}"]
-    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(4)] + [f"@ATTRIBUTE class {kind}"]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(4)] + [
+        f"@ATTRIBUTE class {kind}"
+    ]
     # The dense Parquet file that OpenML makes of sparse rows is left alone.
     text = "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""])
     add_openml(openml_server, 7, text, sparse=True, parquet=parquet_bytes())
     fetch_dataset("toy")
     assert not any(path.endswith(".pq") for path in openml_server.paths())
     data = load_dataset("toy")
-    assert data.notes == ()  # the labels are spelled as they are, not recognised by their counts
+    assert (
+        data.notes == ()
+    )  # the labels are spelled as they are, not recognised by their counts
     assert sp.issparse(data.X)
     np.testing.assert_array_equal(data.X.nonzero(), [[0, 1, 2], [0, 1, 2]])
     np.testing.assert_array_equal(data.X.data, [1.5, 2, 0.1])
@@ -170,7 +183,9 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
     for number, targets in ((7, labels), (8, labels), (9, ["yes", *labels[1:]])):
         lines = [[str(number * index), label] for index, label in enumerate(targets)]
         add_openml(
-            openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines)
+            openml_server,
+            number,
+            arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], lines),
         )
     fetch_dataset("toy")
     data = load_dataset("toy")
@@ -193,7 +208,11 @@ def test_the_client_leaves_nothing_behind(
     fetch_dataset("toy")
     assert (dict(os.environ), openml.config.get_cache_directory()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache"]
-    assert not [path for path in tmp_path.rglob("*") if "pkl" in path.name or "pickle" in path.name]
+    assert not [
+        path
+        for path in tmp_path.rglob("*")
+        if "pkl" in path.name or "pickle" in path.name
+    ]
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -207,12 +226,19 @@ def test_parquet_comes_first_if_the_rows_have_a_fingerprint(
     assert any(path.endswith(".arff") for path in rows.paths()) != known
 
 
-@pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing", "other values"])
-def test_arff_comes_where_the_parquet_file_is_bad(rows: Server, use_specs: Use, fault: str) -> None:
+@pytest.mark.parametrize(
+    "fault", ["no Parquet", "cut short", "missing", "other values"]
+)
+def test_arff_comes_where_the_parquet_file_is_bad(
+    rows: Server, use_specs: Use, fault: str
+) -> None:
     use_specs(seven(known=True))
     body = parquet_bytes([3, 1, 2, 0, 4] if fault == "other values" else None)
     add_openml(
-        rows, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body)
+        rows,
+        7,
+        ARFF,
+        parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body),
     )
     if fault == "missing":
         del rows.pages["/datasets/0000/0007/dataset_7.pq"]
@@ -271,9 +297,12 @@ def test_a_description_that_is_none(rows: Server, garbled: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "fault"), [(f"{API}/data/7", "failures"), (FILE, "failures"), (FILE, "cut")]
+    ("path", "fault"),
+    [(f"{API}/data/7", "failures"), (FILE, "failures"), (FILE, "cut")],
 )
-def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str) -> None:
+def test_a_server_that_fails(
+    rows: Server, tmp_path: Path, path: str, fault: str
+) -> None:
     setattr(rows.pages[path], fault, 99)
     with pytest.raises(DataUnavailableError, match="OpenML 7"):
         fetch_dataset("toy")
@@ -285,7 +314,9 @@ def test_a_server_that_fails(rows: Server, tmp_path: Path, path: str, fault: str
 def real_arff(frame: pd.DataFrame, kinds: dict[str, str]) -> str:
     rows = [list(row) for row in frame.itertuples(index=False)]
     return arff_text(
-        list(frame.columns), [kinds.get(str(name), "NUMERIC") for name in frame.columns], rows
+        list(frame.columns),
+        [kinds.get(str(name), "NUMERIC") for name in frame.columns],
+        rows,
     )
 
 
@@ -312,10 +343,14 @@ def test_real_rows_are_those_of_the_public_file(
     if name == "abalone7":
         entry = read_yaml(spec_root() / "datasets.yaml")[name]
         use_specs({name: {**entry, "sources": entry["sources"][1:]}})
-    frame = pd.read_csv(real_data / f"{name.rstrip('7')}.csv.gz", dtype=str, keep_default_na=False)
+    frame = pd.read_csv(
+        real_data / f"{name.rstrip('7')}.csv.gz", dtype=str, keep_default_na=False
+    )
     frame = frame.rename(columns={"target": target}).replace({target: words})
     kinds = (
-        {} if name == "calhousing" else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
+        {}
+        if name == "calhousing"
+        else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
     )
     if "Sex" in frame:
         kinds["Sex"] = "{M,F,I}"
@@ -331,9 +366,18 @@ def test_the_six_parts_of_mfeat(real_data: Path, openml_server: Server) -> None:
     frame = pd.read_csv(real_data / "mfeat.csv.gz", dtype=str)
     start = 0
     labels = (frame["target"].astype(int) + 1).astype(str)
-    for number, width in ((12, 216), (14, 76), (16, 64), (18, 6), (40979, 240), (22, 47)):
+    for number, width in (
+        (12, 216),
+        (14, 76),
+        (16, 64),
+        (18, 6),
+        (40979, 240),
+        (22, 47),
+    ):
         part = frame.iloc[:, start : start + width].assign(**{"class": labels})
-        add_openml(openml_server, number, real_arff(part, {"class": "{1,2,3,4,5,6,7,8,9,10}"}))
+        add_openml(
+            openml_server, number, real_arff(part, {"class": "{1,2,3,4,5,6,7,8,9,10}"})
+        )
         start += width
     fetch_dataset("mfeat")
     assert load_dataset("mfeat").checksum == load_dataset("mfeat", real_data).checksum

@@ -62,7 +62,9 @@ def test_a_data_set_of_a_new_kind_is_loaded(spec: DatasetSpec) -> None:
     assert dataset_statuses(["spiral"])[0].state == "bundled"
     assert "nothing to fetch" in fetch_dataset("spiral").origin
     # A worker process gets the spec as JSON.
-    assert DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+    assert (
+        DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+    )
 
 
 def test_another_version_of_a_kind_is_loaded_again(
@@ -71,13 +73,22 @@ def test_another_version_of_a_kind_is_loaded_again(
     first = identify(spec)
     plugin.write_text(PLUGIN.replace("np.cos(angle)", "np.cos(2 * angle)"))
     with loaded_plugins([plugin]):
-        changed = DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True))
-        assert identify(changed).checksum == load_from_spec(changed).checksum != first.checksum
+        changed = DatasetSpec.model_validate(
+            spec.model_dump(mode="json", by_alias=True)
+        )
+        assert (
+            identify(changed).checksum
+            == load_from_spec(changed).checksum
+            != first.checksum
+        )
 
 
 @pytest.mark.parametrize(
     ("code", "message"),
-    [("return 1 // 0", "ZeroDivisionError: "), ("return X", r"TypeError: load returns array\(")],
+    [
+        ("return 1 // 0", "ZeroDivisionError: "),
+        ("return X", r"TypeError: load returns array\("),
+    ],
 )
 def test_a_kind_that_fails_ends_with_a_message(
     spec: DatasetSpec, plugin: Path, code: str, message: str
@@ -85,9 +96,13 @@ def test_a_kind_that_fails_ends_with_a_message(
     plugin.write_text(PLUGIN.replace("return Table", f"{code}; Table"))
     with (
         loaded_plugins([plugin]),
-        pytest.raises(ElmbenchError, match=f"the source spiral of spiral fails: {message}"),
+        pytest.raises(
+            ElmbenchError, match=f"the source spiral of spiral fails: {message}"
+        ),
     ):
-        load_from_spec(DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)))
+        load_from_spec(
+            DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True))
+        )
 
 
 @pytest.mark.parametrize(
@@ -114,11 +129,16 @@ def test_an_entry_of_a_new_kind_is_checked(
 def test_every_kind_of_the_suite_is_one_file() -> None:
     classes = {kind: source_class(kind) for kind in BUILT_IN}
     assert len({chosen.__module__ for chosen in classes.values()}) == len(BUILT_IN)
-    assert all(issubclass(chosen, Source) and chosen.__doc__ for chosen in classes.values())
+    assert all(
+        issubclass(chosen, Source) and chosen.__doc__ for chosen in classes.values()
+    )
 
 
 def test_a_kind_without_a_load_is_named(tmp_path: Path) -> None:
     path = tmp_path / "spirals.py"
     path.write_text(PLUGIN.replace("def load", "def read"))
-    with loaded_plugins([path]), pytest.raises(ElmbenchError, match="'spiral' has no load"):
+    with (
+        loaded_plugins([path]),
+        pytest.raises(ElmbenchError, match="'spiral' has no load"),
+    ):
         parse_dataset_specs({"spiral": ENTRY}, "my.yaml")

@@ -37,7 +37,12 @@ def step(**content: Any) -> Step:
 @pytest.fixture
 def table() -> Table:
     X = np.array(
-        [[1.0, np.nan, 4.0], [1.0, np.nan, np.nan], [1.0, np.nan, 8.0], [1.0, np.nan, 4.0]]
+        [
+            [1.0, np.nan, 4.0],
+            [1.0, np.nan, np.nan],
+            [1.0, np.nan, 8.0],
+            [1.0, np.nan, 4.0],
+        ]
     )
     words = np.array(["red", "blue", None, "red"], dtype=object)
     return Table(
@@ -61,7 +66,12 @@ def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
 def test_an_indicator_never_has_the_name_of_a_column(table: Table) -> None:
     columns = ("colour=red", "colour", "colour=blue")
     spread = prepare_dataset(replace(table, names=columns), [step(step="one-hot")])
-    assert spread.names == ("colour=red", "colour=blue-2", "colour=red-2", "colour=blue")
+    assert spread.names == (
+        "colour=red",
+        "colour=blue-2",
+        "colour=red-2",
+        "colour=blue",
+    )
     np.testing.assert_array_equal(spread.X[:, [0, 3]], table.X[:, [0, 2]])
     np.testing.assert_array_equal(spread.X[:, 2], [1, 0, np.nan, 1])
 
@@ -85,7 +95,9 @@ def test_a_feature_called_target_is_written_beside_every_other_column(
 
 
 def test_ordinal(table: Table) -> None:
-    coded = prepare_dataset(table, [step(step="ordinal", column="colour", order=["red", "blue"])])
+    coded = prepare_dataset(
+        table, [step(step="ordinal", column="colour", order=["red", "blue"])]
+    )
     np.testing.assert_array_equal(coded.X[:, 1], [1, 2, np.nan, 1])
     assert coded.nominal == {}
     with pytest.raises(ElmbenchError, match="'colour' holds 'blue'"):
@@ -102,11 +114,19 @@ def test_rows_and_columns_that_are_dropped(table: Table) -> None:
     assert fewer.names == ("colour", "size")
     assert list(fewer.nominal["colour"]) == ["red", "blue", None, "red"]
     assert prepare_dataset(prepared, [step(step="drop-constant-columns")]).names == ()
-    assert prepare_dataset(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
+    assert prepare_dataset(table, [step(step="drop-constant-columns")]).names == (
+        "colour",
+        "size",
+    )
 
 
 def test_rows_keep_count_of_the_training_part(table: Table) -> None:
-    assert prepare_dataset(replace(table, n_train=2), [step(step="drop-missing-rows")]).n_train == 1
+    assert (
+        prepare_dataset(
+            replace(table, n_train=2), [step(step="drop-missing-rows")]
+        ).n_train
+        == 1
+    )
 
 
 def test_missing_values_become_the_mean_of_their_column(table: Table) -> None:
@@ -130,7 +150,9 @@ def test_rounding_gives_the_double_that_the_decimal_text_means() -> None:
     rounded = prepare_dataset(
         Table(X, ("p", "q"), np.zeros(2), "here"), [step(step="round", decimals=6)]
     ).X
-    np.testing.assert_array_equal(rounded, [[0.000968, float(f"{1.0000005:.6f}")], [2.675, -0.0]])
+    np.testing.assert_array_equal(
+        rounded, [[0.000968, float(f"{1.0000005:.6f}")], [2.675, -0.0]]
+    )
 
 
 def test_images_are_resized_by_area() -> None:
@@ -138,12 +160,17 @@ def test_images_are_resized_by_area() -> None:
 
     def resized(height: int, width: int, to_height: int, to_width: int) -> Any:
         to = step(
-            step="resize-images", height=height, width=width, to_height=to_height, to_width=to_width
+            step="resize-images",
+            height=height,
+            width=width,
+            to_height=to_height,
+            to_width=to_width,
         )
         return prepare_dataset(Table.of_numbers(images, np.zeros(2), "here"), [to]).X
 
     np.testing.assert_allclose(
-        resized(4, 6, 2, 3), images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6)
+        resized(4, 6, 2, 3),
+        images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6),
     )
     np.testing.assert_allclose(
         resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1)
@@ -167,7 +194,12 @@ def test_numbers_have_one_spelling_as_labels() -> None:
 TOY = toy_content(
     {"kind": "openml", "id": 1, "target": "label", "labels": {"n": "no", "y": "yes"}},
     positive=["yes"],
-    shape={"instances": 4, "features": 3, "classes": {"no": 2, "yes": 2}, "split": [3, 1]},
+    shape={
+        "instances": 4,
+        "features": 3,
+        "classes": {"no": 2, "yes": 2},
+        "split": [3, 1],
+    },
     prepare=[{"step": "one-hot"}],
     prepared={"instances": 4, "features": 4},
 )
@@ -218,7 +250,8 @@ def test_every_format_gives_the_same_arrays(folder: Path) -> None:
         (folder / f"toy.{suffix}").unlink()
     assert len(checksums) == 1
     np.testing.assert_array_equal(
-        data.X, [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]]
+        data.X,
+        [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]],
     )
     np.testing.assert_array_equal(data.y, [1, -1, -1, 1])
 
@@ -240,7 +273,9 @@ def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
         np.savez(folder / "toy.npz", target=FRAME["target"].to_numpy(str), **arrays)
         data = load_dataset("toy", folder)
         assert sp.issparse(data.X) == sparse
-        np.testing.assert_array_equal(data.X.toarray() if sp.issparse(data.X) else data.X, X)
+        np.testing.assert_array_equal(
+            data.X.toarray() if sp.issparse(data.X) else data.X, X
+        )
         checksums.add(data.checksum)
     assert len(checksums) == 1
 
@@ -260,14 +295,22 @@ def test_a_training_and_a_test_part(folder: Path) -> None:
         load_dataset("toy", folder)
 
 
-@pytest.mark.parametrize(("data", "label"), [("X", "y"), ("data", "label"), ("images", "target")])
-def test_archives_of_arrays(folder: Path, data: str, label: str, wdbc_lines: list[str]) -> None:
-    rows = np.array([[float(word) for word in line.split(",")] for line in wdbc_lines[1:]])
+@pytest.mark.parametrize(
+    ("data", "label"), [("X", "y"), ("data", "label"), ("images", "target")]
+)
+def test_archives_of_arrays(
+    folder: Path, data: str, label: str, wdbc_lines: list[str]
+) -> None:
+    rows = np.array(
+        [[float(word) for word in line.split(",")] for line in wdbc_lines[1:]]
+    )
     X, y = rows[:, :-1], rows[:, -1].astype(int)
     arrays: dict[str, Any] = {data: X.reshape(569, 5, 6), label: y}
     np.savez_compressed(folder / "wdbc.npz", **arrays)
     assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum
     sparse = sp.csr_matrix(X)
-    parts = {name: getattr(sparse, name) for name in ("data", "indices", "indptr", "shape")}
+    parts = {
+        name: getattr(sparse, name) for name in ("data", "indices", "indptr", "shape")
+    }
     np.savez(folder / "wdbc.npz", **parts, target=y.astype(str))
     assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum

@@ -35,9 +35,15 @@ def test_wdbc_without_any_file() -> None:
     assert data.source == "scikit-learn load_breast_cancer"
 
 
-def test_a_file_comes_before_the_bundled_set(folder: Path, wdbc_lines: list[str]) -> None:
+def test_a_file_comes_before_the_bundled_set(
+    folder: Path, wdbc_lines: list[str]
+) -> None:
     text = "\n".join(
-        [wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]
+        [
+            wdbc_lines[0],
+            "0" + wdbc_lines[1][wdbc_lines[1].index(",") :],
+            *wdbc_lines[2:],
+        ]
     )
     (folder / "wdbc.csv").write_text(text)
     data = load_dataset("wdbc", folder, other_data=True)
@@ -86,7 +92,9 @@ def test_checksum_sees_every_part_and_no_layout() -> None:
     assert array_checksum(X, y, "run 1") != first
 
 
-def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: list[str]) -> None:
+def test_every_data_set_says_where_it_would_come_from(
+    folder: Path, wdbc_lines: list[str]
+) -> None:
     (folder / "diabetes.csv").write_text("a,target\n1,0\n")
     (folder / "sonar.csv").symlink_to(folder / "gone.csv")
     result = {entry.name: entry for entry in dataset_statuses(data_dir=folder)}
@@ -95,7 +103,10 @@ def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: 
         "bundled",
         "scikit-learn load_breast_cancer",
     )
-    assert (result["mackey-glass"].state, result["mackey-glass"].next_step) == ("generated", "")
+    assert (result["mackey-glass"].state, result["mackey-glass"].next_step) == (
+        "generated",
+        "",
+    )
     assert (result["diabetes"].state, result["diabetes"].where) == (
         "file",
         str(folder / "diabetes.csv"),
@@ -136,10 +147,18 @@ def test_a_file_is_checked_and_copied(
 def test_a_training_and_a_test_part(folder: Path, tmp_path: Path) -> None:
     names = [f"x{index}" for index in range(10_000)]
     for part in ("tr", "te"):
-        frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 10_000)), columns=names)
-        frame.assign(target=np.repeat([-1, 1], [56, 44])).to_parquet(tmp_path / f"{part}.parquet")
+        frame = pd.DataFrame(
+            np.random.default_rng(0).normal(size=(100, 10_000)), columns=names
+        )
+        frame.assign(target=np.repeat([-1, 1], [56, 44])).to_parquet(
+            tmp_path / f"{part}.parquet"
+        )
     import_file(
-        "arcene", tmp_path / "tr.parquet", folder, test=tmp_path / "te.parquet", other_data=True
+        "arcene",
+        tmp_path / "tr.parquet",
+        folder,
+        test=tmp_path / "te.parquet",
+        other_data=True,
     )
     assert sorted(path.name for path in folder.iterdir()) == [
         "arcene.test.parquet",
@@ -202,11 +221,15 @@ def test_the_second_call_loads_nothing(file: Path, loaded: list[str]) -> None:
     assert identify(WDBC, file.parent) == first
     assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"]
-    assert identify(WDBC) == first  # the bundled rows are others that happen to be the same
+    assert (
+        identify(WDBC) == first
+    )  # the bundled rows are others that happen to be the same
     assert loaded == ["wdbc"] * 2
 
 
-@pytest.mark.parametrize("name", ["waveform-generated", "mackey-glass", "sparse-10k[density=0.01]"])
+@pytest.mark.parametrize(
+    "name", ["waveform-generated", "mackey-glass", "sparse-10k[density=0.01]"]
+)
 def test_redrawn_data_are_not_drawn(name: str, loaded: list[str]) -> None:
     spec = load_dataset_specs().find(name)
     assert identify(spec) == identify(spec) != identify(spec, run=1)
@@ -223,14 +246,20 @@ def test_a_file_that_changed_is_loaded_again(
 ) -> None:
     first, times = identify(WDBC, file.parent), file.stat()
     changed = "\n".join(
-        [wdbc_lines[0], wdbc_lines[1].replace("17.990000", "17.990001"), *wdbc_lines[2:]]
+        [
+            wdbc_lines[0],
+            wdbc_lines[1].replace("17.990000", "17.990001"),
+            *wdbc_lines[2:],
+        ]
     )
     assert len(changed) == times.st_size
     file.write_text(changed)
     # As `cp -p`, `rsync -t` and `touch -r` do.
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     second = identify(WDBC, file.parent)
-    assert second.checksum == load_from_spec(WDBC, file.parent).checksum != first.checksum
+    assert (
+        second.checksum == load_from_spec(WDBC, file.parent).checksum != first.checksum
+    )
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
     assert identify(WDBC, file.parent) == second
     assert loaded == ["wdbc"] * 2
@@ -238,7 +267,11 @@ def test_a_file_that_changed_is_loaded_again(
     with pytest.raises(ElmbenchError, match="568 rows"):
         identify(WDBC, file.parent)
     assert (
-        len(json.loads((Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text()))
+        len(
+            json.loads(
+                (Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text()
+            )
+        )
         == 1
     )
 
@@ -262,7 +295,9 @@ def test_whatever_else_the_rows_depend_on(
     file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     identify(WDBC, file.parent)
-    assert identify(WDBC.model_copy(update={"title": "another", "notes": ()}), file.parent)
+    assert identify(
+        WDBC.model_copy(update={"title": "another", "notes": ()}), file.parent
+    )
     assert loaded == ["wdbc"]
     spec = WDBC
     if what == "spec":
@@ -271,7 +306,10 @@ def test_whatever_else_the_rows_depend_on(
         monkeypatch.setattr(module, "LOADER_VERSION", 0)
     else:
         monkeypatch.setattr(module, "version", lambda name: "0")
-    assert identify(spec, file.parent).checksum == load_from_spec(spec, file.parent).checksum
+    assert (
+        identify(spec, file.parent).checksum
+        == load_from_spec(spec, file.parent).checksum
+    )
     assert loaded == ["wdbc"] * 2
 
 

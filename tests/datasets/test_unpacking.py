@@ -46,7 +46,8 @@ def write(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["x.csv.gz", "x.csv.bz2", "x.csv.xz", "x.svm.gz", "x.npz", "x.xlsx", "x.parquet"]
+    "name",
+    ["x.csv.gz", "x.csv.bz2", "x.csv.xz", "x.svm.gz", "x.npz", "x.xlsx", "x.parquet"],
 )
 def test_what_a_file_may_unpack_to_is_limited(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -55,9 +56,13 @@ def test_what_a_file_may_unpack_to_is_limited(
     monkeypatch.setattr(unpacking, "MOST_RATIO", 1)
     monkeypatch.setattr(unpacking, "MOST_BYTES", 10_000)
     limit = max(10_000, path.stat().st_size)
-    with pytest.raises(ElmbenchError, match=rf"x\..* unpacks to more than {limit:,}") as caught:
+    with pytest.raises(
+        ElmbenchError, match=rf"x\..* unpacks to more than {limit:,}"
+    ) as caught:
         describe(UserData(str(path)))
-    assert caught.value.expected == "at most 10,000 bytes, or 1 times the size of the file"
+    assert (
+        caught.value.expected == "at most 10,000 bytes, or 1 times the size of the file"
+    )
     monkeypatch.setattr(unpacking, "MOST_RATIO", 1000)
     assert load_from_spec(describe(UserData(str(path)))).X.shape == (N, 2)
 
@@ -73,7 +78,9 @@ def test_a_workbook_with_a_cell_in_the_last_corner(
     with pytest.raises(ElmbenchError, match="line 1 names 2 of 16384 columns"):
         describe(UserData(str(tmp_path / "x.xlsx")))
     monkeypatch.setattr(workbooks, "MOST_CELLS", 500_000)
-    with pytest.raises(ElmbenchError, match="its first sheet has 42 rows or more, and 16,384"):
+    with pytest.raises(
+        ElmbenchError, match="its first sheet has 42 rows or more, and 16,384"
+    ):
         describe(UserData(str(tmp_path / "x.xlsx")))
 
 
@@ -132,7 +139,9 @@ def test_a_word_that_all_rows_repeat_is_measured_before_it_is_unpacked(
     path = tmp_path / "x.parquet"
     words = pd.Series(["w" * 1000] * N).astype(kind)
     FRAME.assign(a=words).to_parquet(path, index=False)
-    with pytest.raises(ElmbenchError, match=r"x\.parquet has .* unpacks to more than") as caught:
+    with pytest.raises(
+        ElmbenchError, match=r"x\.parquet has .* unpacks to more than"
+    ) as caught:
         describe(UserData(str(path)))
     assert caught.value.next_step == "leave columns of long words out"
 
@@ -153,7 +162,9 @@ def test_columns_of_parquet_are_as_they_were_written(tmp_path: Path) -> None:
     table = read_columns(path.read_bytes(), path, names)
     assert table.column_names == names
     pd.testing.assert_frame_equal(
-        table.to_pandas()[[*frame]].astype(object), frame.astype(object), check_dtype=False
+        table.to_pandas()[[*frame]].astype(object),
+        frame.astype(object),
+        check_dtype=False,
     )
 
 
@@ -198,6 +209,8 @@ def test_columns_are_counted_before_they_are_examined(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_text("1," * MOST_COLUMNS + "\n")
-    monkeypatch.setattr(text_files, "_names_of", lambda *_: pytest.fail("it is too late"))
+    monkeypatch.setattr(
+        text_files, "_names_of", lambda *_: pytest.fail("it is too late")
+    )
     with pytest.raises(ElmbenchError, match="has 100,001 columns"):
         describe(UserData(str(path)))

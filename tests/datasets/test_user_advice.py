@@ -23,14 +23,21 @@ RANDOM = np.random.default_rng(0)
 LABELS = RANDOM.permutation(["no", "yes"] * (N // 2))
 FRAME = pd.DataFrame(RANDOM.normal(size=(N, 2)).round(6), columns=["a", "b"])
 PATIENTS = np.array(
-    [f"p{number}" for number in np.where(LABELS == "no", 0, 15) + RANDOM.integers(0, 15, N)]
+    [
+        f"p{number}"
+        for number in np.where(LABELS == "no", 0, 15) + RANDOM.integers(0, 15, N)
+    ]
 )
 DAYS = pd.date_range("2023-01-01", periods=N, freq="5D")
 
 
-def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: Any) -> list[str]:
+def warnings(
+    folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: Any
+) -> list[str]:
     notes = described(folder, frame, target, **asked).notes
-    return [note.removeprefix("warning: ") for note in notes if note.startswith("warning: ")]
+    return [
+        note.removeprefix("warning: ") for note in notes if note.startswith("warning: ")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +51,10 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
             {"who": [int(word[1:]) for word in PATIENTS]},
             "'who' looks like a group, as each of its 30 values has one target: --groups who",
         ),
-        ({"n": range(N)}, "'n' is a different whole number in each row, such as an ID: --drop n"),
+        (
+            {"n": range(N)},
+            "'n' is a different whole number in each row, such as an ID: --drop n",
+        ),
         ({"c": 1, "d": "x"}, "'c', 'd' are each constant: --drop c --drop d"),
         ({"c": FRAME["a"]}, "'c' is the same as 'a': --drop c"),
         (
@@ -55,9 +65,21 @@ def warnings(folder: Path, frame: pd.DataFrame, target: str = "kind", **asked: A
             {"sum": np.where(LABELS == "no", 0, 10) + FRAME["a"]},
             "'sum' alone gives the target away: --drop sum if it is known only afterwards",
         ),
-        ({"colour": RANDOM.choice(["red", "green"], N), "size": RANDOM.integers(0, 9, N)}, None),
-        ({"far": RANDOM.normal(size=N) * 1e20}, None),  # all floats of this size are whole
-        ({"day": [str(DAYS[int(word[1:])]) for word in PATIENTS]}, None),  # a date is not a group
+        (
+            {
+                "colour": RANDOM.choice(["red", "green"], N),
+                "size": RANDOM.integers(0, 9, N),
+            },
+            None,
+        ),
+        (
+            {"far": RANDOM.normal(size=N) * 1e20},
+            None,
+        ),  # all floats of this size are whole
+        (
+            {"day": [str(DAYS[int(word[1:])]) for word in PATIENTS]},
+            None,
+        ),  # a date is not a group
     ],
 )
 def test_what_is_suspicious_is_told_with_what_to_type(
@@ -70,7 +92,11 @@ def test_what_is_suspicious_is_told_with_what_to_type(
 
 def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
     assert (
-        warnings(tmp_path, FRAME.assign(who=PATIENTS, ward=PATIENTS, kind=LABELS), groups="who")
+        warnings(
+            tmp_path,
+            FRAME.assign(who=PATIENTS, ward=PATIENTS, kind=LABELS),
+            groups="who",
+        )
         == []
     )
 
@@ -79,10 +105,22 @@ def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
     ("part", "asked", "expected"),
     [
         ([0, 0, 1, 1, 2, 2], {"groups": "g"}, []),
-        ([-1, 0, 1, 1, 2, 2], {"groups": "g"}, ["1 of 3 groups of test rows (column 'g')"]),
-        ([-1, -1, 1, 0, 0, 1], {"groups": "g"}, ["2 of 2 groups of test rows (column 'g')"]),
+        (
+            [-1, 0, 1, 1, 2, 2],
+            {"groups": "g"},
+            ["1 of 3 groups of test rows (column 'g')"],
+        ),
+        (
+            [-1, -1, 1, 0, 0, 1],
+            {"groups": "g"},
+            ["2 of 2 groups of test rows (column 'g')"],
+        ),
         ([0, 0, 0, 1, 1, 1], {"ordered_by": "t"}, ["60 of 120 test rows (column 't')"]),
-        ([-1, -1, 0, 1, 1, 1], {"ordered_by": "t"}, ["20 of 80 test rows (column 't')"]),
+        (
+            [-1, -1, 0, 1, 1, 1],
+            {"ordered_by": "t"},
+            ["20 of 80 test rows (column 't')"],
+        ),
     ],
 )
 def test_folds_that_contradict_groups_or_times(
@@ -96,13 +134,17 @@ def test_folds_that_contradict_groups_or_times(
     assert [text.partition(") ")[0] + ")" for text in texts] == expected
     option = "--groups" if "groups" in asked else "--time-order"
     assert all(
-        text.endswith(f"leave --fold or {option} out, or correct the parts") for text in texts
+        text.endswith(f"leave --fold or {option} out, or correct the parts")
+        for text in texts
     )
 
 
 @pytest.mark.parametrize(
     ("asked", "expected"),
-    [("groups", "1 of 3 groups of held-out rows"), ("ordered_by", "5 of 25 held-out rows")],
+    [
+        ("groups", "1 of 3 groups of held-out rows"),
+        ("ordered_by", "5 of 25 held-out rows"),
+    ],
 )
 def test_held_out_rows_that_contradict_groups_or_times(
     tmp_path: Path, asked: str, expected: str
@@ -138,14 +180,18 @@ def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -
     )
     result = warnings(tmp_path, frame, column)
     assert len(result) == len(expected)
-    assert all(text.startswith(start) for text, start in zip(result, expected, strict=True))
+    assert all(
+        text.startswith(start) for text, start in zip(result, expected, strict=True)
+    )
     assert column or "--target COLUMN or --task classification" in result[0]
     # A column may be much like the target, or its opposite.
     assert warnings(tmp_path, FRAME.assign(twice=-2 * FRAME["a"]), "a")[0].startswith(
         "'twice' alone"
     )
     assert not warnings(
-        tmp_path, FRAME.assign(noisy=FRAME["a"] + np.random.default_rng(1).normal(0, 0.1, N)), "a"
+        tmp_path,
+        FRAME.assign(noisy=FRAME["a"] + np.random.default_rng(1).normal(0, 0.1, N)),
+        "a",
     )
     # The remarks of the same rows are not those of an earlier request.
     specs = [
@@ -195,11 +241,16 @@ def test_the_warnings_about_many_columns_take_linear_time() -> None:
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:
     (text,) = warnings(tmp_path, FRAME.assign(kind=["Yes", "yes", "no"] * (N // 3)))
-    assert text == "labels that differ in case alone are different classes: Yes, yes: correct them"
+    assert (
+        text
+        == "labels that differ in case alone are different classes: Yes, yes: correct them"
+    )
 
 
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])
-def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: Any) -> None:
+def test_usual_data_have_no_warning_but_rows_that_repeat(
+    tmp_path: Path, bunch: Any
+) -> None:
     result = warnings(tmp_path, bunch(as_frame=True).frame, "target")
     assert [text for text in result if "rows repeat" not in text] == []
 
@@ -220,11 +271,22 @@ def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: 
         ([" 5. March 2023"], ["2023-03-05"]),
         *(
             ([word], ["2023-11-30"])
-            for word in ("2023.11.30", "30-11-2023", "11-30-2023", "30-Nov-2023", "30-Nov-23")
+            for word in (
+                "2023.11.30",
+                "30-11-2023",
+                "11-30-2023",
+                "30-Nov-2023",
+                "30-Nov-23",
+            )
         ),
         *(
             ([word], ["2023-11-30"])
-            for word in ("30 Nov 2023", "30 November 2023", "November 30, 2023", "11/30/23")
+            for word in (
+                "30 Nov 2023",
+                "30 November 2023",
+                "November 30, 2023",
+                "11/30/23",
+            )
         ),
     ],
 )
@@ -253,7 +315,8 @@ def test_other_words_are_no_dates(words: list[str | None]) -> None:
 def test_day_or_month_first_has_to_be_told() -> None:
     words = ["1/1/2023", "3/4/2023"]
     with pytest.raises(
-        ElmbenchError, match=re.escape("'3/4/2023', which may be 2023-04-03 or 2023-03-04")
+        ElmbenchError,
+        match=re.escape("'3/4/2023', which may be 2023-04-03 or 2023-03-04"),
     ) as caught:
         read_dates(words, column="day")
     assert "'day'" in caught.value.found
@@ -289,11 +352,16 @@ def test_dates_are_dates(tmp_path: Path, missing: str | None) -> None:
     assert data.columns.words == ()
     assert data.X["day"].isna().tolist() == [True] + [False] * (N - 1)
     assert data.X["day"][1:].tolist() == DAYS[1:].tolist()
-    assert "dates, replaced by their parts and the days since the first: day, once" in spec.notes[0]
+    assert (
+        "dates, replaced by their parts and the days since the first: day, once"
+        in spec.notes[0]
+    )
 
 
 def test_a_parquet_file_keeps_its_times(tmp_path: Path) -> None:
-    frame = FRAME.assign(at=DAYS + pd.to_timedelta(np.arange(N) % 24, unit="h"), kind=LABELS)
+    frame = FRAME.assign(
+        at=DAYS + pd.to_timedelta(np.arange(N) % 24, unit="h"), kind=LABELS
+    )
     data = loaded(tmp_path, frame, name="x.parquet")
     assert data.columns.dates == {"at": "ISO8601"}
     assert data.X["at"].tolist() == frame["at"].tolist()
@@ -313,11 +381,15 @@ def test_dates_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> Non
     assert loaded(tmp_path, frame, day_first=True).X["day"].dt.month[0] == 2
 
 
-def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path: Path) -> None:
+def test_columns_that_cannot_be_features_are_left_out_with_their_reason(
+    tmp_path: Path,
+) -> None:
     frame = FRAME.assign(
         empty=None, gone="-", who=[f"customer {row}" for row in range(N)], kind=LABELS
     )
-    spec = described(tmp_path, frame, words=("who",))  # even if they are named as categories
+    spec = described(
+        tmp_path, frame, words=("who",)
+    )  # even if they are named as categories
     assert load_from_spec(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
     names = (

@@ -40,13 +40,19 @@ def replaced(*pairs: tuple[str, str]) -> str:
 
 FORMS = {
     "integers with fractions": HEAD + ROWS,
-    "capitals": replaced(("@attribute", "@ATTRIBUTE"), ("@data", "@DATA"), ("integer", "INTEGER")),
+    "capitals": replaced(
+        ("@attribute", "@ATTRIBUTE"), ("@data", "@DATA"), ("integer", "INTEGER")
+    ),
     "a range": replaced(("integer", "integer [-9, 9]"), ("real", "real [0,1]")),
-    "tabs in the header": replaced(("@attribute ", "@attribute\t"), (" real", "\treal")),
+    "tabs in the header": replaced(
+        ("@attribute ", "@attribute\t"), (" real", "\treal")
+    ),
     "tabs between values": HEAD + ROWS.replace(",", "\t"),
     "tabs beside commas": HEAD + ROWS.replace(",", "\t, "),
     "tabs at the end": HEAD + ROWS.replace("\n", " \t\n"),
-    "comments after declarations": replaced(("integer", "integer % mg"), ("'50%'}", "'50%'} % 3")),
+    "comments after declarations": replaced(
+        ("integer", "integer % mg"), ("'50%'}", "'50%'} % 3")
+    ),
     "comments after rows": HEAD + ROWS.replace("\n", " % it's a note\n"),
     "comments between rows": HEAD + ROWS.replace("\n", "\n% {1}\n\n"),
     "Windows": replaced(("\n", "\r\n")),
@@ -57,7 +63,10 @@ FORMS = {
     "Latin-1": "% café\n".encode("latin-1") + (HEAD + ROWS).encode(),
     "weights": HEAD + ROWS.replace("\n", ", {2.5}\n"),
     "sparse rows": HEAD
-    + "".join(f"{{0 {d},1 {s},2 '{k}'}}\n" for d, s, k in zip(DOSES, SIZES, KINDS, strict=True)),
+    + "".join(
+        f"{{0 {d},1 {s},2 '{k}'}}\n"
+        for d, s, k in zip(DOSES, SIZES, KINDS, strict=True)
+    ),
 }
 
 
@@ -67,11 +76,18 @@ def test_every_form_gives_the_same_rows(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(table.X, np.column_stack([DOSES, SIZES]))
     assert table.names == ("dose", "size")
     assert table.target.tolist() == KINDS
-    remarks = {"Latin-1": "line 1 is not UTF-8", "weights": "weights of rows are not read"}
-    assert any(remarks.get(form, "-") in note for note in table.notes) == (form in remarks)
+    remarks = {
+        "Latin-1": "line 1 is not UTF-8",
+        "weights": "weights of rows are not read",
+    }
+    assert any(remarks.get(form, "-") in note for note in table.notes) == (
+        form in remarks
+    )
 
 
-@pytest.mark.parametrize("name", ["issue date", "date", "the 'date' real", "a, {b} %c", "größe"])
+@pytest.mark.parametrize(
+    "name", ["issue date", "date", "the 'date' real", "a, {b} %c", "größe"]
+)
 def test_a_name_may_hold_any_words(tmp_path: Path, name: str) -> None:
     quoted = name.replace("'", "\\'")
     text = replaced(("dose integer", f"'{quoted}' {{1,2,3}}"), ("kind", "'kind'"))
@@ -89,7 +105,9 @@ def test_names_that_begin_with_one_another(tmp_path: Path) -> None:
 @attribute 'order date known' {no,yes}
 @data
 """
-    rows = "".join(f"{i},'2020-{i % 12 + 1:02}-01',{'yes' if i % 2 else 'no'}\n" for i in range(N))
+    rows = "".join(
+        f"{i},'2020-{i % 12 + 1:02}-01',{'yes' if i % 2 else 'no'}\n" for i in range(N)
+    )
     spec = described(tmp_path, head + rows, name="x.arff")
     data = load_from_spec(spec)
     assert data.classes == ("no", "yes")
@@ -97,12 +115,24 @@ def test_names_that_begin_with_one_another(tmp_path: Path) -> None:
 
 
 BAD = {
-    "a word": (HEAD + ROWS.replace(f",{SIZES[0]}", ",many", 1), "line 7 is not ARFF: .*many"),
-    "an unknown type": (HEAD.replace("real", "length") + ROWS, "line 4 is not ARFF: '@attribute s"),
-    "a category that is not declared": (HEAD + ROWS + "1,2,d\n", "line 67 is not ARFF: '1,2,d'"),
+    "a word": (
+        HEAD + ROWS.replace(f",{SIZES[0]}", ",many", 1),
+        "line 7 is not ARFF: .*many",
+    ),
+    "an unknown type": (
+        HEAD.replace("real", "length") + ROWS,
+        "line 4 is not ARFF: '@attribute s",
+    ),
+    "a category that is not declared": (
+        HEAD + ROWS + "1,2,d\n",
+        "line 67 is not ARFF: '1,2,d'",
+    ),
     "too few values": (HEAD + ROWS + "1,2\n", "line 67 is not ARFF: '1,2'"),
     "no rows": (HEAD.replace("@data\n", ""), "it has no line @data"),
-    "a name twice": (HEAD.replace("size", "dose") + ROWS, r"'dose' appears twice \(columns 1 and"),
+    "a name twice": (
+        HEAD.replace("size", "dose") + ROWS,
+        r"'dose' appears twice \(columns 1 and",
+    ),
 }
 
 

@@ -33,7 +33,9 @@ def written(folder: Path, form: str) -> str:
     return write(folder, FRAME, f"My data.{form}")
 
 
-@pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arff", "npz", "svm", "libsvm"])
+@pytest.mark.parametrize(
+    "form", ["csv", "csv.gz", "parquet", "arff", "npz", "svm", "libsvm"]
+)
 def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
     spec = describe(UserData(written(tmp_path, form)))
     assert (spec.name, spec.task, spec.shape.instances, spec.shape.features) == (
@@ -44,7 +46,9 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
     )
     data = load_from_spec(spec)
     np.testing.assert_allclose(data.X, ROWS, atol=1e-12)
-    assert data.classes == (("0", "1", "2") if form.endswith("svm") else ("bad", "good", "ugly"))
+    assert data.classes == (
+        ("0", "1", "2") if form.endswith("svm") else ("bad", "good", "ugly")
+    )
     if not form.endswith("svm"):
         np.testing.assert_array_equal(np.array(data.classes)[data.y], WORDS)
 
@@ -60,17 +64,23 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
         (ROWS[:, 0], "regression"),
     ],
 )
-def test_the_task_is_found_by_the_target_or_named(tmp_path: Path, target: Any, task: str) -> None:
+def test_the_task_is_found_by_the_target_or_named(
+    tmp_path: Path, target: Any, task: str
+) -> None:
     spec = described(tmp_path, FRAME.assign(kind=target), "kind")
     assert spec.task == task
     assert "detected by its values" in spec.notes[0]
     if task == "classification" and len(set(target)) == 2:
         assert set(load_from_spec(spec).y) == {-1, 1}
     assert (
-        described(tmp_path, FRAME.assign(kind=np.arange(N) % 5), "kind", task="regression").task
+        described(
+            tmp_path, FRAME.assign(kind=np.arange(N) % 5), "kind", task="regression"
+        ).task
         == "regression"
     )
-    assert described(tmp_path, FRAME, "a", task="classification").task == "classification"
+    assert (
+        described(tmp_path, FRAME, "a", task="classification").task == "classification"
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,11 +95,15 @@ def test_the_target_is_found_by_its_name_or_is_the_last(
     tmp_path: Path, names: list[str], target: str
 ) -> None:
     frame = FRAME.assign(kind=np.arange(N) % 3).set_axis(names, axis=1)
-    assert loaded(tmp_path, frame).feature_names == tuple(name for name in names if name != target)
+    assert loaded(tmp_path, frame).feature_names == tuple(
+        name for name in names if name != target
+    )
     # A column with another use is not the default target.
     for use in ({"drop": (target,)}, {"groups": target}, {"ordered_by": target}):
         assert described(
-            tmp_path, frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}), **use
+            tmp_path,
+            frame.rename(columns={"y": "z"}).assign(**{target: frame[target]}),
+            **use,
         ).sources
 
 
@@ -105,7 +119,9 @@ def test_nested_columns_are_left_out(tmp_path: Path) -> None:
     for drop in ((), ("list",), ("list", "record")):
         spec = described(tmp_path, frame, "kind", name="x.parquet", drop=drop)
         assert "columns of lists or records are not read: list, record" in spec.notes
-        assert load_from_spec(spec).feature_names == tuple(name for name in FRAME if name != "kind")
+        assert load_from_spec(spec).feature_names == tuple(
+            name for name in FRAME if name != "kind"
+        )
 
 
 def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
@@ -136,7 +152,11 @@ REFUSED = {
         {},
         "a value in the column 'b' is infinite",
     ),
-    "huge": (FRAME.assign(b=ROWS[:, 1] * 1e306), {}, "'b' is infinite or too large to be squared"),
+    "huge": (
+        FRAME.assign(b=ROWS[:, 1] * 1e306),
+        {},
+        "'b' is infinite or too large to be squared",
+    ),
     "target dropped": (FRAME, {"drop": ("kind",)}, "2 options name the column 'kind'"),
     "no target": (
         FRAME.assign(kind=""),
@@ -159,7 +179,11 @@ REFUSED = {
         {"drop": ("a, b",)},
         "no column 'a, b'(\n.*)*give the option once for each of a, b",
     ),
-    "two uses": (FRAME, {"groups": "a", "weights": "a"}, "2 options name the column 'a'"),
+    "two uses": (
+        FRAME,
+        {"groups": "a", "weights": "a"},
+        "2 options name the column 'a'",
+    ),
     "row without a group": (
         FRAME.assign(b=[None, *WORDS[1:]]),
         {"groups": "b"},
@@ -212,12 +236,17 @@ def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) ->
     assert (spec.title, load_from_spec(spec).X.shape) == ("flowers.csv.gz", (N, 3))
     (tmp_path / "latest").symlink_to(link)
     (tmp_path / "latest-2").symlink_to(written(tmp_path, "parquet"))
-    assert load_from_spec(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (N, 3)
+    assert load_from_spec(describe(UserData(str(tmp_path / "latest-2")))).X.shape == (
+        N,
+        3,
+    )
     with pytest.raises(ElmbenchError, match="latest: unknown kind of file"):
         describe(UserData(str(tmp_path / "latest")))
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system has no such links")
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="the system has no such links"
+)
 def test_a_link_of_this_process_alone_is_followed(tmp_path: Path) -> None:
     path = written(tmp_path, "csv")
     with open(path, "rb") as stream:
@@ -227,7 +256,9 @@ def test_a_link_of_this_process_alone_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["My data.CSV.GZ", "My data.Csv", "My data.PARQUET"])
 def test_an_ending_may_have_capitals(tmp_path: Path, name: str) -> None:
-    path = Path(written(tmp_path, name.partition(".")[2].lower())).rename(tmp_path / name)
+    path = Path(written(tmp_path, name.partition(".")[2].lower())).rename(
+        tmp_path / name
+    )
     spec = describe(UserData(str(path)))
     assert (spec.name, load_from_spec(spec).X.shape) == ("my-data", (N, 3))
 
@@ -249,7 +280,9 @@ def test_query_ids_of_libsvm_text_are_groups_if_they_are_named(tmp_path: Path) -
     assert any("query ids are not read" in note for note in spec.notes)
     assert load_from_spec(spec).groups is None
     test = write(tmp_path, libsvm(queries=True), "test.svm")
-    spec = described(tmp_path, libsvm(queries=True), name="x.svm", groups="qid", test=test)
+    spec = described(
+        tmp_path, libsvm(queries=True), name="x.svm", groups="qid", test=test
+    )
     data = load_from_spec(spec)
     np.testing.assert_array_equal(data.X, np.vstack([ROWS, ROWS]))
     queries = np.tile(np.arange(N) // 4, 2)
@@ -259,7 +292,9 @@ def test_query_ids_of_libsvm_text_are_groups_if_they_are_named(tmp_path: Path) -
     assert not any("query ids" in note for note in spec.notes)
     some = libsvm(queries=True).replace("qid:0 ", "")
     for text, count in ((some, N - 4), (libsvm(), 0)):
-        with pytest.raises(ElmbenchError, match=rf"a query id \(qid\) in {count} of {N} rows"):
+        with pytest.raises(
+            ElmbenchError, match=rf"a query id \(qid\) in {count} of {N} rows"
+        ):
             described(tmp_path, text, name="x.svm", groups="qid")
 
 
@@ -286,16 +321,24 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
 
 def test_a_name_that_is_very_long(tmp_path: Path) -> None:
     """The file's is made a part of others', with more put to it."""
-    spec = described(tmp_path, "a,kind\n" + "1,no\n2,yes\n" * 10, name=f"{'ab ' * 83}.csv")
+    spec = described(
+        tmp_path, "a,kind\n" + "1,no\n2,yes\n" * 10, name=f"{'ab ' * 83}.csv"
+    )
     assert spec.name == "-".join(["ab"] * 20)
-    names = [user_data.name_of(f"{name}.csv") for name in ("数据", "測試", "Größe", "grosse")]
+    names = [
+        user_data.name_of(f"{name}.csv") for name in ("数据", "測試", "Größe", "grosse")
+    ]
     assert len({*names}) == 4
     assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
 
 
 def test_sets_of_scikit_learn(tmp_path: Path) -> None:
     spec = describe(UserData("sklearn:wine"))
-    assert (spec.name, spec.title, spec.shape.instances) == ("sklearn-wine", "sklearn:wine", 178)
+    assert (spec.name, spec.title, spec.shape.instances) == (
+        "sklearn-wine",
+        "sklearn:wine",
+        178,
+    )
     assert describe(UserData("sklearn:wine", "alcohol")).task == "regression"
     with pytest.raises(ElmbenchError, match="no column 'nope'"):
         describe(UserData("sklearn:wine", "nope"))
@@ -320,7 +363,11 @@ def seven(openml_server: Server) -> Server:
 
 def test_a_set_of_openml_is_fetched_once_for_each_target(seven: Server) -> None:
     spec = describe(UserData("openml:7"))
-    assert (spec.name, spec.title, spec.task) == ("openml-7", "openml:7", "classification")
+    assert (spec.name, spec.title, spec.task) == (
+        "openml-7",
+        "openml:7",
+        "classification",
+    )
     assert spec.shape.classes == {"bad": 20, "good": 20, "ugly": 20}
     np.testing.assert_array_equal(load_from_spec(spec).X, ROWS)
     asked = len(seven.requests)
@@ -345,10 +392,17 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of texts have tens of thousands of columns."""
-    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(50)] + ["@ATTRIBUTE class {no,yes}"]
-    lines = [f"{{{index} {index + 1}{',50 yes' * (index % 3 > 0)}}}" for index in range(40)]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(50)] + [
+        "@ATTRIBUTE class {no,yes}"
+    ]
+    lines = [
+        f"{{{index} {index + 1}{',50 yes' * (index % 3 > 0)}}}" for index in range(40)
+    ]
     add_openml(
-        openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True
+        openml_server,
+        7,
+        "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]),
+        sparse=True,
     )
     monkeypatch.setattr(faults, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"))
@@ -360,20 +414,26 @@ def test_sparse_rows_of_openml_are_never_made_dense(
 
 
 @pytest.mark.parametrize("form", ["svm", "npz"])
-def test_sparse_rows_with_more_columns_than_can_be_named(tmp_path: Path, form: str) -> None:
+def test_sparse_rows_with_more_columns_than_can_be_named(
+    tmp_path: Path, form: str
+) -> None:
     path = tmp_path / f"wide.{form}"
     if form == "svm":
         path.write_text("1 1:1\n2 2000000000:1\n")
     else:
         wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2**62))
-        parts = {name: getattr(wide, name) for name in ("data", "indices", "indptr", "shape")}
+        parts = {
+            name: getattr(wide, name) for name in ("data", "indices", "indptr", "shape")
+        }
         np.savez(path, **parts, target=np.array([1.0, 2.0]))
     with pytest.raises(ElmbenchError, match="columns, more than 20,000,000"):
         describe(UserData(str(path)))
 
 
 @pytest.mark.parametrize("form", ["%m/%d/%Y", "%d.%m.%y %H:%M"])
-def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str) -> None:
+def test_rows_are_sorted_by_dates_as_they_are_written(
+    tmp_path: Path, form: str
+) -> None:
     days = pd.date_range("2023-01-01", "2024-12-30", periods=N).floor("D")
     mixed = np.random.default_rng(1).permutation(N)
     frame = FRAME.assign(a=np.arange(N), day=days.strftime(form)).iloc[mixed]
@@ -393,7 +453,9 @@ def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
     days = pd.date_range("2023-01-01", periods=N)
     head = "@relation r\n@attribute 'a day' DATE 'yyyy-MM-dd'\n@attribute y numeric\n@data\n"
     data = loaded(
-        tmp_path, head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days), name="x.arff"
+        tmp_path,
+        head + "".join(f'"{day:%Y-%m-%d}",{day.day}\n' for day in days),
+        name="x.arff",
     )
     assert data.X["a day"].tolist() == days.tolist()
 
@@ -406,6 +468,10 @@ def test_dates_of_arff_are_dates(tmp_path: Path) -> None:
         (["1.1.2023", "n.a."], "has missing values"),
     ],
 )
-def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str], problem: str) -> None:
+def test_an_order_of_words_is_refused(
+    tmp_path: Path, words: list[str], problem: str
+) -> None:
     with pytest.raises(ElmbenchError, match=f"sorted by, {problem}"):
-        described(tmp_path, FRAME.assign(day=words * (N // 2)), "kind", ordered_by="day")
+        described(
+            tmp_path, FRAME.assign(day=words * (N // 2)), "kind", ordered_by="day"
+        )

@@ -13,12 +13,18 @@ from elmbench.datasets.sources.file import FileSource, read_user_file
 from elmbench.errors import ElmbenchError
 
 A = np.random.default_rng(0).normal(size=N).round(6)
-VALUES = [round(value, 3) for value in np.random.default_rng(0).normal(1000, 300, N).tolist()]
+VALUES = [
+    round(value, 3) for value in np.random.default_rng(0).normal(1000, 300, N).tolist()
+]
 
 
-def text_of(values: list[str], separator: str = ",", more: list[str] | None = None) -> str:
+def text_of(
+    values: list[str], separator: str = ",", more: list[str] | None = None
+) -> str:
     """Return the text of a file of the column `a`, `b` and a target."""
-    frame = pd.DataFrame({"a": values, "b": more or range(N), "kind": ["no", "yes"] * (N // 2)})
+    frame = pd.DataFrame(
+        {"a": values, "b": more or range(N), "kind": ["no", "yes"] * (N // 2)}
+    )
     return frame.to_csv(index=False, sep=separator)
 
 
@@ -79,7 +85,9 @@ def test_thousands_and_decimal_commas(
 
 def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
     data = loaded(
-        tmp_path, text_of([f"{value:.3f}".replace(".", ",") for value in VALUES], ";"), "a"
+        tmp_path,
+        text_of([f"{value:.3f}".replace(".", ",") for value in VALUES], ";"),
+        "a",
     )
     assert data.task == "regression"
     np.testing.assert_array_equal(data.y, VALUES)
@@ -104,7 +112,9 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
     spec = described(tmp_path, text)
     assert load_from_spec(spec).columns.words == ("a",)
     how = "write plain numbers, or --words a if it holds categories"
-    warning = f"warning: 'a' is categorical, as its numbers have a unit ({words[0]!r}): {how}"
+    warning = (
+        f"warning: 'a' is categorical, as its numbers have a unit ({words[0]!r}): {how}"
+    )
     assert warning in spec.notes
     assert warning not in described(tmp_path, text, words=("a",)).notes
     assert warning in described(tmp_path, text, "a").notes
@@ -120,14 +130,19 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
 )
 def test_other_words_have_no_unit(tmp_path: Path, words: list[str]) -> None:
     assert not any(
-        "have a unit" in note for note in described(tmp_path, text_of((words * N)[:N])).notes
+        "have a unit" in note
+        for note in described(tmp_path, text_of((words * N)[:N])).notes
     )
 
 
 @pytest.mark.parametrize("word", ["12 kg", "1,00", "1_000", "abc", "1.2.3"])
-def test_an_odd_value_of_a_column_of_numbers_is_named(tmp_path: Path, word: str) -> None:
+def test_an_odd_value_of_a_column_of_numbers_is_named(
+    tmp_path: Path, word: str
+) -> None:
     with pytest.raises(ElmbenchError, match=r"'a' .*holds") as caught:
-        described(tmp_path, text_of([*map(str, VALUES[:6]), word, *map(str, VALUES[7:])]))
+        described(
+            tmp_path, text_of([*map(str, VALUES[:6]), word, *map(str, VALUES[7:])])
+        )
     assert word in caught.value.found
     if word != "1,00":  # which may also be a number with a decimal comma
         assert "row 7" in caught.value.found
@@ -135,13 +150,17 @@ def test_an_odd_value_of_a_column_of_numbers_is_named(tmp_path: Path, word: str)
         assert "--words a" in str(caught.value.next_step)
 
 
-def test_an_odd_target_of_numbers_is_named_but_few_labels_are_words(tmp_path: Path) -> None:
+def test_an_odd_target_of_numbers_is_named_but_few_labels_are_words(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(
         ElmbenchError, match="the target 'a' is mostly numbers, but row 60 holds 'oops'"
     ):
         described(tmp_path, text_of([*map(str, VALUES[1:]), "oops"]), "a")
     labels = ["1", "2", "3", "4", "5", "6+"]
-    assert set(described(tmp_path, text_of(labels * 10), "a").shape.classes) == set(labels)
+    assert set(described(tmp_path, text_of(labels * 10), "a").shape.classes) == set(
+        labels
+    )
 
 
 def test_a_column_of_numbers_may_be_words(tmp_path: Path) -> None:
@@ -153,20 +172,24 @@ def test_a_column_of_numbers_may_be_words(tmp_path: Path) -> None:
 
 def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
     text = text_of(["1,000", "950", "1,200"] * 20, ";")
-    with pytest.raises(ElmbenchError, match=r"'1,000' in the column 'a' may be 1000 or 1\.000"):
+    with pytest.raises(
+        ElmbenchError, match=r"'1,000' in the column 'a' may be 1000 or 1\.000"
+    ):
         described(tmp_path, text)
     # A number of another column decides.
     assert (
-        loaded(tmp_path, text_of(["1,000", "950", "1,200"] * 20, ";", ["0.5", "1", "2"] * 20)).X[
-            0, 0
-        ]
+        loaded(
+            tmp_path,
+            text_of(["1,000", "950", "1,200"] * 20, ";", ["0.5", "1", "2"] * 20),
+        ).X[0, 0]
         == 1000
     )
     for decimal, first in ((",", 1.0), (".", 1000.0)):
         assert loaded(tmp_path, text, decimal=decimal).X[0, 0] == first
     test = write(tmp_path, text, "test.csv")
     assert (
-        loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0] == 1
+        loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0]
+        == 1
     )  # as in the other file
 
 
@@ -187,7 +210,10 @@ def test_one_decimal_mark_is_of_features_and_target(
     prices = [957306, 219436, 74168, 1272321, 980, 1000] * 10
     sizes = [8.6, 7.8, 4.75, 120.5, 7.5, 10.0] * 10
     frame = pd.DataFrame(
-        {"a": spelled(prices, decimal, thousands), "kind": spelled(sizes, decimal, thousands)}
+        {
+            "a": spelled(prices, decimal, thousands),
+            "kind": spelled(sizes, decimal, thousands),
+        }
     )
     options = {"decimal": decimal} if option == "given" else {}
     text = frame.to_csv(index=False, sep=";")
@@ -195,9 +221,14 @@ def test_one_decimal_mark_is_of_features_and_target(
     data = load_from_spec(spec)
     columns = {"a": prices, "kind": sizes}
     np.testing.assert_array_equal(data.y, columns[target])
-    np.testing.assert_array_equal(data.X[:, 0], columns["kind" if target == "a" else "a"])
+    np.testing.assert_array_equal(
+        data.X[:, 0], columns["kind" if target == "a" else "a"]
+    )
     point, comma = ("point", "comma") if decimal == "." else ("comma", "point")
-    assert f"numbers have a decimal {point}, and a {comma} separates thousands" in spec.notes
+    assert (
+        f"numbers have a decimal {point}, and a {comma} separates thousands"
+        in spec.notes
+    )
 
 
 @pytest.mark.parametrize("target", ["a", "kind"])
@@ -215,7 +246,12 @@ def test_a_mark_of_decimals_or_thousands_is_refused(
     assert caught.value.next_step == "--decimal , or --decimal ."
     for decimal in ",.":
         table = read_user_file(
-            FileSource(kind="file", path=str(tmp_path / "x.csv"), target=target, decimal=decimal)
+            FileSource(
+                kind="file",
+                path=str(tmp_path / "x.csv"),
+                target=target,
+                decimal=decimal,
+            )
         )
         values = table.target if target == "a" else table.X[:, 0]
         assert float(values[0]) == (1.867 if decimal == mark else 1867.0)
@@ -262,8 +298,11 @@ def test_a_late_number_shows_that_points_are_decimal(tmp_path: Path) -> None:
 
 def test_two_decimal_marks_are_refused(tmp_path: Path) -> None:
     text = text_of(["1,5", "2", "0,25"] * 20, ";", ["1.234", "2.345", "3.456"] * 20)
-    with pytest.raises(ElmbenchError, match=r"'a' holds '1,5', and the column 'b' holds '1\.234'"):
+    with pytest.raises(
+        ElmbenchError, match=r"'a' holds '1,5', and the column 'b' holds '1\.234'"
+    ):
         described(tmp_path, text)
     np.testing.assert_array_equal(
-        loaded(tmp_path, text, decimal=",").X[:3], [[1.5, 1234], [2, 2345], [0.25, 3456]]
+        loaded(tmp_path, text, decimal=",").X[:3],
+        [[1.5, 1234], [2, 2345], [0.25, 3456]],
     )

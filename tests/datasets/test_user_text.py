@@ -50,13 +50,22 @@ CODES = {
 def test_separator_decimal_mark_and_encoding_are_detected(
     tmp_path: Path, separator: str, decimal: str, encoding: str
 ) -> None:
-    FRAME.to_csv(tmp_path / "x.csv", index=False, sep=separator, decimal=decimal, encoding=encoding)
+    FRAME.to_csv(
+        tmp_path / "x.csv",
+        index=False,
+        sep=separator,
+        decimal=decimal,
+        encoding=encoding,
+    )
     spec = describe(UserData(str(tmp_path / "x.csv")))
     assert same(load_from_spec(spec))
     notes = " ".join(spec.notes)
     assert ("separated by" in notes) == (separator != ",")
     assert ("Windows-1252" in notes) == (encoding == "latin-1")
-    assert "line 1 is taken for the header (--no-header if it is data): a, b, größe, kind" in notes
+    assert (
+        "line 1 is taken for the header (--no-header if it is data): a, b, größe, kind"
+        in notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,12 @@ def test_separator_decimal_mark_and_encoding_are_detected(
 )
 def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> None:
     assert same(
-        loaded(tmp_path, FRAME.to_csv(index=False, sep=written), name="x.txt", separator=given)
+        loaded(
+            tmp_path,
+            FRAME.to_csv(index=False, sep=written),
+            name="x.txt",
+            separator=given,
+        )
     )
 
 
@@ -81,13 +95,19 @@ def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> 
         (["400,402,label", "5.5,2.5,yes", "5.5,2.5,no"], True),
     ],
 )
-def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: bool) -> None:
+def test_the_header_is_told_from_data(
+    tmp_path: Path, lines: list[str], header: bool
+) -> None:
     first, *rest = lines
-    path = write(tmp_path, "\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
+    path = write(
+        tmp_path, "\n".join([first, *rest * 20, *([] if header else [first])]) + "\n"
+    )
     table = read_user_file(FileSource(kind="file", path=path, target=""))
     (note,) = table.notes
     assert (
-        "taken for the header" if header else "taken for data (--header if it holds names)"
+        "taken for the header"
+        if header
+        else "taken for data (--header if it holds names)"
     ) in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)
 
@@ -111,7 +131,9 @@ def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
 
 
 def test_quoted_fields_may_have_line_ends_and_separators(tmp_path: Path) -> None:
-    assert loaded(tmp_path, FRAME.assign(note='one, two\nthree "four"'), "kind").X.shape == (N, 4)
+    assert loaded(
+        tmp_path, FRAME.assign(note='one, two\nthree "four"'), "kind"
+    ).X.shape == (N, 4)
 
 
 def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
@@ -123,27 +145,39 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
         described(tmp_path, "# by hand\na,b,kind\n" + "1,2,no\n" * 30)
     assert str(caught.value.next_step).startswith("remove the lines above the header")
     with pytest.raises(ElmbenchError, match="found 4 fields in line 12") as caught:
-        described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + "1,2,no,3\n" + "1,2,no\n" * 10)
+        described(
+            tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + "1,2,no,3\n" + "1,2,no\n" * 10
+        )
     assert str(caught.value.next_step).startswith("correct the file")
     with pytest.raises(
-        ElmbenchError, match="found 1 field in lines 12 to 22, which a quotation mark joins"
+        ElmbenchError,
+        match="found 1 field in lines 12 to 22, which a quotation mark joins",
     ):
-        described(tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10)
+        described(
+            tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10
+        )
 
 
 def r_table(separator: str, row_names: list[str]) -> str:
     """Return rows as R's write.table writes them: the header lacks the name of the row names."""
-    text = FRAME.set_axis(row_names).to_csv(index=True, sep=separator, quoting=csv.QUOTE_NONNUMERIC)
+    text = FRAME.set_axis(row_names).to_csv(
+        index=True, sep=separator, quoting=csv.QUOTE_NONNUMERIC
+    )
     return text.removeprefix(f'""{separator}')
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ",", ";"])
 @pytest.mark.parametrize("prefix", ["", "Mazda RX"])
-def test_row_names_of_r_are_left_out(tmp_path: Path, separator: str, prefix: str) -> None:
+def test_row_names_of_r_are_left_out(
+    tmp_path: Path, separator: str, prefix: str
+) -> None:
     names = [f"{prefix}{number}" for number in range(1, N + 1)]
     spec = described(tmp_path, r_table(separator, names), "kind")
     assert same(load_from_spec(spec))
-    assert "line 1 lacks the name of the first column, which is left out as row names" in spec.notes
+    assert (
+        "line 1 lacks the name of the first column, which is left out as row names"
+        in spec.notes
+    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -165,7 +199,9 @@ def test_a_name_that_the_header_lacks_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(ElmbenchError, match="found 4 fields in line 2"):
             described(tmp_path, text)
     with pytest.raises(ElmbenchError, match="found 3 fields in line 2"):
-        described(tmp_path, "from the laboratory,2024\na,b,kind\n" + "1,2,no\n3,4,yes\n" * 20)
+        described(
+            tmp_path, "from the laboratory,2024\na,b,kind\n" + "1,2,no\n3,4,yes\n" * 20
+        )
 
 
 def test_bars_and_spaces_in_words_separate_nothing(tmp_path: Path) -> None:
@@ -177,7 +213,9 @@ def test_bars_and_spaces_in_words_separate_nothing(tmp_path: Path) -> None:
     assert same(loaded(tmp_path, FRAME.to_csv(index=False, sep=";", decimal=",")))
 
 
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe\n\0", b"sep=;\n"])
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe\n\0", b"sep=;\n"]
+)
 def test_a_text_without_rows_is_empty(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.csv").write_bytes(content)
     with pytest.raises(ElmbenchError, match=r"x\.csv is empty"):
@@ -233,7 +271,9 @@ def test_numbers_are_not_compared_by_series_of_pandas(
 ) -> None:
     calls = []
     rounded = pd.Series.round
-    monkeypatch.setattr(pd.Series, "round", lambda *args: calls.append(args) or rounded(*args))
+    monkeypatch.setattr(
+        pd.Series, "round", lambda *args: calls.append(args) or rounded(*args)
+    )
     loaded(tmp_path, FRAME)
     assert not calls
 
@@ -250,13 +290,19 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
         (frame.to_csv(index=False, sep=";").replace(".", ","), {"decimal": ","}),
     ):
         spec = described(tmp_path, rows, "kind", **options)
-        assert (load_from_spec(spec).columns.words == ("code",)) == spec.by_fold == are_codes
+        assert (
+            (load_from_spec(spec).columns.words == ("code",))
+            == spec.by_fold
+            == are_codes
+        )
         assert (
             "codes with leading zeros are categories, not numbers: code" in spec.notes
         ) == are_codes
 
 
-@pytest.mark.parametrize("word", ["", "NA", "-", "--", "unknown", "None", "n.a.", "?", "missing"])
+@pytest.mark.parametrize(
+    "word", ["", "NA", "-", "--", "unknown", "None", "n.a.", "?", "missing"]
+)
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
 def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
     tmp_path: Path, word: str, name: str
@@ -267,18 +313,26 @@ def test_codes_with_a_missing_value_of_any_spelling_stay_categories(
     data = load_from_spec(spec)
     assert data.columns.words == ("zip",)
     np.testing.assert_array_equal(data.X["zip"][:N].isna(), np.arange(N) % 3 == 2)
-    assert data.X["zip"][N:].fillna("").tolist() == data.X["zip"][2:N].fillna("").tolist()
-    declared = load_from_spec(described(tmp_path, frame, "kind", name=name, words=("zip",)))
+    assert (
+        data.X["zip"][N:].fillna("").tolist() == data.X["zip"][2:N].fillna("").tolist()
+    )
+    declared = load_from_spec(
+        described(tmp_path, frame, "kind", name=name, words=("zip",))
+    )
     n_missing = N // 3 if word in ("", "NA", "?") and name == "x.csv" else 0
     assert declared.X["zip"].isna().sum() == n_missing
 
 
 @pytest.mark.parametrize("word", ["-999", "9999", "999999", "0", "-1", "1e5"])
-def test_numbers_for_a_missing_code_leave_codes_as_they_are(tmp_path: Path, word: str) -> None:
+def test_numbers_for_a_missing_code_leave_codes_as_they_are(
+    tmp_path: Path, word: str
+) -> None:
     frame = FRAME[["a", "kind"]].assign(zip=["01234", "10115", word] * 20)
     spec = described(tmp_path, frame, "kind")
     assert load_from_spec(spec).columns.words == ("zip",)
-    assert any(f"'zip' holds {word!r} beside codes with leading zeros" in n for n in spec.notes)
+    assert any(
+        f"'zip' holds {word!r} beside codes with leading zeros" in n for n in spec.notes
+    )
 
 
 def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
@@ -294,25 +348,39 @@ def test_codes_may_be_weights_or_an_order_and_missing(tmp_path: Path) -> None:
     assert data.X["zip"].isna().sum() == N // 3
 
 
-def test_numbers_that_look_like_codes_in_the_test_rows_alone_are_numbers(tmp_path: Path) -> None:
-    test = write(tmp_path, FRAME[["a", "kind"]].assign(n=["07", "12"] * (N // 2)), "test.csv")
+def test_numbers_that_look_like_codes_in_the_test_rows_alone_are_numbers(
+    tmp_path: Path,
+) -> None:
+    test = write(
+        tmp_path, FRAME[["a", "kind"]].assign(n=["07", "12"] * (N // 2)), "test.csv"
+    )
     data = loaded(
-        tmp_path, FRAME[["a", "kind"]].assign(n=["7", "12"] * (N // 2)), "kind", test=test
+        tmp_path,
+        FRAME[["a", "kind"]].assign(n=["7", "12"] * (N // 2)),
+        "kind",
+        test=test,
     )
     np.testing.assert_array_equal(data.X[N:, 1], [7.0, 12.0] * (N // 2))
 
 
-def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(tmp_path: Path) -> None:
+def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(
+    tmp_path: Path,
+) -> None:
     assert same(loaded(tmp_path, FRAME.to_string(index=False), name="x.txt"))
     assert same(
-        loaded(tmp_path, "sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n"))
+        loaded(
+            tmp_path,
+            "sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n"),
+        )
     )
     assert same(loaded(tmp_path, FRAME.to_csv(index=False, lineterminator="\r")))
 
 
 def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> None:
     frame = FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]])
-    with pytest.raises(ElmbenchError, match="the target 'kind' is missing in 2 of 60") as caught:
+    with pytest.raises(
+        ElmbenchError, match="the target 'kind' is missing in 2 of 60"
+    ) as caught:
         described(tmp_path, frame)
     assert "--drop-missing-target" in str(caught.value.next_step)
     spec = described(tmp_path, frame, drop=("b",), drop_missing_target=True)
@@ -324,7 +392,9 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
     """Its lines are longer than the fields that the csv module reads by default."""
     rows = np.random.default_rng(0).random((20, 3000))
     names = [f"{'long' * 10}{index}" for index in range(3000)]
-    text = pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(index=False)
+    text = (
+        pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(index=False)
+    )
     assert text.index("\n") > 131_072
     assert described(tmp_path, text).shape.features == 3000
 
@@ -340,20 +410,29 @@ def rows(*labels: object) -> pd.DataFrame:
 def test_different_words_are_different_classes_and_groups(
     tmp_path: Path, case: str, form: str
 ) -> None:
-    spec = described(tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification")
+    spec = described(
+        tmp_path, rows(*PAIRS[case]), "kind", name=f"x.{form}", task="classification"
+    )
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
     data = load_from_spec(spec)
     assert set(data.classes) == set(PAIRS[case])
     assert (data.y > 0).sum() == N // 2
     if form in ("csv", "parquet"):
-        groups = loaded(tmp_path, rows(*PAIRS[case]), "a", groups="kind", name=f"x.{form}").groups
+        groups = loaded(
+            tmp_path, rows(*PAIRS[case]), "a", groups="kind", name=f"x.{form}"
+        ).groups
         np.testing.assert_array_equal(groups == groups[0], np.arange(N) % 2 == 0)
 
 
 @pytest.mark.parametrize("form", ["parquet", "npz"])
-def test_integers_past_2_to_the_53_are_different_classes(tmp_path: Path, form: str) -> None:
+def test_integers_past_2_to_the_53_are_different_classes(
+    tmp_path: Path, form: str
+) -> None:
     assert (
-        described(tmp_path, rows(2**53, 2**53 + 1), "kind", name=f"x.{form}").shape.classes == PAST
+        described(
+            tmp_path, rows(2**53, 2**53 + 1), "kind", name=f"x.{form}"
+        ).shape.classes
+        == PAST
     )
     y = 2**53 + np.arange(N) % 2
     for X in (A[:, None], sp.csr_matrix(A[:, None])):  # of a program
@@ -362,11 +441,16 @@ def test_integers_past_2_to_the_53_are_different_classes(tmp_path: Path, form: s
 
 
 def test_numbers_of_one_value_are_one_class(tmp_path: Path) -> None:
-    assert described(tmp_path, rows("1.0", "2"), "kind").shape.classes == {"1": N // 2, "2": N // 2}
+    assert described(tmp_path, rows("1.0", "2"), "kind").shape.classes == {
+        "1": N // 2,
+        "2": N // 2,
+    }
 
 
 def test_a_category_keeps_its_spelling(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": A, "code": ["1_1", "11", "x"] * 20, "kind": ["no", "yes"] * 30})
+    frame = pd.DataFrame(
+        {"a": A, "code": ["1_1", "11", "x"] * 20, "kind": ["no", "yes"] * 30}
+    )
     data: Any = loaded(tmp_path, frame)
     assert data.columns.words == ("code",)
     assert data.X["code"].tolist() == ["1_1", "11", "x"] * 20
@@ -388,7 +472,9 @@ def test_declared_categories_stay_categories_and_booleans_are_the_same_in_a_test
     frame["code"] = frame["a"] > 0
     test = write(tmp_path, frame, "test.csv")
     words = loaded(tmp_path, frame, "kind", name="x.csv", test=test).X["code"]
-    assert words.tolist() == ["true" if value else "false" for value in frame["code"]] * 2
+    assert (
+        words.tolist() == ["true" if value else "false" for value in frame["code"]] * 2
+    )
 
 
 def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
@@ -396,7 +482,9 @@ def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
 ) -> None:
     n_rows = 5000
     words = ["red", "green"] * (n_rows // 2)
-    frame = pd.DataFrame({"a": np.arange(n_rows) / 7, "kind": words, "class": words[::-1]})
+    frame = pd.DataFrame(
+        {"a": np.arange(n_rows) / 7, "kind": words, "class": words[::-1]}
+    )
     path = tmp_path / "long.csv"
     frame.to_csv(path, index=False)
     coded: list[int] = []
@@ -424,15 +512,21 @@ def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
         "a;b\n1;2\n3;4",
     ],
 )
-def test_lines_of_one_width_are_read_with_and_without_an_end(tmp_path: Path, text: str) -> None:
+def test_lines_of_one_width_are_read_with_and_without_an_end(
+    tmp_path: Path, text: str
+) -> None:
     path = tmp_path / "x.csv"
-    path.write_text(text + ("\n5,6" * 30).replace(",", ";" if ";" in text else ",") + "\n")
+    path.write_text(
+        text + ("\n5,6" * 30).replace(",", ";" if ";" in text else ",") + "\n"
+    )
     table = read_user_file(FileSource(kind="file", path=str(path), target="b"))
     assert table.X[:3].tolist() == [[1.0], [3.0], [5.0]]
 
 
 @pytest.mark.parametrize("odd", ["7,8,9", "7"])
-def test_a_line_of_another_width_is_refused_by_its_number(tmp_path: Path, odd: str) -> None:
+def test_a_line_of_another_width_is_refused_by_its_number(
+    tmp_path: Path, odd: str
+) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b\n" + "1,2\n" * 2000 + odd + "\n" + "3,4\n" * 10)
     with pytest.raises(ElmbenchError, match="in line 2002"):

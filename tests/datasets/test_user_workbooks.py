@@ -23,7 +23,9 @@ def test_stray_cells_beside_and_below_the_rows_of_a_workbook(tmp_path: Path) -> 
         workbook.sheets["Data"].cell(N + 100, 1, None).number_format = "0.0"
     spec = describe(UserData(str(tmp_path / "x.xlsx")))
     assert same(load_from_spec(spec))
-    remark = "nearly empty columns without a name, left out: column 5, column 6, column 7"
+    remark = (
+        "nearly empty columns without a name, left out: column 5, column 6, column 7"
+    )
     assert remark in spec.notes
 
 
@@ -35,7 +37,9 @@ def test_a_workbook_that_cannot_be_read(tmp_path: Path) -> None:
     assert "as CSV" in str(caught.value.next_step)
 
 
-def test_the_first_sheet_of_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_sheet_of_a_workbook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "x.xlsx"
     with pd.ExcelWriter(path) as writer:
         FRAME.to_excel(writer, sheet_name="Werte", index=False)
@@ -70,7 +74,9 @@ def test_cells_of_numbers_beside_texts_with_a_decimal_comma(tmp_path: Path) -> N
     values = (np.random.default_rng(0).normal(size=(N, 2)).round(3) + 0.0001).round(4)
     for column in (0, 1):
         cells = pd.DataFrame(values, columns=["a", "y"], dtype=object)
-        cells.iloc[::3, column] = [f"{value}".replace(".", ",") for value in values[::3, column]]
+        cells.iloc[::3, column] = [
+            f"{value}".replace(".", ",") for value in values[::3, column]
+        ]
         path = tmp_path / f"{column}.xlsx"
         cells.to_excel(path, index=False)
         data = load_from_spec(describe(UserData(str(path), "y")))
@@ -82,7 +88,9 @@ def test_lines_above_the_header_of_a_workbook_are_told(tmp_path: Path) -> None:
     with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
         FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
         workbook.sheets["Data"].cell(1, 1, "My report")
-    with pytest.raises(ElmbenchError, match=r"line 1 names 1 of 4 columns \(My report\)") as caught:
+    with pytest.raises(
+        ElmbenchError, match=r"line 1 names 1 of 4 columns \(My report\)"
+    ) as caught:
         describe(UserData(str(tmp_path / "x.xlsx")))
     assert str(caught.value.next_step).startswith("remove the lines above the header")
 
@@ -94,11 +102,15 @@ def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
     frame.to_excel(tmp_path / "x.xlsx", index=False)
     data = load_from_spec(describe(UserData(str(tmp_path / "x.xlsx"), "c")))
     np.testing.assert_array_equal(data.y, prices)
-    np.testing.assert_array_equal(data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20]))
+    np.testing.assert_array_equal(
+        data.X, np.column_stack([prices, [8.6, 7, 1.25] * 20])
+    )
 
 
 @pytest.mark.parametrize("target", ["price", "kind"])
-def test_commas_in_all_texts_of_a_workbook_are_refused(tmp_path: Path, target: str) -> None:
+def test_commas_in_all_texts_of_a_workbook_are_refused(
+    tmp_path: Path, target: str
+) -> None:
     """Its numbers have fractions, but these say nothing of how somebody types a text."""
     prices = [f"{1 + i % 9},{100 + 7 * i}" for i in range(N)]
     frame = pd.DataFrame(
@@ -106,12 +118,18 @@ def test_commas_in_all_texts_of_a_workbook_are_refused(tmp_path: Path, target: s
     )
     path = tmp_path / "x.xlsx"
     frame.to_excel(path, index=False)
-    with pytest.raises(ElmbenchError, match=r"'1,100' in the column 'price' may be 1100 or 1\.100"):
+    with pytest.raises(
+        ElmbenchError, match=r"'1,100' in the column 'price' may be 1100 or 1\.100"
+    ):
         describe(UserData(str(path), target))
     spec = describe(UserData(str(path), target, decimal=","))
     data = load_from_spec(spec)
     read = data.y if target == "price" else np.asarray(data.X)[:, 1]
-    np.testing.assert_array_equal(read, [float(word.replace(",", ".")) for word in prices])
+    np.testing.assert_array_equal(
+        read, [float(word.replace(",", ".")) for word in prices]
+    )
     # Programs write a decimal point.
-    frame.assign(price=[word.replace(",", ".") for word in prices]).to_excel(path, index=False)
+    frame.assign(price=[word.replace(",", ".") for word in prices]).to_excel(
+        path, index=False
+    )
     assert describe(UserData(str(path), target)).shape.instances == N

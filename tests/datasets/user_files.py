@@ -28,7 +28,9 @@ def write(folder: Path, rows: pd.DataFrame | str, name: str = "x.csv") -> str:
         rows.to_parquet(path)
     elif name.endswith("npz"):
         np.savez(
-            path, X=rows.select_dtypes("number").to_numpy(), y=np.array(rows.iloc[:, -1].tolist())
+            path,
+            X=rows.select_dtypes("number").to_numpy(),
+            y=np.array(rows.iloc[:, -1].tolist()),
         )
     elif name.endswith("arff"):
         *features, target = rows.columns
@@ -38,24 +40,37 @@ def write(folder: Path, rows: pd.DataFrame | str, name: str = "x.csv") -> str:
             "@data",
             "",
         ]
-        path.write_text("\n".join(head) + rows.to_csv(index=False, header=False), encoding="utf-8")
+        path.write_text(
+            "\n".join(head) + rows.to_csv(index=False, header=False), encoding="utf-8"
+        )
     else:
         rows.to_csv(path, index=False)
     return str(path)
 
 
 def described(
-    folder: Path, rows: pd.DataFrame | str, target: str = "", *, name: str = "x.csv", **asked: Any
+    folder: Path,
+    rows: pd.DataFrame | str,
+    target: str = "",
+    *,
+    name: str = "x.csv",
+    **asked: Any,
 ) -> DatasetSpec:
     """Return the spec of rows in a file."""
     return describe(UserData(write(folder, rows, name), target, **asked))
 
 
-def loaded(folder: Path, rows: pd.DataFrame | str, target: str = "", **asked: Any) -> Dataset:
+def loaded(
+    folder: Path, rows: pd.DataFrame | str, target: str = "", **asked: Any
+) -> Dataset:
     """Return the data of rows in a file."""
     return load_from_spec(described(folder, rows, target, **asked))
 
 
 def same(data: Any) -> bool:
     np.testing.assert_array_equal(data.X, ROWS)
-    return data.feature_names == ("a", "b", "größe") and data.classes == ("gut", "schlecht", "übel")
+    return data.feature_names == ("a", "b", "größe") and data.classes == (
+        "gut",
+        "schlecht",
+        "übel",
+    )

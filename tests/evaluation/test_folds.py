@@ -19,7 +19,9 @@ from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.protocol import Scale
 
 
-def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3) -> dict[str, Any]:
+def protocol(
+    order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3
+) -> dict[str, Any]:
     return {"outer": {"kind": kind, "folds": n}, "order": order}
 
 
@@ -33,7 +35,9 @@ def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(
         data = toys[name]
         for run in (0, 7):
             seed = integer_seed("split", name, run)
-            expected = list(maker(3, shuffle=True, random_state=seed).split(data.X, data.y))
+            expected = list(
+                maker(3, shuffle=True, random_state=seed).split(data.X, data.y)
+            )
             for fold, (train, test) in enumerate(expected):
                 result = outer_split(data, protocol("stored", kind), run, fold)
                 assert result[0].tolist() == train.tolist()
@@ -74,7 +78,9 @@ def test_how_many_rows_are_learnt_is_known_without_the_data(
     spec = DatasetSpec.model_construct(
         name="two", shape=Shape(instances=90, features=3, split=(75, 15))
     )
-    assert replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec)).n_train == n
+    assert (
+        replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec)).n_train == n
+    )
     assert outer_fold.n_train == (90 if outer["kind"] == "official" else n)
 
 
@@ -87,16 +93,22 @@ def test_scaling_over_all_rows(toys: dict[str, Dataset], make_unit: MakeUnit) ->
     np.testing.assert_allclose(data.X_test, expected[test], atol=1e-12)
 
 
-def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_scaling_over_the_training_part(
+    toys: dict[str, Dataset], make_unit: MakeUnit
+) -> None:
     outside = 0
     for fold in range(3):
-        data = fold_data(make_unit(scale={"range": [-1.0, 1.0], "fit-on": "train"}, fold=fold))
+        data = fold_data(
+            make_unit(scale={"range": [-1.0, 1.0], "fit-on": "train"}, fold=fold)
+        )
         np.testing.assert_allclose(data.X_train.min(axis=0), -1, atol=1e-12)
         np.testing.assert_allclose(data.X_train.max(axis=0), 1, atol=1e-12)
         outside += np.count_nonzero(np.abs(data.X_test) > 1 + 1e-9)
     assert outside > 0
     # Test rows have no say in it.
-    before = fold_data(make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})).X_train
+    before = fold_data(
+        make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})
+    ).X_train
     test = outer_split(toys["two"], protocol(), 0, 0)[1]
     toys["two"].X[test] *= 100
     forget_data()
@@ -111,9 +123,14 @@ def test_a_constant_column_becomes_the_lower_end() -> None:
     assert np.isfinite(scaled).all()
 
 
-def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+def test_rows_and_targets_stay_together(
+    toys: dict[str, Dataset], make_unit: MakeUnit
+) -> None:
     data = fold_data(make_unit(scale=None))
-    known = {tuple(row): label for row, label in zip(toys["two"].X, toys["two"].y, strict=True)}
+    known = {
+        tuple(row): label
+        for row, label in zip(toys["two"].X, toys["two"].y, strict=True)
+    }
     for X, y in ((data.X_train, data.y_train), (data.X_test, data.y_test)):
         assert [known[tuple(row)] for row in X] == y.tolist()
 
@@ -125,7 +142,8 @@ def test_a_subsample_has_the_classes_proportions(
 ) -> None:
     data = toys[name]
     keep, again = (
-        stratified_rows(data.y, rows, data.classes is not None, "subsample", name) for _ in range(2)
+        stratified_rows(data.y, rows, data.classes is not None, "subsample", name)
+        for _ in range(2)
     )
     assert len(set(keep)) == rows
     assert keep.tolist() == sorted(keep) == again.tolist() != list(range(rows))
@@ -136,7 +154,9 @@ def test_a_subsample_has_the_classes_proportions(
 
 
 @pytest.mark.parametrize("rows", [None, 90, 1000])
-def test_all_rows_are_used_where_there_are_no_more(make_unit: MakeUnit, rows: int | None) -> None:
+def test_all_rows_are_used_where_there_are_no_more(
+    make_unit: MakeUnit, rows: int | None
+) -> None:
     data = fold_data(make_unit(rows=rows, outer={"kind": "kfold", "folds": 3}))
     assert (len(data.y_train), len(data.y_test)) == (60, 30)
 
@@ -194,7 +214,9 @@ def test_missing_values_are_imputed_and_words_encoded_by_the_training_rows() -> 
 
 
 def test_a_category_that_no_training_row_has_a_value_of() -> None:
-    words = pd.DataFrame({"number": [1.0, 2.0, 3.0], "category": [NAN, NAN, "d"]}, dtype=object)
+    words = pd.DataFrame(
+        {"number": [1.0, 2.0, 3.0], "category": [NAN, NAN, "d"]}, dtype=object
+    )
     columns = Columns(numbers=("number",), dates={}, words=("category",))
     result = prepared_inputs(words, np.arange(2), None, columns)
     # It is one category, which the test row does not have.
@@ -216,11 +238,19 @@ def test_the_hour_is_a_part_of_times() -> None:
     assert result.tolist() == [[6, 0], [18, 0.5]]
 
 
-@pytest.mark.parametrize("days", [[None, None, "2024-03-01"], ["2024-03-01"] * 2 + [None]])
-def test_dates_that_do_not_vary_in_the_training_rows_are_zero_there(days: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "days", [[None, None, "2024-03-01"], ["2024-03-01"] * 2 + [None]]
+)
+def test_dates_that_do_not_vary_in_the_training_rows_are_zero_there(
+    days: list[Any],
+) -> None:
     frame = pd.DataFrame({"day": pd.to_datetime(pd.Series(days))})
     columns = Columns(numbers=(), dates={"day": "ISO8601"}, words=())
-    assert prepared_inputs(frame, np.arange(2), None, columns).tolist() == [[0], [0], [0]]
+    assert prepared_inputs(frame, np.arange(2), None, columns).tolist() == [
+        [0],
+        [0],
+        [0],
+    ]
 
 
 def test_scaled_by_the_same_rows() -> None:

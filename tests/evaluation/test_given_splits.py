@@ -15,7 +15,11 @@ from made_work import do, fold_data, work_of
 from pydantic import ValidationError
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import accuracy_score, matthews_corrcoef
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
+from sklearn.model_selection import (
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    train_test_split,
+)
 from toy_data import UNIT, MakeUnit
 
 from elmbench.datasets.dataset import Dataset
@@ -36,14 +40,18 @@ Parts = dict[tuple[int, int], tuple[list[int], list[int]]]
 def write_splits(tmp_path: Path) -> Callable[..., Split]:
     """Write a file of splits, and return the split that names it."""
 
-    def write(parts: Parts, runs: int = 1, folds: int = 1, *, train: bool = True) -> Split:
+    def write(
+        parts: Parts, runs: int = 1, folds: int = 1, *, train: bool = True
+    ) -> Split:
         lines = ["run,fold,row,part"]
         for (run, fold), both in parts.items():
             for name, rows in zip(("train", "test"), both, strict=True):
                 if train or name == "test":
                     lines += [f"{run},{fold},{row},{name}" for row in rows]
         (tmp_path / "splits.csv").write_text("\n".join(lines) + "\n")
-        split = Outer(kind="given", file="splits.csv", folds=folds).split("two", "classification")
+        split = Outer(kind="given", file="splits.csv", folds=folds).split(
+            "two", "classification"
+        )
         return locate_splits(split, tmp_path, runs)
 
     return write
@@ -68,9 +76,9 @@ def test_overlapping_tests_give_the_numbers_of_scikit_learn(
         np.testing.assert_array_equal(ours[1], np.sort(test))
         model = RidgeClassifier().fit(data.X[ours[0]], data.y[ours[0]])
         by_hand = RidgeClassifier().fit(data.X[np.sort(train)], data.y[np.sort(train)])
-        assert accuracy_score(data.y[test], by_hand.predict(data.X[test])) == accuracy_score(
-            data.y[ours[1]], model.predict(data.X[ours[1]])
-        )
+        assert accuracy_score(
+            data.y[test], by_hand.predict(data.X[test])
+        ) == accuracy_score(data.y[ours[1]], model.predict(data.X[ours[1]]))
 
 
 def test_rows_that_are_not_tested_are_learnt_and_a_line_may_name_several(
@@ -86,7 +94,9 @@ def test_rows_that_are_not_tested_are_learnt_and_a_line_may_name_several(
     assert (other_train.tolist(), other_test.tolist()) == ([0, 1], [5])
 
 
-def test_rows_are_those_of_the_data_file(tmp_path: Path, toys: dict[str, Dataset]) -> None:
+def test_rows_are_those_of_the_data_file(
+    tmp_path: Path, toys: dict[str, Dataset]
+) -> None:
     """A user's file may lose rows when it is read."""
     (tmp_path / "s.csv").write_text("run,fold,row,part\n0,0,1,test\n0,0,91,test\n")
     split = locate_splits(Split("given", 1, file="s.csv"), tmp_path, 1)
@@ -95,7 +105,9 @@ def test_rows_are_those_of_the_data_file(tmp_path: Path, toys: dict[str, Dataset
     assert test.tolist() == [0, 89]
     (tmp_path / "s.csv").write_text("run,fold,row,part\n0,0,5,test\n")
     split = locate_splits(Split("given", 1, file="s.csv"), tmp_path, 1)
-    with pytest.raises(ElmbenchError, match="row 5 of run 0, fold 0 is not a row of the data"):
+    with pytest.raises(
+        ElmbenchError, match="row 5 of run 0, fold 0 is not a row of the data"
+    ):
         outer_parts(replace(toys["two"], rows=kept), split, 0)
 
 
@@ -125,7 +137,9 @@ def test_a_bad_file_is_an_error(tmp_path: Path, content: str, message: str) -> N
         locate_splits(Split("given", 1, file="s.csv"), tmp_path, 1)
 
 
-def test_a_run_that_the_file_lacks_is_an_error(write_splits: Callable[..., Split]) -> None:
+def test_a_run_that_the_file_lacks_is_an_error(
+    write_splits: Callable[..., Split],
+) -> None:
     with pytest.raises(ElmbenchError, match="has 1 run of 1 fold") as raised:
         write_splits({(0, 0): ([0], [1])}, runs=2)
     assert "runs: 1, folds: 1" in raised.value.next_step
@@ -140,7 +154,12 @@ def test_a_run_that_the_file_lacks_is_an_error(write_splits: Callable[..., Split
         ({"kind": "5x2"}, "kfold", 2, 5),
         ({"kind": "stratified-5x2"}, "stratified-kfold", 2, 5),
         ({"kind": "repeated-kfold", "folds": 10, "runs": 3}, "kfold", 10, 3),
-        ({"kind": "repeated-stratified-kfold", "folds": 4, "runs": 2}, "stratified-kfold", 4, 2),
+        (
+            {"kind": "repeated-stratified-kfold", "folds": 4, "runs": 2},
+            "stratified-kfold",
+            4,
+            2,
+        ),
     ],
 )
 def test_a_repeated_scheme_is_folds_in_several_runs(
@@ -213,18 +232,26 @@ def test_an_inner_part_is_that_of_scikit_learn(kind: Any, splitter: Any) -> None
 
 def test_a_search_on_one_inner_part_scores_as_by_hand(make_unit: MakeUnit) -> None:
     inner = {"kind": "holdout", "train": None, "test": 0.5}
-    unit = make_unit("search", model="ridge", grid={"C": [1e-6, 1.0]}, inner=inner, metric="mcc")
+    unit = make_unit(
+        "search", model="ridge", grid={"C": [1e-6, 1.0]}, inner=inner, metric="mcc"
+    )
     found = do(unit)
     data = fold_data(unit)
     scores = []
     seed = integer_seed("inner", "two", 0, 0)
     train, test = next(
-        ShuffleSplit(1, test_size=0.5, random_state=seed).split(data.X_train, data.y_train)
+        ShuffleSplit(1, test_size=0.5, random_state=seed).split(
+            data.X_train, data.y_train
+        )
     )
     train = np.sort(train)
     for C in (1e-6, 1.0):
-        model = RidgeClassifier(alpha=1 / C).fit(data.X_train[train], data.y_train[train])
-        scores.append(matthews_corrcoef(data.y_train[test], model.predict(data.X_train[test])))
+        model = RidgeClassifier(alpha=1 / C).fit(
+            data.X_train[train], data.y_train[train]
+        )
+        scores.append(
+            matthews_corrcoef(data.y_train[test], model.predict(data.X_train[test]))
+        )
     np.testing.assert_allclose(found["scores"], scores, atol=1e-12)
 
 
@@ -240,7 +267,12 @@ def test_a_worker_reads_the_file_of_splits(write_splits: Callable[..., Split]) -
     split = write_splits({(0, 0): (list(range(60)), [70, 3, 80])})
     protocol = UNIT["protocol"] | {"outer": split.content()}
     dataset = UNIT["dataset"] | {"name": "wdbc"}
-    content = {"model": "ridge", "params": {"C": 1.0}, "dataset": dataset, "protocol": protocol}
+    content = {
+        "model": "ridge",
+        "params": {"C": 1.0},
+        "dataset": dataset,
+        "protocol": protocol,
+    }
     work = work_of(UNIT | content | {"chosen": None})
     assert isinstance(work, Fit)
     data = replace(work.data, splits_file=split.file)

@@ -44,20 +44,30 @@ def both(
 
 
 @given(st.integers(2, 8), st.integers(9, 60))
-def test_ordered_folds_of_different_times_are_those_of_scikit_learn(folds: int, n: int) -> None:
+def test_ordered_folds_of_different_times_are_those_of_scikit_learn(
+    folds: int, n: int
+) -> None:
     expected = TimeSeriesSplit(folds).split(np.zeros(n))
-    for fold, parts in zip(ordered_folds(np.arange(n) * 3, folds), expected, strict=True):
+    for fold, parts in zip(
+        ordered_folds(np.arange(n) * 3, folds), expected, strict=True
+    ):
         np.testing.assert_array_equal(np.concatenate(fold), np.concatenate(parts))
         assert len(fold[0]) == len(parts[0])
 
 
-@given(st.lists(st.integers(1, 9), min_size=3, max_size=12), st.integers(2, 6), st.integers(1, 4))
+@given(
+    st.lists(st.integers(1, 9), min_size=3, max_size=12),
+    st.integers(2, 6),
+    st.integers(1, 4),
+)
 def test_ordered_folds_begin_between_different_times(
     counts: list[int], folds: int, first: int
 ) -> None:
     times = np.repeat(np.arange(len(counts)), counts)
     if len(counts) <= folds:
-        with pytest.raises(ElmbenchError, match=f"{len(counts)} different times, too few"):
+        with pytest.raises(
+            ElmbenchError, match=f"{len(counts)} different times, too few"
+        ):
             ordered_folds(times, folds, first)
         return
     parts = ordered_folds(times, folds, first)
@@ -66,14 +76,19 @@ def test_ordered_folds_begin_between_different_times(
     for train, test in parts:
         assert times[train].max() < times[test].min()
     tests = np.concatenate([test for _, test in parts])
-    np.testing.assert_array_equal(np.concatenate([parts[0][0], tests]), np.arange(len(times)))
+    np.testing.assert_array_equal(
+        np.concatenate([parts[0][0], tests]), np.arange(len(times))
+    )
 
 
 def test_an_ordered_fold_begins_at_the_nearest_change() -> None:
     times = np.repeat([2019, 2020, 2021, 2022], [10, 14, 11, 13])
     assert [len(train) for train, _ in ordered_folds(times, 3)] == [10, 24, 35]
     assert [len(train) for train, _ in ordered_folds(times, 2)] == [10, 35]
-    assert [len(train) for train, _ in ordered_folds(times, 2, first_times=4)] == [24, 35]
+    assert [len(train) for train, _ in ordered_folds(times, 2, first_times=4)] == [
+        24,
+        35,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +123,9 @@ def test_trials_are_shuffled_anew_by_data_set_and_run(toys: dict[str, Dataset]) 
     assert (sorted(shuffled[0]), shuffled[1]) == first
 
 
-def test_a_series_is_learnt_before_what_comes_after_it(toys: dict[str, Dataset]) -> None:
+def test_a_series_is_learnt_before_what_comes_after_it(
+    toys: dict[str, Dataset],
+) -> None:
     train, test = both(toys["real"], Split("in-order", train=60, test=20), run=3)
     assert (train, test) == (list(range(60)), list(range(60, 80)))
 
@@ -160,7 +177,9 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
     dataset: Any = SimpleNamespace(
         rows=rows, spec=SimpleNamespace(shape=SimpleNamespace(instances=whole))
     )
-    cut = split_of_rows(dataset, Split("holdout", train=train, test=test), min(rows, whole))
+    cut = split_of_rows(
+        dataset, Split("holdout", train=train, test=test), min(rows, whole)
+    )
     sizes = part_sizes(cut, min(rows, whole))
     assert sum(sizes) == min(rows, whole)
     assert min(sizes) >= 1
@@ -168,7 +187,8 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
 
 
 @pytest.mark.parametrize(
-    "outer", [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}]
+    "outer",
+    [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}],
 )
 def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
     make_unit: MakeUnit, outer: dict[str, Any]
@@ -190,7 +210,9 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(
     assert not set(rows[0]) & set(rows[1])
     assert both(data, split) == rows != both(data, split, run=1)
     # Without classes, a holdout of any rows.
-    outer = Outer(kind="stratified-holdout", sizes={"two": {"train": train, "test": test}})
+    outer = Outer(
+        kind="stratified-holdout", sizes={"two": {"train": train, "test": test}}
+    )
     assert outer.split("two", "classification") == split
     assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
 
@@ -198,7 +220,10 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(
 def test_official_parts(toys: dict[str, Dataset]) -> None:
     parts = {"train": np.arange(10, 70), "test": np.arange(70, 90)}
     data = replace(toys["two"], splits=parts)
-    assert both(data, Split("official"), run=5) == (list(range(10, 70)), list(range(70, 90)))
+    assert both(data, Split("official"), run=5) == (
+        list(range(10, 70)),
+        list(range(70, 90)),
+    )
 
 
 def test_data_without_official_parts_are_refused(make_unit: MakeUnit) -> None:
@@ -210,7 +235,9 @@ def test_data_without_official_parts_are_refused(make_unit: MakeUnit) -> None:
 def test_a_random_part_of_the_rows_keeps_the_official_parts(
     toys: dict[str, Dataset], make_unit: MakeUnit
 ) -> None:
-    toys["two"] = replace(toys["two"], splits={"train": np.arange(60), "test": np.arange(60, 90)})
+    toys["two"] = replace(
+        toys["two"], splits={"train": np.arange(60), "test": np.arange(60, 90)}
+    )
     data = fold_data(make_unit(rows=45, scale=None, outer={"kind": "official"}))
     assert len(data.y_train) + len(data.y_test) == 45
     of_the_first = {tuple(row) for row in toys["two"].X[:60]}
@@ -227,13 +254,21 @@ def test_targets_are_scaled_where_the_protocol_says_so(
     data, plain = fold_data(unit), fold_data(make_unit(dataset="real"))
     y = toys["real"].y if fit_on == "all" else plain.y_train
     low, high = y.min(), y.max()
-    np.testing.assert_allclose(data.y_train, (plain.y_train - low) / (high - low), atol=1e-12)
-    np.testing.assert_allclose(data.y_test, (plain.y_test - low) / (high - low), atol=1e-12)
+    np.testing.assert_allclose(
+        data.y_train, (plain.y_train - low) / (high - low), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        data.y_test, (plain.y_test - low) / (high - low), atol=1e-12
+    )
     # Errors are in these units.
     stored = StoredPredictions(attempted(unit)["predictions"])
     np.testing.assert_allclose(stored.true, data.y_test, atol=1e-12)
     # Or in those of the file.
-    unit["protocol"]["targets"] = {"kind": "standard", "fit-on": fit_on, "metrics": "original"}
+    unit["protocol"]["targets"] = {
+        "kind": "standard",
+        "fit-on": fit_on,
+        "metrics": "original",
+    }
     stored = StoredPredictions(attempted(unit)["predictions"])
     np.testing.assert_allclose(stored.true, plain.y_test, atol=1e-12)
     labels = make_unit()
@@ -250,14 +285,21 @@ def test_kinds_of_scaling() -> None:
         "unit-rows": unit,
     }
     for kind, values in expected.items():
-        np.testing.assert_allclose(prepared_inputs(X, rows, Scale(kind=kind)), values, atol=1e-15)
+        np.testing.assert_allclose(
+            prepared_inputs(X, rows, Scale(kind=kind)), values, atol=1e-15
+        )
     by_row = prepared_inputs(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
     assert sp.issparse(by_row)
     np.testing.assert_allclose(by_row.toarray(), unit, atol=1e-15)
 
 
 @pytest.mark.parametrize(
-    "scale", [None, {"kind": "max-abs", "fit-on": "all"}, {"kind": "max-abs", "fit-on": "train"}]
+    "scale",
+    [
+        None,
+        {"kind": "max-abs", "fit-on": "all"},
+        {"kind": "max-abs", "fit-on": "train"},
+    ],
 )
 @pytest.mark.parametrize("kind", ["cell", "search", "grid"])
 def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
@@ -284,7 +326,9 @@ def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
 
     add_model("sparse", Sparse)
     how = {} if kind == "cell" else {"grid": {"alpha": [1.0, 2.0]}}
-    assert attempted(make_unit(kind, model="sparse", scale=scale, **how))["status"] == "ok"
+    assert (
+        attempted(make_unit(kind, model="sparse", scale=scale, **how))["status"] == "ok"
+    )
     assert len(seen) >= 2
     assert all(seen)
 
@@ -308,7 +352,10 @@ def test_a_data_set_without_sizes() -> None:
 
 
 def test_a_data_set_may_be_scaled_otherwise() -> None:
-    folds, changes = {"kind": "kfold", "folds": 3}, {"two": {"kind": "unit-rows"}, "three": None}
+    folds, changes = (
+        {"kind": "kfold", "folds": 3},
+        {"two": {"kind": "unit-rows"}, "three": None},
+    )
     content = {
         "scale": {"kind": "standard"},
         "scale-except": changes,
@@ -316,16 +363,18 @@ def test_a_data_set_may_be_scaled_otherwise() -> None:
         "inner": folds,
     }
     metrics = ["train_accuracy", "accuracy"]
-    protocol = Protocol.model_validate(content | {"select": "nested", "metrics": metrics})
+    protocol = Protocol.model_validate(
+        content | {"select": "nested", "metrics": metrics}
+    )
     assert protocol.scale_of("one") == Scale(kind="standard")
     assert protocol.scale_of("two") == Scale(kind="unit-rows")
     assert protocol.scale_of("three") is None
     # Nothing is chosen by the rows that are learnt.
     assert protocol.metric_for("classification") == "accuracy"
     with pytest.raises(ElmbenchError, match="without a classification metric"):
-        protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for(
-            "classification"
-        )
+        protocol.model_copy(
+            update={"metrics": ("train_accuracy", "n_units")}
+        ).metric_for("classification")
 
 
 def test_a_remark_names_the_first_of_many_rare_classes() -> None:
@@ -334,7 +383,8 @@ def test_a_remark_names_the_first_of_many_rare_classes() -> None:
     )
     remark = rare_class_remark(spec, Split("stratified-kfold", 5))
     assert (
-        "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds" in remark
+        "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds"
+        in remark
     )
     assert "'f'" not in remark
     for classes, rare in (

@@ -39,7 +39,9 @@ def stored(model: Any, X: Any, y: Any, labels: list[int] | None) -> StoredPredic
     return StoredPredictions(json.loads(json.dumps(content)))
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), KNeighborsClassifier(7)])
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), LinearSVC(), KNeighborsClassifier(7)]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_metrics_of_stored_predictions_are_those_of_the_model(
     model: Any, n_classes: int, seed: int
@@ -54,7 +56,9 @@ def test_metrics_of_stored_predictions_are_those_of_the_model(
         assert one.value(metric) == pytest.approx(expected, nan_ok=True, abs=1e-15)
     if n_classes == 2 or hasattr(model, "predict_proba"):
         scorer = sk.get_scorer("roc_auc" if n_classes == 2 else "roc_auc_ovr")
-        assert one.value(find_metric("roc_auc")) == pytest.approx(scorer(model, X, y), abs=1e-5)
+        assert one.value(find_metric("roc_auc")) == pytest.approx(
+            scorer(model, X, y), abs=1e-5
+        )
     loss = one.value(find_metric("log_loss"))
     if isinstance(model, LogisticRegression):
         assert loss == pytest.approx(sk.log_loss(y, model.predict_proba(X)), rel=1e-6)
@@ -65,7 +69,9 @@ def test_metrics_of_stored_predictions_are_those_of_the_model(
 
 @pytest.mark.parametrize("rows", [[], [7], [0, 1, 5, 9], [9, 0, 2**30, 3]])
 def test_rows_in_any_order_are_read_as_they_were(rows: list[int]) -> None:
-    content = stored_predictions(None, None, np.zeros(len(rows)), np.zeros(len(rows)), None)
+    content = stored_predictions(
+        None, None, np.zeros(len(rows)), np.zeros(len(rows)), None
+    )
     assert content is not None
     assert StoredPredictions(content).rows is None
     content["rows"] = packed_rows(np.array(rows, dtype=np.intp))
@@ -78,11 +84,17 @@ def test_values_are_stored_as_they_are(seed: int) -> None:
     model = Ridge().fit(X, y)
     one = stored(model, X, y, None)
     assert one.predicted.tolist() == model.predict(X).tolist()
-    assert one.value(find_metric("nrmse")) == metric_value("nrmse", y, model.predict(X), None)
-    assert one.value(find_metric("neg_median_absolute_error")) == -sk.median_absolute_error(
-        y, model.predict(X)
+    assert one.value(find_metric("nrmse")) == metric_value(
+        "nrmse", y, model.predict(X), None
     )
-    assert (one.value(find_metric("mcc")), one.scores, one.probabilities) == (None, None, None)
+    assert one.value(
+        find_metric("neg_median_absolute_error")
+    ) == -sk.median_absolute_error(y, model.predict(X))
+    assert (one.value(find_metric("mcc")), one.scores, one.probabilities) == (
+        None,
+        None,
+        None,
+    )
 
 
 class Sure:
@@ -103,7 +115,9 @@ class Sure:
 def test_probabilities_close_to_0_and_1_keep_their_digits() -> None:
     shares = np.array([0.0, 1e-12, 0.3, 1 - 1e-12, 1.0])
     one = stored(Sure(shares), np.zeros((5, 1)), np.array([-1, 1, 1, -1, 1]), [-1, 1])
-    np.testing.assert_allclose(one.probabilities, Sure(shares).predict_proba(None), rtol=2e-4)
+    np.testing.assert_allclose(
+        one.probabilities, Sure(shares).predict_proba(None), rtol=2e-4
+    )
     assert np.argsort(one.scores).tolist() == [0, 1, 2, 3, 4]
     assert np.isfinite(one.scores).all()
     assert one.value(find_metric("log_loss")) == pytest.approx(
@@ -131,9 +145,16 @@ def test_many_classes_and_sizes() -> None:
 
 
 @pytest.mark.parametrize("labels", [None, [-1, 1]])
-def test_predictions_that_are_not_finite_are_not_stored(labels: list[int] | None) -> None:
+def test_predictions_that_are_not_finite_are_not_stored(
+    labels: list[int] | None,
+) -> None:
     y = np.array([1.0, -1.0])
-    assert stored_predictions(Ridge(), np.zeros((2, 1)), y, np.array([1.0, np.nan]), labels) is None
+    assert (
+        stored_predictions(
+            Ridge(), np.zeros((2, 1)), y, np.array([1.0, np.nan]), labels
+        )
+        is None
+    )
 
 
 def test_metrics_of_many_cells_at_once(seed: int) -> None:
@@ -175,5 +196,7 @@ def test_predictions_of_another_program_are_named(change: dict[str, str]) -> Non
     content = stored_predictions(Ridge().fit(X, y), X, y, y, [-1, 1])
     assert content is not None
     content |= change
-    with pytest.raises(ElmbenchError, match="the store holds predictions that cannot be used"):
+    with pytest.raises(
+        ElmbenchError, match="the store holds predictions that cannot be used"
+    ):
         getattr(StoredPredictions(content), next(iter(change)))

@@ -16,7 +16,15 @@ from elmbench.registry.plugins import load_plugin
 from elmbench.tasks.base import Work
 from elmbench.tasks.plan import Plan
 
-__all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "workers"]
+__all__ = [
+    "add_model",
+    "make_unit",
+    "plan",
+    "plan_table",
+    "plan_toy",
+    "toys",
+    "workers",
+]
 
 
 @pytest.fixture
@@ -61,9 +69,13 @@ def make(request: pytest.FixtureRequest) -> Callable[[str], Executor]:
 
     def make(engine: str) -> Executor:
         scheduler = (
-            request.getfixturevalue("cluster").scheduler_address if engine == "dask" else None
+            request.getfixturevalue("cluster").scheduler_address
+            if engine == "dask"
+            else None
         )
-        return executor_of(engine, Settings(jobs=WORKERS, plugins=(str(PLUGIN),)), scheduler)
+        return executor_of(
+            engine, Settings(jobs=WORKERS, plugins=(str(PLUGIN),)), scheduler
+        )
 
     return make
 

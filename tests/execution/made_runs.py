@@ -70,7 +70,8 @@ class InProcess:
             work = pickle.loads(task.pickled_work)
             self.diary.append((work.key, task.inputs))
             return Answer(
-                {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content()),
+                {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]}
+                | self.answer(work.content()),
                 self.seconds,
             )
         finally:
@@ -91,7 +92,9 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> InProcess:
 @pytest.fixture
 def plan(plan_toy: MakePlan, experiment: dict[str, Any]) -> Plan:
     """ELM and OS-ELM by both ways of choosing, one run: 12 cells, 3 searches, 3 grids, 1 choice."""
-    experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "OS-ELM")}
+    experiment["models"] = {
+        name: experiment["models"][name] for name in ("ELM", "OS-ELM")
+    }
     return plan_toy(experiment, runs=1, select=("nested", "oracle"))
 
 
@@ -100,9 +103,15 @@ def limits_of(plan: Plan, limits: Limits | None = None) -> dict[str, Limits]:
 
 
 def run_of(
-    plan: Plan, store: Store, settings: Settings, limits: Mapping[str, Limits], **how: Any
+    plan: Plan,
+    store: Store,
+    settings: Settings,
+    limits: Mapping[str, Limits],
+    **how: Any,
 ) -> Run:
-    return Run(plan.works, limits, store, settings, Estimates(plan.works, limits), **how)
+    return Run(
+        plan.works, limits, store, settings, Estimates(plan.works, limits), **how
+    )
 
 
 def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:

@@ -158,7 +158,9 @@ def detaching(self, environment=None):
         child = os.fork()
         if child == 0:
             os.execve(
-                "/bin/sleep", ["sleep", "3600"], os.environ if environment is None else environment
+                "/bin/sleep",
+                ["sleep", "3600"],
+                os.environ if environment is None else environment,
             )
         tell(child)
         os._exit(0)
@@ -237,7 +239,8 @@ ACTIONS = [
     colourful, killing_group, detaching, unmarked, orphaning, treacherous, treacherous_once,
 ]  # fmt: skip
 MODELS = {
-    act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act}) for act in ACTIONS
+    act.__name__.replace("_", "-"): type(act.__name__, (Base,), {"act": act})
+    for act in ACTIONS
 }
 MODELS |= {
     "healthy": Base,

@@ -77,7 +77,11 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
     assert (result["status"], result["solvers"]) == ("failed", {"reduction": 4})
     add_model(
         "stopped",
-        type("Stopped", (Base,), {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})}),
+        type(
+            "Stopped",
+            (Base,),
+            {"act": lambda self, X: setattr(self, "solvers_", {"capped": 1})},
+        ),
     )
     # Once, although the model is warmed up before it.
     assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}
@@ -87,15 +91,28 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
 def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit(
-        "search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g"
+        "search",
+        model="fb-kos-elm",
+        stream="k-elm",
+        grid={"budget": [5, 10]},
+        given="g",
     )
     result = attempted(unit, {"g": given})
     assert (result["seconds"] > 100, result["params"]["gamma"]) == (True, 1.0)
-    choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}
+    choice = {
+        "kind": "choice",
+        "grid": {"budget": [5, 10]},
+        "given": "g",
+        "evaluated": ["a"],
+    }
     result = attempted(
-        choice, {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}, "g": given}
+        choice,
+        {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}, "g": given},
     )
-    assert (result["params"], result["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
+    assert (result["params"], result["seconds"]) == (
+        {"gamma": 1.0, "C": 2.0, "budget": 10},
+        103.0,
+    )
 
 
 class Mute(BaseException):
@@ -131,7 +148,10 @@ def test_what_a_model_raises(
 def test_what_a_cell_rests_on_has_failed(make_unit: MakeUnit) -> None:
     before = {"status": "timeout", "reason": "not done after 5 s", "limit": 5.0}
     result = attempted(make_unit(chosen="s"), {"s": before})
-    assert result == {"status": "timeout", "reason": "the search before it: not done after 5 s"}
+    assert result == {
+        "status": "timeout",
+        "reason": "the search before it: not done after 5 s",
+    }
     # It is said once, where a choice stands between the search and the cell.
     assert attempted(make_unit(chosen="s"), {"s": before | result}) == result
 
@@ -144,10 +164,16 @@ def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
 
     result = acting(complain)
     assert result["status"] == "ok"
-    assert result["warnings"] == ["RuntimeWarning: c", "UserWarning: a", "UserWarning: b"]
+    assert result["warnings"] == [
+        "RuntimeWarning: c",
+        "UserWarning: a",
+        "UserWarning: b",
+    ]
 
 
-def test_what_a_model_changes_does_not_reach_other_work(acting: Callable[..., Any]) -> None:
+def test_what_a_model_changes_does_not_reach_other_work(
+    acting: Callable[..., Any],
+) -> None:
     folder, settings = Path.cwd(), np.geterr()
 
     def change() -> None:
@@ -159,7 +185,9 @@ def test_what_a_model_changes_does_not_reach_other_work(acting: Callable[..., An
 
 
 def test_a_model_may_count_with_numpy(make_unit: MakeUnit, add_model: AddModel) -> None:
-    add_model("counting", type("Counting", (Base,), {"solvers_": {"mine": np.int64(3)}}))
+    add_model(
+        "counting", type("Counting", (Base,), {"solvers_": {"mine": np.int64(3)}})
+    )
     solvers = attempted(make_unit(model="counting"), {})["solvers"]
     assert json.dumps(solvers) == '{"mine": 3}'
 
@@ -195,7 +223,10 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
             return n_samples * n_features * size * 10**6
 
     add_model("large", Large)
-    limit, large = {"memory_limit": 2 * 10**9}, make_unit(model="large", params={"size": 20})
+    limit, large = (
+        {"memory_limit": 2 * 10**9},
+        make_unit(model="large", params={"size": 20}),
+    )
     reason = "would need about 3.6 GB; the limit is 2 GB"
     result = attempted(large, {}, **limit)
     assert (result["status"], result["reason"], result["limit"]) == (

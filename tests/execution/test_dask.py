@@ -41,9 +41,9 @@ def dask(make: Callable[[str], Executor], log: Path) -> Iterator[Executor]:
 def test_work_that_is_lost_with_its_worker_is_done_again(
     dask: Executor, log: Path, fits: Fits
 ) -> None:
-    assert [one.result["status"] for one in done(dask, fits("treacherous-once", "healthy"))] == [
-        "ok"
-    ] * 6
+    assert [
+        one.result["status"] for one in done(dask, fits("treacherous-once", "healthy"))
+    ] == ["ok"] * 6
     assert log.exists()
 
 
@@ -54,7 +54,9 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     bad, good = fits("treacherous")[0], fits("healthy")
     works = {work.key: work for work in (good[0], bad, *good[1:])}
     limits = dict.fromkeys(works, Limits())
-    Run(works, limits, store, Settings(), Estimates(works, limits), executor=dask).run(list(works))
+    Run(works, limits, store, Settings(), Estimates(works, limits), executor=dask).run(
+        list(works)
+    )
     records = {key: store.get(key) or {} for key in works}
     assert [record["result"]["status"] for record in records.values()] == [
         "ok",
@@ -66,7 +68,10 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
         "its worker died 2 times, the last one tcp://127.0.0.1"
     )
     assert len(log.read_text().split()) == 2
-    assert store.environment(records[good[0].key]["environment"])["machine"] == platform.node()
+    assert (
+        store.environment(records[good[0].key]["environment"])["machine"]
+        == platform.node()
+    )
 
 
 def test_a_scheduler_that_nobody_answers_for_is_said(fits: Fits) -> None:
@@ -117,7 +122,9 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
 ) -> None:
     with (
         a_cluster("tcp://", 0) as cluster,
-        executor_of("dask", prepared.options.settings, cluster.scheduler_address) as executor,
+        executor_of(
+            "dask", prepared.options.settings, cluster.scheduler_address
+        ) as executor,
         RunProgress(prepared, False, executor) as progress,
     ):
         assert executor.workers == 0
@@ -130,7 +137,12 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
                 cluster.scale(1)
 
         run_on(executor, prepared, on_event)
-    assert capsys.readouterr().err.count("the scheduler has no worker: the run waits for one") == 1
+    assert (
+        capsys.readouterr().err.count(
+            "the scheduler has no worker: the run waits for one"
+        )
+        == 1
+    )
 
 
 @pytest.fixture
@@ -139,7 +151,9 @@ def certified(tmp_path: Path) -> dict[str, Any]:
     if not shutil.which("openssl") or os.name != "posix":
         pytest.skip("needs openssl")
     (commands,) = re.findall(
-        r"^```sh\n(mkdir -p ~/\.config/dask .*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
+        r"^```sh\n(mkdir -p ~/\.config/dask .*?)^```$",
+        PAGE.read_text("utf-8"),
+        re.M | re.S,
     )
     subprocess.run(
         ["sh", "-ec", commands],
@@ -164,7 +178,10 @@ def test_only_who_has_the_certificate_runs_work_there(
     with cluster:
         address, settings = cluster.scheduler_address, prepared.options.settings
         assert address.startswith("tls://")
-        with dask_config.set(certified), executor_of("dask", settings, address) as executor:
+        with (
+            dask_config.set(certified),
+            executor_of("dask", settings, address) as executor,
+        ):
             run_on(executor, prepared)
         monkeypatch.setattr(module, "_PATIENCE", 3.0)
         with (

@@ -33,7 +33,9 @@ OK = {"status": "ok", "reason": "", "predictions": predictions_of_mcc(0.5)}
 def test_every_unit_runs_once_after_what_it_needs(
     workers: InProcess, store: Store, plan: Plan, jobs: int
 ) -> None:
-    workers.answer = lambda unit: time.sleep(random.random() / 300) or OK | {"reason": unit["kind"]}
+    workers.answer = lambda unit: (
+        time.sleep(random.random() / 300) or OK | {"reason": unit["kind"]}
+    )
     events: list[Event] = []
     assert run(plan, store, jobs, on_event=events.append) == list(units(plan))
     ran = [key for key, _ in workers.diary]
@@ -46,7 +48,8 @@ def test_every_unit_runs_once_after_what_it_needs(
         assert inputs == {name: store.result(name) for name in needs(units(plan)[key])}
         assert all(result["status"] == "ok" for result in inputs.values())
     assert {
-        store.environment(store.get(key)["environment"])["blas_threads"] for key in units(plan)
+        store.environment(store.get(key)["environment"])["blas_threads"]
+        for key in units(plan)
     } == {1}
     ended = [event.work.key for event in events if event.kind == "end"]
     started = [event.work.key for event in events if event.kind == "start"]
@@ -68,16 +71,24 @@ def test_only_what_is_missing_and_what_rests_on_it(
 ) -> None:
     run(plan, store)
     search = next(
-        key for key, unit in units(plan).items() if unit["kind"] == "search" and unit["fold"] == 1
+        key
+        for key, unit in units(plan).items()
+        if unit["kind"] == "search" and unit["fold"] == 1
     )
     store = lose(store, search)
-    expected = [key for key, unit in units(plan).items() if key == search or search in needs(unit)]
+    expected = [
+        key
+        for key, unit in units(plan).items()
+        if key == search or search in needs(unit)
+    ]
     assert len(expected) == 3
     assert find_pending(plan.works, limits_of(plan), store) == expected
     assert run(plan, store) == expected
 
 
-def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan: Plan) -> None:
+def test_retry_runs_what_ended_otherwise(
+    workers: InProcess, store: Store, plan: Plan
+) -> None:
     bad = [
         key
         for key, unit in units(plan).items()
@@ -118,7 +129,9 @@ def test_a_larger_limit_is_another_chance(
         store.put(work, OK, "e")
     cell = plan.cells[0].key
     store.put(plan.works[cell], OK | result, "e")
-    assert find_pending(plan.works, limits_of(plan, limits), store) == ([cell] if again else [])
+    assert find_pending(plan.works, limits_of(plan, limits), store) == (
+        [cell] if again else []
+    )
 
 
 # --- What stops a run
@@ -129,7 +142,12 @@ def test_a_failed_search_ends_its_own_cells_only(
     workers: InProcess, store: Store, plan: Plan
 ) -> None:
     workers.answer = lambda unit: (
-        OK | ({"status": "failed"} if unit["kind"] == "search" and unit["fold"] == 0 else {})
+        OK
+        | (
+            {"status": "failed"}
+            if unit["kind"] == "search" and unit["fold"] == 0
+            else {}
+        )
     )
     run(plan, store)
     assert all(store.result(key) for key in units(plan))
@@ -143,7 +161,11 @@ def test_a_failed_search_ends_its_own_cells_only(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_result_that_cannot_be_kept_stops_the_run(
-    workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, jobs: int
+    workers: InProcess,
+    store: Store,
+    plan: Plan,
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: int,
 ) -> None:
     put, stored = store.put, []
 

@@ -60,7 +60,9 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     refused.seconds = lambda: 1.0 + "100"
     assert estimates_of({"a": refused}).seconds("a") < 0.01
     # A model without formula is unknown until some of its work has ended.
-    estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
+    estimates = estimates_of(
+        {"a": Named("svm", "d", None), "b": Named("svm", "d", None)}
+    )
     assert estimates.seconds("a") is None
     assert estimates.remaining("a", {}, 1) == (0, False)
     estimates.note("b", 184.0)
@@ -88,7 +90,9 @@ def test_the_time_left_comes_from_ended_work() -> None:
         for i in range(30)
         for model in factors
     }
-    seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
+    seconds = {
+        key: work.seconds() * factors[work.model_name] for key, work in works.items()
+    }
     estimates = estimates_of(works)
     # Before any has ended, the formulas are all that there is.
     assert estimates.remaining(works, {}, 1) == (
@@ -103,7 +107,9 @@ def test_the_time_left_comes_from_ended_work() -> None:
         remaining, _ = estimates.remaining(waiting, {}, 1)
         if number >= len(factors):
             assert remaining == pytest.approx(sum(seconds.values()) - spent, abs=1e-6)
-            assert estimates.remaining(waiting, {}, 4)[0] == pytest.approx(remaining / 4)
+            assert estimates.remaining(waiting, {}, 4)[0] == pytest.approx(
+                remaining / 4
+            )
 
 
 def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
@@ -129,7 +135,9 @@ def test_fits_are_candidates_times_inner_folds(
         ("grid", "k-elm"): 4 * 2,
         ("grid", "fb-kos-elm"): 3,
         ("choice", None): 0,
-        **dict.fromkeys((("cell", m) for m in ("elm", "k-elm", "os-elm", "fb-kos-elm")), 1),
+        **dict.fromkeys(
+            (("cell", m) for m in ("elm", "k-elm", "os-elm", "fb-kos-elm")), 1
+        ),
     }
 
 
@@ -152,18 +160,26 @@ def test_more_work_takes_longer(
     experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
     plan = plan_toy(experiment, profile="fast", runs=1)
     model = "k-elm" if "paths" in change else "elm"
-    work = next(w for w in plan.works.values() if w.kind == kind and w.content()["model"] == model)
+    work = next(
+        w
+        for w in plan.works.values()
+        if w.kind == kind and w.content()["model"] == model
+    )
     more = unit = work.content()
     for key, value in change.items():
         more = more | {
-            key: unit[key] | value if isinstance(value, dict) and key != "grid" else value
+            key: unit[key] | value
+            if isinstance(value, dict) and key != "grid"
+            else value
         }
     assert work.data is not None
     assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
 
 
 @pytest.mark.usefixtures("without_data")
-def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: MakePlan) -> None:
+def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(
+    plan_table: MakePlan,
+) -> None:
     request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
     plan = plan_table("table4", profile="paper", **request)
     above = {
@@ -176,10 +192,13 @@ def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: Mak
     assert not any(work.exceeds_memory(2**40) for work in plan.works.values())
 
 
-def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+def test_the_longest_chain_comes_first(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
     plan = plan_toy(experiment, runs=1, select=("nested",))
     seconds = {
-        key: {"search": 1.0, "cell": 5.0}[work.kind] * (3 if work.model_name == "k-elm" else 1)
+        key: {"search": 1.0, "cell": 5.0}[work.kind]
+        * (3 if work.model_name == "k-elm" else 1)
         for key, work in plan.works.items()
     }
     queue = WorkQueue(plan.works, plan.works, seconds)

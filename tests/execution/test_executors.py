@@ -22,7 +22,9 @@ from elmbench.tasks.plan import Plan
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def executor(request: pytest.FixtureRequest, make: Callable[[str], Executor]) -> Iterator[Executor]:
+def executor(
+    request: pytest.FixtureRequest, make: Callable[[str], Executor]
+) -> Iterator[Executor]:
     """An executor of each kind, the same for all tests: to start one takes seconds."""
     with make(request.param) as executor:
         yield executor
@@ -34,13 +36,21 @@ class TestTheSeam:
     def test_it_has_its_workers_and_their_memory(self, executor: Executor) -> None:
         assert executor.workers == WORKERS
         # By default, a worker has its share of this machine.
-        assert executor.memory is None or 0 < executor.memory * WORKERS <= available_memory()
+        assert (
+            executor.memory is None
+            or 0 < executor.memory * WORKERS <= available_memory()
+        )
 
     def test_the_results_are_those_of_this_process(
-        self, executor: Executor, plan_toy: Callable[..., Plan], experiment: dict[str, Any]
+        self,
+        executor: Executor,
+        plan_toy: Callable[..., Plan],
+        experiment: dict[str, Any],
     ) -> None:
         experiment["grids"] |= {"n_hidden": [10], "gamma": [1]}
-        experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "OS-ELM")}
+        experiment["models"] = {
+            name: experiment["models"][name] for name in ("ELM", "OS-ELM")
+        }
         plan = plan_toy(experiment, runs=1, select=("nested",))
         here: dict[str, Any] = {}
         for key, work in plan.works.items():
@@ -56,13 +66,21 @@ class TestTheSeam:
         self, executor: Executor, fits: Fits, model: str
     ) -> None:
         bad, good = fits(model), fits("healthy")
-        result = done(executor, [work for pair in zip(bad, good, strict=True) for work in pair])
+        result = done(
+            executor, [work for pair in zip(bad, good, strict=True) for work in pair]
+        )
         assert [one.result["status"] for one in result] == ["failed", "ok"] * len(bad)
 
     def test_limits_hold(self, executor: Executor, fits: Fits) -> None:
         stuck = executor.submit(fits("stuck")[0], {}, Limits(seconds=0.5))
-        leaking = executor.submit(fits("leaking")[0], {}, Limits(seconds=60, memory=10**9))
-        assert stuck.result().result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
+        leaking = executor.submit(
+            fits("leaking")[0], {}, Limits(seconds=60, memory=10**9)
+        )
+        assert stuck.result().result == {
+            "status": "timeout",
+            "reason": "> 0.5 s",
+            "limit": 0.5,
+        }
         result = leaking.result().result
         assert (result["status"], result["limit"]) == ("out-of-memory", 10**9)
         assert "the limit is 1 GB" in result["reason"]
@@ -105,7 +123,9 @@ def test_the_end_of_an_executor_ends_what_runs(
     """Nothing of the run is left behind, in workers of dask that live on neither."""
     before = set(_workers())
     with make(engine) as executor:
-        futures = [executor.submit(work, {}, Limits()) for work in fits("stuck")[:WORKERS]]
+        futures = [
+            executor.submit(work, {}, Limits()) for work in fits("stuck")[:WORKERS]
+        ]
         while len(workers := set(_workers()) - before) < WORKERS:
             time.sleep(0.05)
         assert not any(future.done() for future in futures)

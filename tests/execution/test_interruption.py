@@ -102,10 +102,13 @@ class Runner:
                 result.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
         return result
 
-    def wait_for(self, stored: int, process: subprocess.Popen[str], before: int = 0) -> None:
+    def wait_for(
+        self, stored: int, process: subprocess.Popen[str], before: int = 0
+    ) -> None:
         """Wait until so many results are stored and a fit after those `before` is under way."""
         while (
-            len(self.stored()) < stored or not {n for n, _ in self.fits()[before:]} - self.stored()
+            len(self.stored()) < stored
+            or not {n for n, _ in self.fits()[before:]} - self.stored()
         ):
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
@@ -118,7 +121,10 @@ def cells(results: Path) -> pd.DataFrame:
 def wait_for_end(process: int) -> None:
     """Wait until a process has ended, or is a zombie that nobody has waited for."""
     with contextlib.suppress(FileNotFoundError):
-        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        while (
+            Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+            != "Z"
+        ):
             time.sleep(0.02)
 
 
@@ -145,7 +151,9 @@ def assert_complete(
             result = attempt(plan.works[cell.key], {}, Context())
             expected = {**metrics_of(result), "n_units": result["n_units"]}
             line = lines[cell.run, cell.fold]
-            assert {name: line[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+            assert {name: line[name] for name in expected} == pytest.approx(
+                expected, rel=1e-12
+            )
 
     return check
 
@@ -192,7 +200,10 @@ def test_nothing_is_lost_and_nothing_run_twice(
     process = runner.start(1)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run on 1 worker; {len(done)} are stored" in output
+    assert (
+        f"{CELLS - len(done)} cells to run on 1 worker; {len(done)} are stored"
+        in output
+    )
     assert not {n for n, _ in runner.fits()[before:]} & done
     # Only what was under way at an interruption was begun again.
     assert len(runner.fits()) - CELLS <= under_way
@@ -217,7 +228,10 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     process = runner.start(2, *words)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run on 2 workers; {len(done)} are stored" in output
+    assert (
+        f"{CELLS - len(done)} cells to run on 2 workers; {len(done)} are stored"
+        in output
+    )
     fits = Counter(n for n, _ in runner.fits())
     assert all(fits[n] == 1 for n in done)
     assert len(lines_of(Store(runner.results))) == CELLS

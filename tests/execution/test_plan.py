@@ -36,7 +36,9 @@ def test_every_cell_once_and_every_unit_after_what_it_needs(
 def test_more_cells_than_anybody_waits_for_are_refused_before_they_are_planned(
     plan_toy: MakePlan, experiment: dict[str, Any], runs: int
 ) -> None:
-    with pytest.raises(ElmbenchError, match=f"cells or more, with {runs} runs of 3 folds") as error:
+    with pytest.raises(
+        ElmbenchError, match=f"cells or more, with {runs} runs of 3 folds"
+    ) as error:
         plan_toy(experiment, runs=runs)
     assert error.value.expected == "at most 100,000 cells"
 
@@ -66,10 +68,18 @@ def test_nested_searches_each_fold_and_shares_along_chains(
     for row in plan.cells:
         cell = units(plan)[row.key]
         search = units(plan)[cell["chosen"]]
-        assert (search["run"], search["fold"]) == (cell["run"], cell["fold"]) == (row.run, row.fold)
+        assert (
+            (search["run"], search["fold"])
+            == (cell["run"], cell["fold"])
+            == (row.run, row.fold)
+        )
         assert search["dataset"] == cell["dataset"]
         if row.model == "OS-ELM":
-            assert (search["model"], search["stream"], cell["stream"]) == ("elm", "elm", "elm")
+            assert (search["model"], search["stream"], cell["stream"]) == (
+                "elm",
+                "elm",
+                "elm",
+            )
             assert search["grid"] == {"n_hidden": [10, 20], "C": [1, 8]}
             assert cell["params"] == {"initial_batch": 50}
         if row.model == "FB-KOS-ELM":
@@ -87,7 +97,8 @@ def test_oracle_evaluates_every_fold_and_chooses_once(
     for unit in units(plan).values():
         if unit["kind"] == "choice":
             folds = [
-                (units(plan)[key]["run"], units(plan)[key]["fold"]) for key in unit["evaluated"]
+                (units(plan)[key]["run"], units(plan)[key]["fold"])
+                for key in unit["evaluated"]
             ]
             assert folds == [(run, fold) for run in range(2) for fold in range(3)]
     choices = {(row.model, units(plan)[row.key]["chosen"]) for row in plan.cells}
@@ -112,7 +123,9 @@ def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
     # What a column fixes: F = 800 is the point of that experiment, although Table III prints 400.
     plan = plan_table("text-budget", profile="fast")
     assert {
-        units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"
+        units(plan)[row.key]["params"]["budget"]
+        for row in plan.cells
+        if row.model == "FB-KOS-ELM"
     } == {800}
 
 
@@ -126,17 +139,31 @@ def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_i
         "runs": 1,
     }
     plan = plan_table("table4", **request)
-    assert {row.model: row.select for row in plan.cells} == {"K-ELM": "nested", "svm": "nested"}
-    assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {
+    assert {row.model: row.select for row in plan.cells} == {
+        "K-ELM": "nested",
+        "svm": "nested",
+    }
+    assert {
+        unit["model"] for unit in units(plan).values() if unit["kind"] == "search"
+    } == {
         "k-elm",
         "svm",
     }
     plan = plan_table("table4", **request, select=("published",))
-    assert {row.model: row.select for row in plan.cells} == {"K-ELM": "published", "svm": "nested"}
-    assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"svm"}
+    assert {row.model: row.select for row in plan.cells} == {
+        "K-ELM": "published",
+        "svm": "nested",
+    }
+    assert {
+        unit["model"] for unit in units(plan).values() if unit["kind"] == "search"
+    } == {"svm"}
     # A cell stands once although two selections come to the same.
     plan = plan_table(
-        "table4", datasets=("wdbc",), models=("svm",), runs=1, select=("published", "nested")
+        "table4",
+        datasets=("wdbc",),
+        models=("svm",),
+        runs=1,
+        select=("published", "nested"),
     )
     assert len(plan.cells) == 3
 
@@ -145,15 +172,19 @@ def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_i
 # -----------------------------------------------------------------------------------------------
 
 
-def test_columns_by_any_of_their_names_and_baselines_beside_them(plan_table: MakePlan) -> None:
+def test_columns_by_any_of_their_names_and_baselines_beside_them(
+    plan_table: MakePlan,
+) -> None:
     for name in ("K-ELM", "k-elm", "K-elm"):
         assert {
-            row.model for row in plan_table("table4", datasets=("wdbc",), models=(name,)).cells
+            row.model
+            for row in plan_table("table4", datasets=("wdbc",), models=(name,)).cells
         } == {"K-ELM"}
     both = plan_table("table4", datasets=("WDBC",), models=("kos-elm", "ELM"))
     assert {row.model for row in both.cells} == {"kos-elm", "ELM"}
     result = {
-        row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells
+        row.model
+        for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells
     }
     assert {
         "ELM",
@@ -169,13 +200,23 @@ def test_columns_by_any_of_their_names_and_baselines_beside_them(plan_table: Mak
 
 def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     plan = plan_table(
-        "table4", profile="fast", datasets=("sylva", "wdbc"), models=("K-ELM", "svm"), runs=1
+        "table4",
+        profile="fast",
+        datasets=("sylva", "wdbc"),
+        models=("K-ELM", "svm"),
+        runs=1,
     )
     missing = [row for row in plan.cells if row.dataset == "sylva"]
     assert len(missing) == 20
-    assert all("elmbench data fetch sylva" in row.unavailable and not row.key for row in missing)
+    assert all(
+        "elmbench data fetch sylva" in row.unavailable and not row.key
+        for row in missing
+    )
     # Under the selections that they would have if the data were here.
-    assert {row.model: row.select for row in missing} == {"K-ELM": "nested", "svm": "nested"}
+    assert {row.model: row.select for row in missing} == {
+        "K-ELM": "nested",
+        "svm": "nested",
+    }
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
 
 
@@ -190,7 +231,8 @@ def test_runs_are_added_to_but_make_another_choice_of_oracle(
     assert not set(families(few).values()) & set(families(many).values())
     assert not set(keys(few).values()) & set(keys(many).values())
     evaluated = [
-        {key for key, unit in units(plan).items() if unit["kind"] == "grid"} for plan in (few, many)
+        {key for key, unit in units(plan).items() if unit["kind"] == "grid"}
+        for plan in (few, many)
     ]
     # What has no chain before it is evaluated once.
     assert len(evaluated[0] & evaluated[1]) == 6
@@ -212,13 +254,22 @@ def test_a_data_set_may_be_generated_with_an_option_fixed(
     plan = plan_toy(content)
     assert {cell.dataset for cell in plan.cells} == set(names)
     result = {unit["dataset"]["name"]: unit for unit in units(plan).values()}
-    assert result[dense]["protocol"]["outer"] == {"kind": "holdout", "train": 500, "test": 100}
-    assert result[thin]["protocol"]["outer"] == {"kind": "holdout", "train": 400, "test": None}
+    assert result[dense]["protocol"]["outer"] == {
+        "kind": "holdout",
+        "train": 500,
+        "test": 100,
+    }
+    assert result[thin]["protocol"]["outer"] == {
+        "kind": "holdout",
+        "train": 400,
+        "test": None,
+    }
     assert (
         len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4
     )  # each is redrawn in each run
     assert {
-        cell.dataset for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells
+        cell.dataset
+        for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells
     } == {thin}
     with pytest.raises(ElmbenchError, match="sizes says nothing of sparse-10k"):
         plan_toy(content, datasets=("sparse-10k",))

@@ -22,7 +22,9 @@ COLUMNS = {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM"}
 
 def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     first, _, rest = path.partition("/")
-    return content | {first: put(content.get(first, {}), rest, value) if rest else value}
+    return content | {
+        first: put(content.get(first, {}), rest, value) if rest else value
+    }
 
 
 def test_a_key_is_of_the_content() -> None:
@@ -103,7 +105,9 @@ def assert_changed(before: Plan, after: Plan, columns: set[str]) -> None:
     """
     old, new = keys(before), keys(after)
     shown = {cell[0] for cell in new}
-    assert {cell[0] for cell in old if cell in new and new[cell] != old[cell]} == columns
+    assert {
+        cell[0] for cell in old if cell in new and new[cell] != old[cell]
+    } == columns
     assert {cell[0] for cell in old if new.get(cell) == old[cell]} == shown - columns
     # A change of any key is a change of the family: older cells of other runs become stale.
     assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
@@ -124,7 +128,9 @@ def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
     if path == "protocol/inner/folds" and select == "oracle":
         columns = set()
     before = plan_toy(experiment, select=(select,))
-    assert_changed(before, plan_toy(put(experiment, path, value), select=(select,)), columns)
+    assert_changed(
+        before, plan_toy(put(experiment, path, value), select=(select,)), columns
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,9 @@ def test_keys_under_a_profile(
     columns: set[str],
 ) -> None:
     """A cell has one key under all profiles that do not change its value."""
-    after = plan_toy(put(experiment, "profiles/fast", settings), profile="fast", select=(select,))
+    after = plan_toy(
+        put(experiment, "profiles/fast", settings), profile="fast", select=(select,)
+    )
     assert {cell[0] for cell in keys(after)} == set(settings.get("models", COLUMNS))
     assert_changed(plan_toy(experiment, select=(select,)), after, columns)
 
@@ -157,7 +165,9 @@ def test_a_column_s_name_and_place_do_not_matter(
     before = set(keys(plan_toy(experiment)).values())
     models = experiment["models"]
     order = ("K-ELM", "ELM", "OS-ELM", "FB-KOS-ELM")
-    experiment["models"] = {"K": models["K-ELM"]} | {name: models[name] for name in order}
+    experiment["models"] = {"K": models["K-ELM"]} | {
+        name: models[name] for name in order
+    }
     assert set(keys(plan_toy(experiment)).values()) == before
 
 
@@ -170,7 +180,9 @@ def test_another_version_of_a_model_and_other_data_are_other_results(
         assert_changed(
             before, plan_toy(experiment), {"ELM", "OS-ELM"}
         )  # the latter rests on the former's search
-    monkeypatch.setattr(planner, "identify", lambda *args, **more: Identity("another checksum"))
+    monkeypatch.setattr(
+        planner, "identify", lambda *args, **more: Identity("another checksum")
+    )
     after = plan_toy(experiment)
     assert not set(units(before)) & set(units(after))
     assert not set(families(before).values()) & set(families(after).values())
@@ -180,7 +192,9 @@ def test_data_that_are_redrawn_have_a_key_a_run(
     plan_table: MakePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def plan(version: str) -> Plan:
-        def identify(spec: object, data_dir: object, run: int, other_data: bool) -> Identity:
+        def identify(
+            spec: object, data_dir: object, run: int, other_data: bool
+        ) -> Identity:
             return Identity(f"{version} run {run}")
 
         monkeypatch.setattr(planner, "identify", identify)
@@ -188,7 +202,8 @@ def test_data_that_are_redrawn_have_a_key_a_run(
 
     first, second = plan("1"), plan("2")
     identities = {
-        (u["run"], u["dataset"]["run"], u["dataset"]["identity"]) for u in units(first).values()
+        (u["run"], u["dataset"]["run"], u["dataset"]["identity"])
+        for u in units(first).values()
     }
     assert identities == {(0, 0, "1 run 0"), (1, 1, "1 run 1")}
     # Another generator makes the cells of runs stale that are not asked for now.

@@ -52,21 +52,30 @@ def test_a_choice_a_fold_from_one_evaluation(plan_by: MakePlan) -> None:
 
 def test_both_criteria_and_both_forms_share_the_evaluations(plan_by: MakePlan) -> None:
     gaussians, kde = plan_by("dcs-gaussians"), plan_by("dcs-kde")
-    printed, same = plan_by("dcs-gaussians", "as-printed"), plan_by("dcs-kde", "as-printed")
+    printed, same = (
+        plan_by("dcs-gaussians", "as-printed"),
+        plan_by("dcs-kde", "as-printed"),
+    )
     models = [
         {units(plan)[key]["model"] for key in of_kind(plan, "divergence")}
         for plan in (gaussians, kde)
     ]
     assert models == [{"elm", "k-elm", "fb-kos-elm"}] * 2
     firsts = {
-        key for key in of_kind(gaussians, "divergence") if units(gaussians)[key]["given"] is None
+        key
+        for key in of_kind(gaussians, "divergence")
+        if units(gaussians)[key]["given"] is None
     }
     assert len(firsts) == 6
     for other in (kde, printed):
         assert firsts <= of_kind(other, "divergence")
         assert not of_kind(gaussians, "choice") & of_kind(other, "choice")
-        assert not {row.key for row in gaussians.cells} & {row.key for row in other.cells}
-        assert not {row.family for row in gaussians.cells} & {row.family for row in other.cells}
+        assert not {row.key for row in gaussians.cells} & {
+            row.key for row in other.cells
+        }
+        assert not {row.family for row in gaussians.cells} & {
+            row.family for row in other.cells
+        }
     # The printed formula is of Gaussians: estimates by kernels have no other form.
     assert units(same) == units(kde)
     assert same.cells == kde.cells
@@ -87,11 +96,17 @@ def test_what_is_chosen_by_a_score_is_what_it_was_and_so_is_the_oracle(
 def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None:
     few, all_rows = plan_by("dcs-kde", settings={"tune-rows": 100}), plan_by("dcs-kde")
     assert not of_kind(few, "divergence") & of_kind(all_rows, "divergence")
-    assert not {row.family for row in few.cells} & {row.family for row in all_rows.cells}
-    for smaller, larger in zip(units(few).values(), units(all_rows).values(), strict=True):
+    assert not {row.family for row in few.cells} & {
+        row.family for row in all_rows.cells
+    }
+    for smaller, larger in zip(
+        units(few).values(), units(all_rows).values(), strict=True
+    ):
         if smaller["kind"] == "divergence" and smaller["model"] == "k-elm":
             assert 0 < seconds_of(smaller) < seconds_of(larger)
-            assert work_of(smaller).number_of_fits == work_of(larger).number_of_fits == 8
+            assert (
+                work_of(smaller).number_of_fits == work_of(larger).number_of_fits == 8
+            )
 
 
 # --- Nothing is chosen
@@ -103,7 +118,11 @@ def curves(experiment: dict[str, Any]) -> dict[str, Any]:
     experiment["layout"] = "curves"
     experiment["protocol"] |= {"select": "published", "metrics": ["gmean"]}
     experiment["models"] = {
-        "EEM-RBF": {"model": "eem", "search": ["n_hidden"], "params": {"activation": "rbf"}}
+        "EEM-RBF": {
+            "model": "eem",
+            "search": ["n_hidden"],
+            "params": {"activation": "rbf"},
+        }
     }
     return experiment
 
@@ -125,7 +144,9 @@ def units_of(plan: Plan) -> list[dict[str, Any]]:
     return list(units(plan).values())
 
 
-def test_no_selection_that_is_asked_for_matters(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
+def test_no_selection_that_is_asked_for_matters(
+    plan_toy: MakePlan, curves: dict[str, Any]
+) -> None:
     """Nothing is chosen: the cells are filed under what the table says."""
     for declared in ("published", "oracle"):
         curves["protocol"]["select"] = declared
@@ -174,7 +195,11 @@ def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> No
         ("curves", {"protocol": {"criterion": "dcs-kde"}}, True),
         (
             "curves",
-            {"protocol": {"outer": {"kind": "stratified-kfold", "folds": 4, "runs": 2}}},
+            {
+                "protocol": {
+                    "outer": {"kind": "stratified-kfold", "folds": 4, "runs": 2}
+                }
+            },
             False,
         ),
         ("curves", {"grids": {"n_hidden": [10, 30]}}, False),
@@ -192,7 +217,11 @@ def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> No
     ],
 )
 def test_what_a_measurement_depends_on(
-    plan_toy: MakePlan, curves: dict[str, Any], layout: str, change: dict[str, Any], same: bool
+    plan_toy: MakePlan,
+    curves: dict[str, Any],
+    layout: str,
+    change: dict[str, Any],
+    same: bool,
 ) -> None:
     curves["layout"] = layout
     before = plan_toy(curves)
@@ -201,7 +230,9 @@ def test_what_a_measurement_depends_on(
     )
     assert (units(before) == units(after)) is same
     assert bool(set(units(before)) & set(units(after))) is same
-    assert ({row.family for row in before.cells} == {row.family for row in after.cells}) is same
+    assert (
+        {row.family for row in before.cells} == {row.family for row in after.cells}
+    ) is same
 
 
 def test_columns_of_other_models(
@@ -211,12 +242,18 @@ def test_columns_of_other_models(
     only.
     """
     for request in ({"with_baselines": True}, {"models": ("eem",)}):
-        assert {row.model for row in plan_toy(spearman, **request).cells} == {"random projection"}
+        assert {row.model for row in plan_toy(spearman, **request).cells} == {
+            "random projection"
+        }
     curves["layout"] = "curves"
-    assert {row.model for row in plan_toy(curves, models=("w-elm", "svm")).cells} == {"w-elm"}
+    assert {row.model for row in plan_toy(curves, models=("w-elm", "svm")).cells} == {
+        "w-elm"
+    }
     with pytest.raises(ElmbenchError):
         plan_toy(curves, models=("svm",))
-    with pytest.raises(ElmbenchError, match="shows curves, and the grid of w-elm is given"):
+    with pytest.raises(
+        ElmbenchError, match="shows curves, and the grid of w-elm is given"
+    ):
         plan_toy(curves, models=("w-elm",), grids={"w-elm": {"n_hidden": [7]}})
 
 
@@ -233,24 +270,39 @@ def test_data_that_are_not_here(
     ("layout", "model", "message"),
     [
         ("curves", {"search": []}, "searches nothing; expected one hyperparameter"),
-        ("curves", {"like": "first"}, "is like 'first'; expected a column that takes over nothing"),
+        (
+            "curves",
+            {"like": "first"},
+            "is like 'first'; expected a column that takes over nothing",
+        ),
         ("rank-correlation", {"search": ["C"]}, "searches C; expected n_hidden"),
         ("rank-correlation", {"params": {}}, "lacks activation"),
     ],
 )
 def test_columns_that_make_no_sense(
-    plan_toy: MakePlan, curves: dict[str, Any], layout: str, model: dict[str, Any], message: str
+    plan_toy: MakePlan,
+    curves: dict[str, Any],
+    layout: str,
+    model: dict[str, Any],
+    message: str,
 ) -> None:
     good = curves["models"]["EEM-RBF"]
     with pytest.raises(ElmbenchError, match=message):
-        plan_toy(curves | {"layout": layout, "models": {"first": good, "second": good | model}})
+        plan_toy(
+            curves
+            | {"layout": layout, "models": {"first": good, "second": good | model}}
+        )
 
 
 @pytest.mark.usefixtures("without_data")
-def test_a_description_counts_the_parts_where_they_are_printed(plan_table: MakePlan) -> None:
+def test_a_description_counts_the_parts_where_they_are_printed(
+    plan_table: MakePlan,
+) -> None:
     def splits(table: str) -> dict[str, Any]:
         plan = plan_table(table, profile="paper")
-        return {unit["dataset"]["name"]: unit.get("outer") for unit in units(plan).values()}
+        return {
+            unit["dataset"]["name"]: unit.get("outer") for unit in units(plan).values()
+        }
 
     result = splits("rkelm/table1")
     assert result["satimage"] == {"kind": "holdout", "train": 4435, "test": 2000}

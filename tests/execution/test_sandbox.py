@@ -87,7 +87,10 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("leaving", "SystemExit: 5"),
         ("unusual", "Unusual: odd"),
-        ("interrupting", "no answer of the worker process: Interruption: <exception str() failed>"),
+        (
+            "interrupting",
+            "no answer of the worker process: Interruption: <exception str() failed>",
+        ),
         ("meddling", "TypeError: 'NoneType' object is not callable"),
         ("unjson", "TypeError: "),
         ("colourful", "RuntimeError: \\x1b[2J red\\r\\x9b1m \\u202eder\tand\nmore"),
@@ -106,7 +109,9 @@ def test_what_a_model_does_ends_its_own_cell(
         assert (result["status"], result["reason"]) == ("ok", "")
 
 
-def test_a_model_does_not_change_another_one_of_its_file(fresh: Sandbox, fits: Fits) -> None:
+def test_a_model_does_not_change_another_one_of_its_file(
+    fresh: Sandbox, fits: Fits
+) -> None:
     """A worker that has run code from outside serves one model of it only."""
     healthy = fits("healthy")
     alone = run_in(fresh, healthy[0])
@@ -120,7 +125,9 @@ def test_a_model_does_not_change_another_one_of_its_file(fresh: Sandbox, fits: F
     assert pid(fresh) == worker
 
 
-def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, fits: Fits) -> None:
+def test_what_a_model_prints_does_not_get_in_the_way(
+    sandbox: Sandbox, fits: Fits
+) -> None:
     result = run_in(sandbox, fits("printing")[0])
     assert (result["status"], result["reason"]) == ("ok", "")
 
@@ -133,7 +140,9 @@ def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -
     worker = pid(fresh)
     started = time.monotonic()
     result = run_in(fresh, fits(model)[0], Limits(seconds=0.5))
-    assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
+    assert (
+        time.monotonic() - started >= 0.5
+    )  # and it came back: the model sleeps for an hour
     assert result == TIMED_OUT
     assert ends(worker)
     assert run_in(fresh, healthy)["status"] == "ok"
@@ -167,7 +176,11 @@ def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("stall", ["import", "init", "params"])
 def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
-    fresh: Sandbox, fits: Fits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stall: str
+    fresh: Sandbox,
+    fits: Fits,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    stall: str,
 ) -> None:
     monkeypatch.setattr(sandbox_module, "_LOADING", 0.5)
     monkeypatch.setenv("TEST_STALL", stall)
@@ -206,7 +219,9 @@ def test_a_plugin_that_the_worker_cannot_load(
 
 
 def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
-    assert run_in(fresh, fits("healthy")[0], Limits(memory=700_000_000))["status"] == "ok"
+    assert (
+        run_in(fresh, fits("healthy")[0], Limits(memory=700_000_000))["status"] == "ok"
+    )
     result = run_in(fresh, fits("leaking-child")[0], Limits(60, 700_000_000))
     assert (result["status"], result["limit"]) == ("out-of-memory", 700_000_000)
 
@@ -216,7 +231,8 @@ def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")]
+    ("model", "seconds", "status"),
+    [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")],
 )
 def test_children_of_a_model(
     fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str
@@ -238,8 +254,12 @@ def test_a_pool_of_processes_that_a_library_keeps(sandbox: Sandbox, fits: Fits) 
 
 
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies", "unmarked"])
-def test_a_child_in_a_session_of_its_own(fresh: Sandbox, fits: Fits, log: Path, end: str) -> None:
-    model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
+def test_a_child_in_a_session_of_its_own(
+    fresh: Sandbox, fits: Fits, log: Path, end: str
+) -> None:
+    model, status = (
+        ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
+    )
     model = "unmarked" if end == "unmarked" else model
     assert run_in(fresh, fits(model)[0], Limits(seconds=60))["status"] == status
     if end == "another model":
@@ -254,14 +274,20 @@ def test_a_process_that_replaces_its_program_is_looked_at_again(
 ) -> None:
     """The system shows neither its environment nor its command line meanwhile."""
     environ, cmdline = psutil.Process.environ, psutil.Process.cmdline
-    with subprocess.Popen(["sleep", "3600"], env=os.environ | {MARK: "mark-of-a-test"}) as child:
+    with subprocess.Popen(
+        ["sleep", "3600"], env=os.environ | {MARK: "mark-of-a-test"}
+    ) as child:
         looks = [{}, [], {}]
 
         def look(process: psutil.Process, real: Callable[[psutil.Process], Any]) -> Any:
             return looks.pop() if process.pid == child.pid and looks else real(process)
 
-        monkeypatch.setattr(psutil.Process, "environ", lambda process: look(process, environ))
-        monkeypatch.setattr(psutil.Process, "cmdline", lambda process: look(process, cmdline))
+        monkeypatch.setattr(
+            psutil.Process, "environ", lambda process: look(process, environ)
+        )
+        monkeypatch.setattr(
+            psutil.Process, "cmdline", lambda process: look(process, cmdline)
+        )
         end_marked("mark-of")
         child.terminate()  # which does nothing to a process that was killed
         assert (child.wait(), looks) == (-signal.SIGKILL, [])
@@ -294,7 +320,13 @@ def test_nothing_outlives_an_owner_that_is_killed(
         plugins = [str(tmp_path / "stalling.py")]
         Path(plugins[0]).write_text(STALLING)
     work = fits("detaching" if case == "detaching" else "locking")[0]
-    words = [sys.executable, "-c", OWNER, pickle.dumps(task_of(work, {})).hex(), *plugins]
+    words = [
+        sys.executable,
+        "-c",
+        OWNER,
+        pickle.dumps(task_of(work, {})).hex(),
+        *plugins,
+    ]
     with subprocess.Popen(words, stderr=subprocess.PIPE) as owner:
         process = logged(log)
         if case == "stopped":

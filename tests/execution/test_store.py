@@ -70,7 +70,9 @@ class _Negative(Choice):
 
 
 @pytest.mark.parametrize("kind", [_Uncountable, _Negative])
-def test_work_without_a_usable_number_of_fits_is_stored(store: Store, kind: type[Choice]) -> None:
+def test_work_without_a_usable_number_of_fits_is_stored(
+    store: Store, kind: type[Choice]
+) -> None:
     work = kind(SearchGrid({"C": [1.0]}), None, ("a",))
     store.put(work, RESULT, "e")
     record = again(store).get(work.key)
@@ -276,7 +278,9 @@ def test_a_result_that_says_other_test_rows_than_its_split_is_a_damaged_record(
                          {"model": ["x"]}, {"dataset": 5}, {"key": 7}, {"unavailable": {}})),
     ],
 )  # fmt: skip
-def test_a_forged_request_is_a_damaged_record(store: Store, change: dict[str, Any]) -> None:
+def test_a_forged_request_is_a_damaged_record(
+    store: Store, change: dict[str, Any]
+) -> None:
     request = {"command": "run", "cells": [[*asdict(cell()).values()]]}
     for content, n_damaged in ((request, 0), (request | change, 1)):
         store = forged(store, b"table:ci/toy/one", json.dumps(content).encode())
@@ -307,7 +311,10 @@ def test_a_forged_environment_or_name_is_a_damaged_record(store: Store) -> None:
             "000002-a.v4.log",
             "it has format 4, this version of elmbench reads format 3. Update elmbench",
         ),
-        ("000002-a.v2.log", "it has format 2, this version of elmbench reads format 3. Run again"),
+        (
+            "000002-a.v2.log",
+            "it has format 2, this version of elmbench reads format 3. Run again",
+        ),
     ],
 )
 def test_a_log_of_another_format_is_left_alone_and_named(
@@ -316,7 +323,9 @@ def test_a_log_of_another_format_is_left_alone_and_named(
     store.put(WORK, RESULT, "e")
     store.close()
     other = log(store).rename(log(store).with_name(name))
-    with pytest.warns(ElmbenchWarning, match=re.escape(f"{name} is ignored: {message}")):
+    with pytest.warns(
+        ElmbenchWarning, match=re.escape(f"{name} is ignored: {message}")
+    ):
         assert again(store).result(KEY) is None
     content = other.read_bytes()
     with pytest.warns(ElmbenchWarning):
@@ -326,7 +335,14 @@ def test_a_log_of_another_format_is_left_alone_and_named(
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x00" * 100, b"\xff\xfe\n", b"[]\n\n\n", b"\n", b"x" * 200 + b"\n", b"0" * 64 + b" a {}\n"],
+    [
+        b"\x00" * 100,
+        b"\xff\xfe\n",
+        b"[]\n\n\n",
+        b"\n",
+        b"x" * 200 + b"\n",
+        b"0" * 64 + b" a {}\n",
+    ],
 )
 def test_a_file_of_something_else(store: Store, content: bytes) -> None:
     store.put(WORK, RESULT, "e")
@@ -361,8 +377,12 @@ def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
     children = [in_a_child(partial(add, number)) for number in range(5)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
     store.refresh()
-    assert {entry.key for entry in store.cells("ci", "toy/one")} == {work.key for work in CHOICES}
-    assert sorted(store.commands("ci", "toy/one")) == [f"run {number}" for number in range(5)]
+    assert {entry.key for entry in store.cells("ci", "toy/one")} == {
+        work.key for work in CHOICES
+    }
+    assert sorted(store.commands("ci", "toy/one")) == [
+        f"run {number}" for number in range(5)
+    ]
     for i, work in enumerate(CHOICES):
         assert store.result(work.key) == RESULT | {"reason": str(i % 5)}
 
@@ -394,7 +414,8 @@ def test_results_are_there_at_once_and_on_the_disk_at_the_end(
 
 @pytest.mark.parametrize("call", ["fsync", "write"])
 @pytest.mark.parametrize(
-    ("number", "reason"), [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only file system")]
+    ("number", "reason"),
+    [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only file system")],
 )
 def test_a_write_that_fails_leaves_what_was_there(
     store: Store, monkeypatch: pytest.MonkeyPatch, call: str, number: int, reason: str
@@ -407,7 +428,10 @@ def test_a_write_that_fails_leaves_what_was_there(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
-        with pytest.raises(WriteError, match=reason) as error, contextlib.closing(store):
+        with (
+            pytest.raises(WriteError, match=reason) as error,
+            contextlib.closing(store),
+        ):
             store.put(OTHER, RESULT, "e")
     assert str(store.root / "records") in error.value.found
     assert "--results-dir" in str(error.value.next_step)
@@ -427,7 +451,9 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
         store.put(WORK, RESULT, "e")
         try:
-            store.put(OTHER, RESULT | {"measured": {str(i): 0.5 for i in range(1000)}}, "e")
+            store.put(
+                OTHER, RESULT | {"measured": {str(i): 0.5 for i in range(1000)}}, "e"
+            )
         except WriteError as error:
             message.write_text(str(error))
 
@@ -462,7 +488,12 @@ def missing(n_runs: int) -> list[Cell]:
 K = cells(1, model="K-ELM")
 OTHERS = [
     cells(1, family="f2", **entry)
-    for entry in ({"dataset": "x"}, {"model": "x"}, {"select": "oracle"}, {"reading": "a=b"})
+    for entry in (
+        {"dataset": "x"},
+        {"model": "x"},
+        {"select": "oracle"},
+        {"reading": "a=b"},
+    )
 ]
 
 
@@ -527,7 +558,9 @@ def test_cells_of_an_earlier_version_have_further_values(store: Store) -> None:
     assert store.cells("ci", "toy/one") == [entry]
 
 
-def test_the_cells_of_a_run_count_as_the_last_ones_for_its_own_table(store: Store) -> None:
+def test_the_cells_of_a_run_count_as_the_last_ones_for_its_own_table(
+    store: Store,
+) -> None:
     store.add_cells("ci", "toy/one", K, "before")
     store.add_cells("ci", "toy/one", cells(2), "mine")
     # Another process runs the same entry with another grid meanwhile.

@@ -33,7 +33,9 @@ NAMES = {
     "os": {"fork", "getuid", "killpg", "mkfifo", "setsid", "uname", "register_at_fork"},
     "signal": {"SIGALRM", "SIGHUP", "SIGKILL", "SIGSTOP", "SIGUSR1", "pthread_sigmask"},
 }
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="simulates Windows on Linux")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="simulates Windows on Linux"
+)
 
 
 def simulated(*words: object, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -98,7 +100,9 @@ def test_a_comparison_is_stored_and_read_back(tmp_path: Path) -> None:
     """By worker processes, which the system spawns."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(40, 2)), columns=["a", "b"])
-    frame.assign(y=np.where(frame["a"] > 0, "yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
+    frame.assign(y=np.where(frame["a"] > 0, "yes", "no")).to_csv(
+        tmp_path / "rows.csv", index=False
+    )
     words = ("-m", "elmbench", "compare", "rows.csv", "-m", "ridge", "--folds", "2")
     first = simulated(*words, folder=tmp_path)
     assert first.returncode == 0, first.stderr
@@ -112,7 +116,18 @@ def test_a_comparison_is_stored_and_read_back(tmp_path: Path) -> None:
 
 
 def test_the_store_passes_its_tests(tmp_path: Path) -> None:
-    words = ("-m", "pytest", "-q", "-rs", "-n", "0", "-p", "no:cacheprovider", "--rootdir", TOP)
+    words = (
+        "-m",
+        "pytest",
+        "-q",
+        "-rs",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        TOP,
+    )
     files = [Path(__file__).parent / "test_store.py", TOP / "tests" / "test_files.py"]
     process = simulated(*words, *files, folder=tmp_path)
     assert process.returncode == 0, process.stdout

@@ -34,7 +34,9 @@ OTHER_CODE = ModelRef("k-elm", "plug-in 0", "k-elm")
 
 @pytest.fixture
 def work(plan_table: Callable[..., Plan]) -> Fit:
-    plan = plan_table("table4", datasets=("wdbc",), models=("K-ELM",), select=("published",))
+    plan = plan_table(
+        "table4", datasets=("wdbc",), models=("K-ELM",), select=("published",)
+    )
     return next(work for work in plan.works.values() if isinstance(work, Fit))
 
 
@@ -66,7 +68,9 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     with LocalExecutor(Settings()) as executor:
         executor.warm()
         (box,) = executor._sandboxes
-        executor._pool.submit(lambda: None).result()  # the thread has started the worker before
+        executor._pool.submit(
+            lambda: None
+        ).result()  # the thread has started the worker before
         worker = box._worker
         assert worker is not None
         assert executor.submit(work, {}, Limits()).result().result["status"] == "ok"
@@ -81,7 +85,9 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
     assert not psutil.pid_exists(number)
 
 
-def test_a_worker_that_is_killed_while_it_starts_is_replaced(box: Sandbox, work: Fit) -> None:
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(
+    box: Sandbox, work: Fit
+) -> None:
     box.warm()
     for child in psutil.Process().children():
         if child.environ().get(processes.MARK) == box._worker.mark:
@@ -118,7 +124,9 @@ def test_a_worker_that_is_killed_just_as_it_becomes_ready_is_replaced(
 def test_a_worker_that_cannot_start(
     box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys; sys.exit('nothing works here')"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     result = run_in(box, work)
     assert (result["status"], result["reason"]) == (
@@ -134,7 +142,9 @@ def test_a_worker_that_is_ended_before_it_could_begin() -> None:
         started.wait_until_ready()
 
 
-def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_while_the_worker_starts_ends_it(
+    work: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     starting, may_go_on = threading.Event(), threading.Event()
     workers = []
 
@@ -157,7 +167,9 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
     assert workers[0]._killed
 
 
-def test_data_or_a_model_that_changed_since_the_plan_fail_the_cell(box: Sandbox, work: Fit) -> None:
+def test_data_or_a_model_that_changed_since_the_plan_fail_the_cell(
+    box: Sandbox, work: Fit
+) -> None:
     outer_fold = replace(
         work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64)
     )

@@ -26,7 +26,10 @@ from elmbench.tables import kind_of_table
 def baselines() -> dict[str, str]:
     """Return the baselines of the shipped tables: the cells of profile `ci`."""
     result = sorted((spec_root() / "experiments").glob("*/*.baseline.csv"))
-    return {f"{path.parent.name}/{path.name.split('.')[0]}": path.read_text() for path in result}
+    return {
+        f"{path.parent.name}/{path.name.split('.')[0]}": path.read_text()
+        for path in result
+    }
 
 
 @functools.cache
@@ -72,7 +75,9 @@ def cells_inputs() -> st.SearchStrategy[bytes]:
     def of(name: str) -> st.SearchStrategy[bytes]:
         lines = baselines()[name].splitlines()
         text = "\n".join(lines[:15]) + "\n"
-        result = changed_table([text, with_times(text)]) | changed_bytes([text.encode()])
+        result = changed_table([text, with_times(text)]) | changed_bytes(
+            [text.encode()]
+        )
         return result.map(lambda content: name.encode() + b"\n" + content)
 
     return st.sampled_from(sorted(baselines())).flatmap(of)
@@ -81,8 +86,13 @@ def cells_inputs() -> st.SearchStrategy[bytes]:
 def with_times(text: str) -> str:
     """Return a baseline with the columns that only `cells.csv` has."""
     first, *rest = text.splitlines()
-    extra = [",fit_seconds,search_seconds,predict_seconds,reason", *([",0.5,,0.1,"] * len(rest))]
-    return "".join(f"{line}{more}\n" for line, more in zip([first, *rest], extra, strict=True))
+    extra = [
+        ",fit_seconds,search_seconds,predict_seconds,reason",
+        *([",0.5,,0.1,"] * len(rest)),
+    ]
+    return "".join(
+        f"{line}{more}\n" for line, more in zip([first, *rest], extra, strict=True)
+    )
 
 
 TARGETS: dict[str, Target] = {"cells": Target(cells_inputs, feed_cells)}

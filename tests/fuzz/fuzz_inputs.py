@@ -42,7 +42,9 @@ Value = st.one_of(
     st.text(max_size=8),
     st.recursive(
         st.none(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)
+        ),
     ),
 ).map(copy.deepcopy)  # what it becomes part of is changed again
 
@@ -56,7 +58,9 @@ def changed_bytes(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, max(0, len(content) - 1)))
         length = draw(st.integers(1, 40))
-        match draw(st.sampled_from(["flip", "set", "cut", "end", "double", "word", "other"])):
+        match draw(
+            st.sampled_from(["flip", "set", "cut", "end", "double", "word", "other"])
+        ):
             case "flip" if content:
                 content[at] ^= 1 << draw(st.integers(0, 7))
             case "set" if content:
@@ -77,7 +81,9 @@ def changed_bytes(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
 
 
 @st.composite
-def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], bytes]) -> bytes:
+def changed_tree(
+    draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], bytes]
+) -> bytes:
     """Return one of `seeds`, of mappings and lists, with values replaced, removed, moved or added,
     as `dump` has it.
     """
@@ -85,7 +91,9 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
     for _ in range(draw(st.integers(1, 3))):
         positions = list(_positions(content))
         parent, key = positions[draw(st.integers(0, len(positions) - 1))]
-        match draw(st.sampled_from(["replace", "replace", "remove", "move", "add", "rename"])):
+        match draw(
+            st.sampled_from(["replace", "replace", "remove", "move", "add", "rename"])
+        ):
             case "remove":
                 del parent[key]
             case "move":
@@ -94,9 +102,9 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
             case "add" if isinstance(parent, list):
                 parent.insert(key, draw(Value))
             case "add" | "rename" if isinstance(parent, dict):
-                parent[draw(st.sampled_from(["a", "", "x" * 300, "like", "file", 1, None]))] = (
-                    parent[key]
-                )
+                parent[
+                    draw(st.sampled_from(["a", "", "x" * 300, "like", "file", 1, None]))
+                ] = parent[key]
             case _:
                 parent[key] = draw(Value)
         if not list(_positions(content)):
@@ -134,7 +142,16 @@ def changed_table(draw: st.DrawFn, seeds: Sequence[str]) -> bytes:
         column = draw(st.integers(0, max(0, len(lines[row]) - 1)))
         match draw(
             st.sampled_from(
-                ["field", "field", "field", "column", "swap", "double", "remove", "lack"]
+                [
+                    "field",
+                    "field",
+                    "field",
+                    "column",
+                    "swap",
+                    "double",
+                    "remove",
+                    "lack",
+                ]
             )
         ):
             case "field" if lines[row]:
@@ -145,7 +162,10 @@ def changed_table(draw: st.DrawFn, seeds: Sequence[str]) -> bytes:
                     line[column : column + 1] = [value]
             case "swap" if lines[row]:
                 other = draw(st.integers(0, len(lines[row]) - 1))
-                lines[row][column], lines[row][other] = lines[row][other], lines[row][column]
+                lines[row][column], lines[row][other] = (
+                    lines[row][other],
+                    lines[row][column],
+                )
             case "double":
                 lines.insert(row, list(lines[row]))
             case "remove" if len(lines) > 1:

@@ -25,7 +25,9 @@ X = np.round(RNG.normal(size=(12, 3)), 2)
 X[3, 1] = np.nan
 WORD = np.array(["red", "blue"])[RNG.integers(0, 2, 12)]
 LABEL = np.array(["no", "yes"])[np.arange(12) % 2]
-FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "colour": WORD, "target": LABEL})
+FRAME = pd.DataFrame(
+    {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "colour": WORD, "target": LABEL}
+)
 SPARSE = sp.csr_matrix(np.where(np.nan_to_num(X) > 0, np.nan_to_num(X), 0))
 
 
@@ -46,14 +48,21 @@ def rows_spec(features: int) -> DatasetSpec:
 
 def arff_bytes() -> bytes:
     kinds = ["NUMERIC", "REAL", "INTEGER", "{red, blue}", "{'no',yes}"]
-    head = [f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(FRAME, kinds, strict=True)]
+    head = [
+        f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(FRAME, kinds, strict=True)
+    ]
     rows = FRAME.to_csv(index=False, header=False, na_rep="?")
     return ("% rows\n@RELATION rows\n" + "\n".join(head) + "\n@DATA\n" + rows).encode()
 
 
 def sparse_arff_bytes() -> bytes:
-    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(3)] + ["@ATTRIBUTE class {no,yes}"]
-    rows = [", ".join(f"{j} {v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in SPARSE]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(3)] + [
+        "@ATTRIBUTE class {no,yes}"
+    ]
+    rows = [
+        ", ".join(f"{j} {v:g}" for j, v in zip(r.indices, r.data, strict=True))
+        for r in SPARSE
+    ]
     lines = [
         "{" + row + ("" if i % 2 else ", 3 yes" if row else "3 yes") + "}"
         for i, row in enumerate(rows)
@@ -92,14 +101,21 @@ def changed_arrays(draw: st.DrawFn) -> bytes:
         name = draw(st.sampled_from(sorted(parts)))
         part = parts[name]
         kind = draw(
-            st.sampled_from(["f8", "i8", "u8", "i4", "?", "c16", "S3", "U3", "M8[s]", "f4", "f2"])
+            st.sampled_from(
+                ["f8", "i8", "u8", "i4", "?", "c16", "S3", "U3", "M8[s]", "f4", "f2"]
+            )
         )
         match draw(st.sampled_from(["type", "value", "shape", "remove"])):
             case "type":
-                with contextlib.suppress(ValueError, TypeError), np.errstate(all="ignore"):
+                with (
+                    contextlib.suppress(ValueError, TypeError),
+                    np.errstate(all="ignore"),
+                ):
                     parts[name] = part.astype(kind)
             case "value" if part.size and part.dtype.kind in "fiu":
-                number = draw(st.sampled_from([0, -1, 1, 3, 100, 2**31, 2**62, -(2**62)]))
+                number = draw(
+                    st.sampled_from([0, -1, 1, 3, 100, 2**31, 2**62, -(2**62)])
+                )
                 with contextlib.suppress(
                     ValueError, OverflowError
                 ):  # the first is of numpy from 2.4 on
@@ -107,7 +123,12 @@ def changed_arrays(draw: st.DrawFn) -> bytes:
                     parts[name].flat[draw(st.integers(0, part.size - 1))] = number
             case "shape":
                 parts[name] = np.resize(
-                    part, draw(st.sampled_from([(), (0,), (1,), (12,), (13,), (12, 1), (2, 3, 2)]))
+                    part,
+                    draw(
+                        st.sampled_from(
+                            [(), (0,), (1,), (12,), (13,), (12, 1), (2, 3, 2)]
+                        )
+                    ),
                 )
             case "remove" if len(parts) > 1:
                 del parts[name]
@@ -123,7 +144,8 @@ def rows(ending: str, *seeds: bytes) -> Target:
         refused = 0
         try:
             data = load_from(
-                FolderSource(parts={"all": folder / f"rows.{ending}"}), SourceRequest(spec)
+                FolderSource(parts={"all": folder / f"rows.{ending}"}),
+                SourceRequest(spec),
             )
             assert data.X.shape[0] == len(data.y) <= 12
             stored = data.X.data if sp.issparse(data.X) else data.X
@@ -140,7 +162,11 @@ def rows(ending: str, *seeds: bytes) -> Target:
             raise ElmbenchError("refused")
 
     def inputs() -> st.SearchStrategy[bytes]:
-        return changed_bytes(seeds) | changed_arrays() if ending == "npz" else changed_bytes(seeds)
+        return (
+            changed_bytes(seeds) | changed_arrays()
+            if ending == "npz"
+            else changed_bytes(seeds)
+        )
 
     return Target(inputs, feed)
 
@@ -149,13 +175,17 @@ def feed_sparse_arff(content: bytes, folder: Path) -> None:
     path = folder / "rows.arff"
     path.write_bytes(content)
     table = read_table(
-        path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff"
+        path,
+        lambda names: "class" if "class" in names else names[-1],
+        form="sparse-arff",
     )
     assert table.X.shape[0] == len(table.target)
 
 
 TARGETS: dict[str, Target] = {
     "arff": rows("arff", arff_bytes()),
-    "sparse-arff": Target(lambda: changed_bytes([sparse_arff_bytes()]), feed_sparse_arff),
+    "sparse-arff": Target(
+        lambda: changed_bytes([sparse_arff_bytes()]), feed_sparse_arff
+    ),
     "npz": rows("npz", *npz_seeds()),
 }

@@ -13,7 +13,9 @@ from elmbench.specs.files import read_yaml, spec_root
 
 def as_yaml(content: Any) -> bytes:
     """Return a tree as YAML, lone halves of characters as question marks."""
-    return yaml.safe_dump(content, allow_unicode=True, sort_keys=False).encode("utf-8", "replace")
+    return yaml.safe_dump(content, allow_unicode=True, sort_keys=False).encode(
+        "utf-8", "replace"
+    )
 
 
 def dumped(content: Any) -> bytes:
@@ -35,7 +37,9 @@ def datasets_inputs() -> st.SearchStrategy[bytes]:
     every = read_yaml(spec_root() / "datasets.yaml")
     trees = [dict([item]) for item in every.items() if "like" not in item[1]]
     trees.append({name: every[name] for name in ("abalone", "abalone7")})
-    return changed_tree(trees, dumped) | changed_bytes([as_yaml(tree) for tree in trees])
+    return changed_tree(trees, dumped) | changed_bytes(
+        [as_yaml(tree) for tree in trees]
+    )
 
 
 TARGETS: dict[str, Target] = {"datasets": Target(datasets_inputs, feed_datasets)}

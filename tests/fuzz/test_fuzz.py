@@ -30,4 +30,8 @@ def test_what_once_broke_it(find: Path, tmp_path: Path) -> None:
 def test_inputs_that_are_nearly_right(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    feed(TARGETS[name], data.draw(TARGETS[name].inputs()), tmp_path_factory.mktemp("fuzz") / "in")
+    feed(
+        TARGETS[name],
+        data.draw(TARGETS[name].inputs()),
+        tmp_path_factory.mktemp("fuzz") / "in",
+    )

@@ -21,7 +21,15 @@ from elmbench.tables import kind_of_table
 EPS = 2.220446049250313e-16
 Both = Callable[..., dict[str, Any]]
 
-COUNTED = {"mcc": 0.9, "accuracy": 0.97, "f1": 0.95, "tn": 117, "fp": 2, "fn": 4, "tp": 67}
+COUNTED = {
+    "mcc": 0.9,
+    "accuracy": 0.97,
+    "f1": 0.95,
+    "tn": 117,
+    "fp": 2,
+    "fn": 4,
+    "tp": 67,
+}
 #: Of more than two classes there are no counts.
 CLASSES = {"mcc": 0.9, "f1": 0.9, "accuracy": 0.9, "n_test": 100}
 REAL = {"nrmse": 0.5, "rmse": 12.0}
@@ -73,13 +81,25 @@ def differences(result: dict[str, Any]) -> list[str]:
         *((CLASSES, {"accuracy": accuracy}, []) for accuracy in (0.9, 0.91, 0.89)),
         *((CLASSES, {"accuracy": accuracy}, RIGHT) for accuracy in (0.92, 0.88, None)),
         # Metrics of equal counts are equal.
-        *((COUNTED, {name: COUNTED[name] * 1.001}, [name]) for name in ("mcc", "f1", "accuracy")),
-        *((COUNTED, {name: COUNTED[name] * (1 + 1e-9)}, []) for name in ("mcc", "f1", "accuracy")),
-        *((CLASSES, {name: CLASSES[name] * 1.001}, [name]) for name in ("mcc", "f1", "accuracy")),
+        *(
+            (COUNTED, {name: COUNTED[name] * 1.001}, [name])
+            for name in ("mcc", "f1", "accuracy")
+        ),
+        *(
+            (COUNTED, {name: COUNTED[name] * (1 + 1e-9)}, [])
+            for name in ("mcc", "f1", "accuracy")
+        ),
+        *(
+            (CLASSES, {name: CLASSES[name] * 1.001}, [name])
+            for name in ("mcc", "f1", "accuracy")
+        ),
         # A figure is not a number any more.
         *((REAL, {"rmse": value}, ["rmse"]) for value in (None, float("nan"))),
         (REAL, {"rmse": float("inf")}, ["status"]),
-        *((REAL | {"rmse": value}, {}, []) for value in (None, float("nan"), float("inf"))),
+        *(
+            (REAL | {"rmse": value}, {}, [])
+            for value in (None, float("nan"), float("inf"))
+        ),
         # The size of the model must be equal, times and reasons need not.
         (COUNTED, {"n_units": 11}, ["n_units"]),
         (COUNTED, {"n_units": None}, ["n_units"]),
@@ -111,7 +131,8 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Both) -> None:
     moved = true.copy()
     moved[[10, 11, 12]] = 0
     lines = [
-        cell(**default_metrics(true, part, [0, 1, 2]), n_test=20) for part in (first, other, moved)
+        cell(**default_metrics(true, part, [0, 1, 2]), n_test=20)
+        for part in (first, other, moved)
     ]
     assert lines[0]["mcc"] != lines[1]["mcc"]
     assert lines[0]["recall"] == lines[1]["recall"]
@@ -134,7 +155,13 @@ def test_the_rows_that_were_learnt_have_a_tolerance(
 @pytest.mark.parametrize(
     ("condition", "allowed"),
     # 10 * condition * eps is 1e-6 at a condition of 4.5e8.
-    [(None, 1e-6), (1e3, 1e-6), (4e8, 1e-6), (1e12, 10 * 1e12 * EPS), (4e13, 10 * 4e13 * EPS)],
+    [
+        (None, 1e-6),
+        (1e3, 1e-6),
+        (4e8, 1e-6),
+        (1e12, 10 * 1e12 * EPS),
+        (4e13, 10 * 4e13 * EPS),
+    ],
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_real_figures_may_differ_by_round_off(
@@ -142,7 +169,8 @@ def test_real_figures_may_differ_by_round_off(
 ) -> None:
     old = [cell(dataset="calhousing", condition=condition, **REAL)]
     inside, outside = (
-        [old[0] | {"nrmse": 0.5 * (1 + sign * share * allowed)}] for share in (0.99, 1.01)
+        [old[0] | {"nrmse": 0.5 * (1 + sign * share * allowed)}]
+        for share in (0.99, 1.01)
     )
     assert differences(both(old, inside)) == []
     result = both(old, outside)
@@ -152,13 +180,16 @@ def test_real_figures_may_differ_by_round_off(
 
 def test_the_condition_is_that_of_the_baseline(both: Both) -> None:
     old, new = (
-        cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)]
+        cell(dataset="calhousing", condition=c, nrmse=v)
+        for c, v in [(1e3, 0.5), (1e13, 0.500005)]
     )
     assert differences(both([old], [new])) == ["nrmse"]
 
 
 @pytest.mark.parametrize("values", [REAL, COUNTED], ids=["real", "counted"])
-@pytest.mark.parametrize(("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)])
+@pytest.mark.parametrize(
+    ("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)]
+)
 def test_figures_made_of_round_off_decide_nothing(
     both: Both, values: dict[str, Any], condition: float, decides: bool
 ) -> None:
@@ -171,7 +202,11 @@ def test_figures_made_of_round_off_decide_nothing(
 
 
 def test_missing_and_extra_cells(both: Both) -> None:
-    lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
+    lines = [
+        cell(model, fold=fold, **COUNTED)
+        for model in ("ELM", "K-ELM")
+        for fold in (0, 1)
+    ]
     result = both(lines, lines[1:])
     assert (result["compared"], differences(result)) == (3, ["cell"])
     assert (result["differences"][0]["cell"], result["differences"][0]["value"]) == (
@@ -195,16 +230,22 @@ def test_a_baseline_has_no_times_and_reasons_but_may_have_them(
     ]
     baseline, cells = tmp_path / "one.baseline.csv", tmp_path / "cells.csv"
     both(lines[:1], lines[:1])
-    assert not {*TIMES, "reason"}.intersection(baseline.read_text().splitlines()[0].split(","))
+    assert not {*TIMES, "reason"}.intersection(
+        baseline.read_text().splitlines()[0].split(",")
+    )
     # A copy of cells.csv is a baseline as well.
     resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
     for path, seconds in ((baseline, 0.5), (cells, 0.7)):
-        write_frame(frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path)
+        write_frame(
+            frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path
+        )
     result = compare_with_baseline(read_cells(cells), baseline)
     assert (result["compared"], result["differences"]) == (2, [])
 
 
-@pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
+@pytest.mark.parametrize(
+    "status", ["failed", "timeout", "out-of-memory", "unavailable"]
+)
 def test_no_baseline_is_made_of_failures(toy: Toy, tmp_path: Path, status: str) -> None:
     path = tmp_path / "toy" / "one.baseline.csv"
     path.parent.mkdir()
@@ -240,17 +281,34 @@ def test_a_baseline_of_cells_that_diverged(toy: Toy, tmp_path: Path) -> None:
 def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
     both: Both, toy: Any, layout: str, measure: str, change: float, within: bool
 ) -> None:
-    nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
+    nodes = {
+        "model": "elm",
+        "search": ["n_hidden"],
+        "params": {"activation": "sigmoid"},
+    }
     first = measure.replace("10", "5")
     old, new = (cell(**{first: 0.5, measure: value}) for value in (0.8, 0.8 + change))
     result = both(
-        [old], [new], toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes})
+        [old],
+        [new],
+        toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes}),
     )
     assert differences(result) == ([] if within else [measure])
 
 
 #: Models in closed form, whose figures hang on nothing but the data.
-CLOSED = {"elm", "k-elm", "ls-svm", "w-elm", "eem", "eekm", "rk-elm", "elm-rbf", "pvm", "os-pvm"}
+CLOSED = {
+    "elm",
+    "k-elm",
+    "ls-svm",
+    "w-elm",
+    "eem",
+    "eekm",
+    "rk-elm",
+    "elm-rbf",
+    "pvm",
+    "os-pvm",
+}
 BASELINES = [
     "eem/table4", "eem/table9", "eem/table10", "kos-elm/table4", "kos-elm/table6", "kos-elm/table7",
     "rkelm/table3",
@@ -270,14 +328,18 @@ def test_a_committed_baseline_changed_by_one_part_in_a_thousand_is_found_in_ever
     assert compare_with_baseline(cells, path)["differences"] == []
     changed = 0
     for column, model in file.spec.models.items():
-        for dataset, part in cells[(cells["model"] == column) & (cells["status"] == "ok")].groupby(
-            "dataset"
-        ):
+        for dataset, part in cells[
+            (cells["model"] == column) & (cells["status"] == "ok")
+        ].groupby("dataset"):
             if model.model in CLOSED:
-                metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+                metric = resolved.spec.protocol.metric_for(
+                    resolved.dataset(str(dataset)).task
+                )
                 other = cells.astype({metric: float})
                 other.loc[part.index, metric] *= 1.001
-                assert len(compare_with_baseline(other, path)["differences"]) == len(part), (
+                assert len(compare_with_baseline(other, path)["differences"]) == len(
+                    part
+                ), (
                     column,
                     dataset,
                 )

@@ -9,7 +9,12 @@ import pytest
 from made_cells import Toy, cell, folds, frame, notes_of, table_of
 from scipy.stats import t, ttest_ind
 
-from elmbench.judging.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
+from elmbench.judging.claim_outcomes import (
+    COLUMNS,
+    ClaimOutcome,
+    claims_frame,
+    correct_by_holm,
+)
 from elmbench.judging.claims import check_claims, is_borne_out, is_true
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import summarise
@@ -27,13 +32,25 @@ CLAIM: dict[str, Any] = {
 CLAIM |= {"than": ["K-ELM"]}
 #: Four folds in two runs, of mean 0 and deviation 1.
 SPREAD = np.array([-1.0, 1.0, 1.0, -1.0]) * np.sqrt(3) / 2
-DATASETS = ["wdbc", "sylva", "heart", "splice", "sonar", "german", "diabetes", "ionosphere"]
+DATASETS = [
+    "wdbc",
+    "sylva",
+    "heart",
+    "splice",
+    "sonar",
+    "german",
+    "diabetes",
+    "ionosphere",
+]
 
 
 def cells_of(model: str, *values: float, **columns: Any) -> list[dict[str, Any]]:
     """Two runs of two folds."""
     four = values * 4 if len(values) == 1 else values
-    return [*folds(model, *four[:2], run=0, **columns), *folds(model, *four[2:], run=1, **columns)]
+    return [
+        *folds(model, *four[:2], run=0, **columns),
+        *folds(model, *four[2:], run=1, **columns),
+    ]
 
 
 #: ELM is better than K-ELM.
@@ -43,11 +60,15 @@ BETTER = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
 def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutcome]:
     cells = frame(resolved, lines)
     return list(
-        check_claims(summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved))
+        check_claims(
+            summarise(MeasuredCells(cells, resolved)), MeasuredCells(cells, resolved)
+        )
     )
 
 
-def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
+def claimed(
+    toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any
+) -> ClaimOutcome:
     """Return the outcome of one claim."""
     changes = claim.pop("changes", {})
     (result,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)
@@ -85,7 +106,9 @@ def test_on_one_data_set_the_corrected_interval_decides(
     differences = 0.01 * (apart + 1.86 / (t.ppf(0.975, 3) * np.sqrt(1.25)) * SPREAD)
     others = np.array([0.5, 0.6, 0.7, 0.8])
     result = claimed(
-        toy, [*cells_of("K-ELM", *others), *cells_of("ELM", *(others + differences))], **claim
+        toy,
+        [*cells_of("K-ELM", *others), *cells_of("ELM", *(others + differences))],
+        **claim,
     )
     assert result.verdict == verdict
     assert result.finding is not None
@@ -102,7 +125,10 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     result = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
     assert (result.verdict, result.subject) == ("does not hold", "OS-ELM, ELM")
     assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in result.text
-    assert (result.record()["model"], result.record()["than"]) == ("ELM, OS-ELM", "K-ELM, ELM")
+    assert (result.record()["model"], result.record()["than"]) == (
+        "ELM, OS-ELM",
+        "K-ELM, ELM",
+    )
     # Its parts can contradict it, not confirm it.
     assert claimed(toy, lines, also=[{"model": "FB-KOS-ELM"}]).verdict == "incomplete"
 
@@ -123,12 +149,18 @@ def test_a_claim_that_no_outcome_could_decide_is_left_out(toy: Any) -> None:
     by_runs = replace(six.finding, unit="runs")
     single = replace(six, finding=by_runs, p=0.012, verdict="holds")
     # Beside one claim on runs, six data sets can decide: 2 ** -6 <= .025 / 1, and K is 1 or 2.
-    assert [one.verdict for one in correct_by_holm([six, single])] == ["too few data sets", "holds"]
+    assert [one.verdict for one in correct_by_holm([six, single])] == [
+        "too few data sets",
+        "holds",
+    ]
     assert [one.verdict for one in correct_by_holm([six])] == [six.verdict]
     # The claim on data sets does not count: .012 <= .025 / 2, but not <= .025 / 3.
     corrected = correct_by_holm([six, single, single])
     assert [one.verdict for one in corrected] == ["too few data sets", "holds", "holds"]
-    assert "no outcome on so few data sets could decide it beside 2 claims" in corrected[0].remark
+    assert (
+        "no outcome on so few data sets could decide it beside 2 claims"
+        in corrected[0].remark
+    )
 
 
 def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
@@ -137,7 +169,12 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
     # Over runs, a p-value may be as small as it likes.
     one = replace(one, finding=replace(one.finding, unit="runs"))
     p = {"a": 0.02, "b": 0.001, "c": 0.4, "d": 0.008}
-    verdicts: dict[str, Any] = {"a": "holds", "b": "does not hold", "c": "undecided", "d": "holds"}
+    verdicts: dict[str, Any] = {
+        "a": "holds",
+        "b": "does not hold",
+        "c": "undecided",
+        "d": "holds",
+    }
     outcomes = [replace(one, p=p[name], verdict=verdicts[name]) for name in p]
     # .001 <= .025 / 4 and .008 <= .025 / 3, but .02 > .025 / 2.
     corrected = correct_by_holm(outcomes)
@@ -147,7 +184,10 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
         "undecided",
         "holds",
     ]
-    assert "by itself it holds, but not after Holm's correction for 4 claims" in corrected[0].text
+    assert (
+        "by itself it holds, but not after Holm's correction for 4 claims"
+        in corrected[0].text
+    )
     assert corrected[1:] == outcomes[1:]
     # Untested and undecidable claims do not count.
     untested = replace(one, p=None, finding=None, verdict="incomplete")
@@ -159,8 +199,13 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 def test_a_table_says_that_its_decided_claims_are_not_corrected(
     toy: Any, mcc: float, n_notes: int
 ) -> None:
-    table = table_of(toy(claims=[CLAIM]), [*cells_of("ELM", mcc), *cells_of("K-ELM", 0.5)])
-    assert sum("each claim is judged by itself" in text for text in notes_of(table)) == n_notes
+    table = table_of(
+        toy(claims=[CLAIM]), [*cells_of("ELM", mcc), *cells_of("K-ELM", 0.5)]
+    )
+    assert (
+        sum("each claim is judged by itself" in text for text in notes_of(table))
+        == n_notes
+    )
 
 
 def test_the_weakest_of_several_columns_decides(toy: Any) -> None:
@@ -191,11 +236,20 @@ STOPPED = {"status": "timeout", "reason": "> 5 s"}
         (BETTER[:-1], "", ["K-ELM"], MISSING),
         ([BETTER[0] | STOPPED, *BETTER[1:]], "", ["K-ELM"], MISSING),
         ([*BETTER[:-1], BETTER[-1] | STOPPED], "", ["K-ELM"], MISSING),
-        (BETTER[:2] + BETTER[4:6], "", ["K-ELM"], ("too few runs", "fewer than 3 folds or runs")),
+        (
+            BETTER[:2] + BETTER[4:6],
+            "",
+            ["K-ELM"],
+            ("too few runs", "fewer than 3 folds or runs"),
+        ),
     ],
 )
 def test_missing_columns_and_folds_decide_nothing(
-    toy: Any, lines: list[dict[str, Any]], figures: str, than: Any, outcome: tuple[str, str]
+    toy: Any,
+    lines: list[dict[str, Any]],
+    figures: str,
+    than: Any,
+    outcome: tuple[str, str],
 ) -> None:
     result = claimed(toy, lines, figures, than=than)
     assert (result.verdict, result.remark) == outcome
@@ -240,7 +294,9 @@ def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_indep
     assert (result.n, result.unit) == (5, "runs")
     other = [0.80, 0.83, 0.79, 0.80, 0.81]
     lines[5:] = [cell("K-ELM", run=i, mcc=value) for i, value in enumerate(other)]
-    fixed = claimed(toy, lines, changes={"protocol": {"outer": outer | {"kind": "in-order"}}})
+    fixed = claimed(
+        toy, lines, changes={"protocol": {"outer": outer | {"kind": "in-order"}}}
+    )
     assert fixed.finding is not None
     assert fixed.finding.test == "Welch's t-test"
     assert fixed.p == pytest.approx(
@@ -248,7 +304,9 @@ def test_trials_count_what_they_trained_on_and_runs_on_one_fixed_split_are_indep
     )
 
 
-def over(values: list[float | None], other: float = 0.5, **columns: Any) -> list[dict[str, Any]]:
+def over(
+    values: list[float | None], other: float = 0.5, **columns: Any
+) -> list[dict[str, Any]]:
     """Cells of ELM on as many data sets as there are values, whole where there is a value, beside
     K-ELM's.
     """
@@ -265,7 +323,11 @@ def over(values: list[float | None], other: float = 0.5, **columns: Any) -> list
 
 def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
     return claimed(
-        toy, over(values), dataset="most", changes={"datasets": DATASETS[: len(values)]}, **claim
+        toy,
+        over(values),
+        dataset="most",
+        changes={"datasets": DATASETS[: len(values)]},
+        **claim,
     )
 
 
@@ -302,7 +364,10 @@ def test_in_most_cases_and_close_over_data_sets_are_counts(toy: Any) -> None:
     close = {"is": "close", "within": 0.02}
     result = on_most(toy, [0.515, 0.485, 0.51, 0.5, 0.49, 0.51], **close)
     assert (result.verdict, result.p) == ("holds", pytest.approx(1 / 64))
-    assert on_most(toy, [0.53, 0.47, 0.53, 0.53, 0.53, 0.47], **close).verdict == "does not hold"
+    assert (
+        on_most(toy, [0.53, 0.47, 0.53, 0.53, 0.53, 0.47], **close).verdict
+        == "does not hold"
+    )
 
 
 def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
@@ -330,19 +395,34 @@ def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
     logs = np.log(seconds["ELM"]) - np.log(seconds["K-ELM"])
     half = t.ppf(0.975, 3) * logs.std(ddof=1) * np.sqrt(1.25)
     # The interval is .38 to .63; a claim has two ends.
-    verdicts = {(0.3, 0.7): "holds", (0.65, 0.9): "does not hold", (0.1, 0.35): "does not hold"}
-    for between, verdict in (verdicts | {(0, 0.7): "holds", (0.5, 0.8): "undecided"}).items():
-        result = claimed(toy, lines, metric="fit_seconds", between=between, **{"is": "between"})
+    verdicts = {
+        (0.3, 0.7): "holds",
+        (0.65, 0.9): "does not hold",
+        (0.1, 0.35): "does not hold",
+    }
+    for between, verdict in (
+        verdicts | {(0, 0.7): "holds", (0.5, 0.8): "undecided"}
+    ).items():
+        result = claimed(
+            toy, lines, metric="fit_seconds", between=between, **{"is": "between"}
+        )
         assert (result.verdict, result.remark) == (verdict, "times of one machine")
         assert result.finding is not None
         assert result.finding.estimate == pytest.approx(np.exp(logs.mean()))
         assert result.finding.high == pytest.approx(np.exp(logs.mean() + half))
-        assert f"fit_seconds of ELM {between[0]:g} to {between[1]:g} times K-ELM" in result.text
+        assert (
+            f"fit_seconds of ELM {between[0]:g} to {between[1]:g} times K-ELM"
+            in result.text
+        )
 
 
 def cut(count: int, rows: int) -> dict[str, Any]:
     """The changes of a profile that cuts the rows of so many data sets."""
-    return {"datasets": DATASETS[:count], "profile": "ci", "profiles": {"ci": {"rows": rows}}}
+    return {
+        "datasets": DATASETS[:count],
+        "profile": "ci",
+        "profiles": {"ci": {"rows": rows}},
+    }
 
 
 DRAWN = {"datasets": DATASETS[:6], "other-rows": {"sylva": "drawn again"}}
@@ -377,12 +457,26 @@ def test_a_claim_is_not_held_against_a_stand_in(
     ],
 )
 def test_a_claim_is_not_held_against_fewer_or_other_rows(
-    toy: Any, dataset: str, metric: str, changes: dict[str, Any], verdict: str, n: int | None
+    toy: Any,
+    dataset: str,
+    metric: str,
+    changes: dict[str, Any],
+    verdict: str,
+    n: int | None,
 ) -> None:
-    values: list[float | None] = [0.6, 0.6, 0.4 if changes is COPY else 0.6, 0.6, 0.6, 0.6]
+    values: list[float | None] = [
+        0.6,
+        0.6,
+        0.4 if changes is COPY else 0.6,
+        0.6,
+        0.6,
+        0.6,
+    ]
     lines = over(values[: len(changes["datasets"])], fit_seconds=1.0)
     figures = "WDBC,ELM,mcc,0.9,,\n" if changes is COPY else ""
-    result = claimed(toy, lines, figures, metric=metric, dataset=dataset, changes=changes)
+    result = claimed(
+        toy, lines, figures, metric=metric, dataset=dataset, changes=changes
+    )
     assert (result.verdict, result.finding and result.finding.n) == (verdict, n)
     assert verdict != "not comparable" or result.remark.startswith(
         "the data lack rows of the paper"
@@ -392,10 +486,15 @@ def test_a_claim_is_not_held_against_fewer_or_other_rows(
 def test_a_stand_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
     profiles = {"ci": {"stand-ins": ["wdbc"]}}
     resolved = toy(
-        profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}]
+        profile="ci",
+        datasets=["heart"],
+        profiles=profiles,
+        claims=[CLAIM | {"dataset": "most"}],
     )
     assert not outcomes(resolved, BETTER)
-    (result,) = outcomes(resolved, BETTER + [line | {"dataset": "heart"} for line in BETTER])
+    (result,) = outcomes(
+        resolved, BETTER + [line | {"dataset": "heart"} for line in BETTER]
+    )
     assert result.finding is not None
     assert result.finding.n == 1
     copied = toy("WDBC,ELM,mcc,0.9,,\n", claims=[CLAIM | {"dataset": "heart"}], **COPY)
@@ -404,7 +503,10 @@ def test_a_stand_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
 
 def test_the_lines_of_claims_csv(toy: Any) -> None:
     resolved = toy(
-        claims=[CLAIM, CLAIM | {"is": "close", "within": 0.5, "than": ["K-ELM", "OS-ELM"]}]
+        claims=[
+            CLAIM,
+            CLAIM | {"is": "close", "within": 0.5, "than": ["K-ELM", "OS-ELM"]},
+        ]
     )
     result = outcomes(resolved, BETTER)
     table = claims_frame(result)
@@ -435,13 +537,19 @@ WITHOUT_FIGURES = {
 UNPRINTED_CLAIM = (
     "Using F = 800, we were able to obtain a similar performance with respect to K-ELM"
 )
-CLAIMS = [(file, claim) for file in load_catalogue().values() for claim in file.spec.claims]
+CLAIMS = [
+    (file, claim) for file in load_catalogue().values() for claim in file.spec.claims
+]
 
 
 @pytest.mark.parametrize(
-    ("file", "claim"), CLAIMS, ids=[f"{file.id} {claim.says[:40]}" for file, claim in CLAIMS]
+    ("file", "claim"),
+    CLAIMS,
+    ids=[f"{file.id} {claim.says[:40]}" for file, claim in CLAIMS],
 )
-def test_the_papers_figures_bear_every_claim_out_but_for_its_slips(file: Any, claim: Claim) -> None:
+def test_the_papers_figures_bear_every_claim_out_but_for_its_slips(
+    file: Any, claim: Claim
+) -> None:
     """A claim that fails on the print is mistranslated, unless the paper contradicts itself."""
     borne_out = is_borne_out(claim, resolve(file, file.profiles[-1]))
     is_unprinted = file.id in WITHOUT_FIGURES or claim.says == UNPRINTED_CLAIM

@@ -26,7 +26,14 @@ PROTOCOL: dict[str, Any] = {
 def leave_one_out(model: str, right: int, runs: int) -> list[dict[str, Any]]:
     """Cells of leave-one-out with so many rows predicted right in each run."""
     return [
-        cell(model, run=run, fold=fold, accuracy=float(fold < right), n_test=1, select="oracle")
+        cell(
+            model,
+            run=run,
+            fold=fold,
+            accuracy=float(fold < right),
+            n_test=1,
+            select="oracle",
+        )
         for run in range(runs)
         for fold in range(ROWS)
     ]
@@ -41,7 +48,9 @@ def test_leave_one_out_is_exact_or_off_by_rows_after_any_number_of_runs(
     toy: Toy, runs: int, right: int, verdict: str, rows_off: int | None
 ) -> None:
     resolved = toy("WDBC,K-ELM,accuracy,0.900,,\n", protocol=PROTOCOL)
-    line = entry(resolved, leave_one_out("K-ELM", right, runs), "accuracy", model="K-ELM")
+    line = entry(
+        resolved, leave_one_out("K-ELM", right, runs), "accuracy", model="K-ELM"
+    )
     assert (line["verdict"], line.get("rows_off")) == (verdict, rows_off)
     assert line["runs"] == runs
 
@@ -77,7 +86,12 @@ def test_a_seeded_model_needs_runs(toy: Toy) -> None:
     ],
 )
 def test_what_is_random(
-    toy: Toy, change: dict[str, Any], cells: int, model: str, select: str, expected: bool
+    toy: Toy,
+    change: dict[str, Any],
+    cells: int,
+    model: str,
+    select: str,
+    expected: bool,
 ) -> None:
     resolved = toy(protocol=PROTOCOL | change)
     lines = [cell(model, fold=fold, n_test=cells, select=select) for fold in range(3)]
@@ -87,7 +101,12 @@ def test_what_is_random(
 
 
 def test_identical_runs_are_one_in_a_claim(toy: Toy) -> None:
-    claim = {"says": "it is so", "dataset": "wdbc", "metric": "accuracy", "model": "K-ELM"}
+    claim = {
+        "says": "it is so",
+        "dataset": "wdbc",
+        "metric": "accuracy",
+        "model": "K-ELM",
+    }
     claim |= {"is": "above", "than": ["KERNEL"]}
     outcomes = []
     for runs in (1, 3):

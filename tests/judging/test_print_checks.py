@@ -40,15 +40,25 @@ def published(
     dataset: str, model: str, metric: str, value: Decimal, std: Decimal | None = None
 ) -> PublishedValue:
     return PublishedValue(
-        dataset=dataset, model=model, metric=metric, value=value, std=std, note="", text=str(value)
+        dataset=dataset,
+        model=model,
+        metric=metric,
+        value=value,
+        std=std,
+        note="",
+        text=str(value),
     )
 
 
-def a_table(*values: PublishedValue, id: str = "toy/one", **facts: object) -> PrintedTable:
+def a_table(
+    *values: PublishedValue, id: str = "toy/one", **facts: object
+) -> PrintedTable:
     return PrintedTable(id=id, label=id.partition("/")[2], values=values, **facts)
 
 
-def parts(tested: int = 0, folds: int = 1, runs: int = 1, **others: object) -> dict[str, Parts]:
+def parts(
+    tested: int = 0, folds: int = 1, runs: int = 1, **others: object
+) -> dict[str, Parts]:
     rows = frozenset((tested,)) if tested else frozenset()
     return {"iris": Parts(tested=rows, folds=folds, runs=frozenset((runs,)), **others)}
 
@@ -92,7 +102,9 @@ def test_a_mean_over_unequal_folds_is_never_accused(
     random = np.random.default_rng(seed)
     sizes = [len(part) for part in np.array_split(np.arange(rows), folds)]
     shares = [
-        Fraction(int(random.integers(0, size + 1)), size) for _ in range(runs) for size in sizes
+        Fraction(int(random.integers(0, size + 1)), size)
+        for _ in range(runs)
+        for size in sizes
     ]
     mean = sum(shares, Fraction(0)) / len(shares)
     value = published("iris", "elm", "accuracy", rounded(mean, places, rounding))
@@ -109,7 +121,9 @@ def test_a_mean_over_unequal_folds_is_never_accused(
         ("0.111", 7, 2, 1),  # folds of 4 and 3 rows: the smallest mean above 0 is .125
     ],
 )
-def test_an_impossible_share_is_found(text: str, rows: int, folds: int, runs: int) -> None:
+def test_an_impossible_share_is_found(
+    text: str, rows: int, folds: int, runs: int
+) -> None:
     value = published("iris", "elm", "accuracy", Decimal(text))
     assert findings(a_table(value, parts=parts(rows, folds, runs))) == ["granularity"]
 
@@ -161,11 +175,15 @@ def test_a_true_deviation_is_never_accused(
     correct = np.random.default_rng(seed).integers(0, rows + 1, runs)
     shares = [Fraction(int(count), rows) for count in correct]
     mean = sum(shares, Fraction(0)) / runs
-    variance = sum(((share - mean) ** 2 for share in shares), Fraction(0)) / (runs - ddof)
+    variance = sum(((share - mean) ** 2 for share in shares), Fraction(0)) / (
+        runs - ddof
+    )
     # math.sqrt may round a decimal number that the digits end in.
     deviation = Decimal(variance.numerator) / Decimal(variance.denominator)
     printed = deviation.sqrt().quantize(Decimal(1).scaleb(-places), rounding=rounding)
-    value = published("iris", "elm", "accuracy", rounded(mean, places, rounding), printed)
+    value = published(
+        "iris", "elm", "accuracy", rounded(mean, places, rounding), printed
+    )
     assert not findings(a_table(value, parts=parts(rows, runs=runs)))
 
 
@@ -178,7 +196,9 @@ def test_a_true_deviation_is_never_accused(
         ("0.500", "0.020", "10 shares of 10 rows"),  # one of ten differs by .1: .0316
     ],
 )
-def test_an_impossible_deviation_is_found(mean: str, deviation: str, reason: str) -> None:
+def test_an_impossible_deviation_is_found(
+    mean: str, deviation: str, reason: str
+) -> None:
     value = published("iris", "elm", "accuracy", Decimal(mean), Decimal(deviation))
     table = a_table(value, parts=parts(10, runs=10))
     (finding,) = check_print(table, [table])
@@ -197,14 +217,18 @@ def test_grimmer_uses_the_parity_of_the_sum() -> None:
 # Counts
 
 
-def confusion(random: np.random.Generator, positives: int, negatives: int, skill: float) -> dict:
+def confusion(
+    random: np.random.Generator, positives: int, negatives: int, skill: float
+) -> dict:
     fn = int(random.binomial(positives, skill))
     fp = int(random.binomial(negatives, skill / 4))
     return {"tn": negatives - fp, "fp": fp, "fn": fn, "tp": positives - fn}
 
 
 def metric_of(name: str, counts: dict[str, int]) -> float:
-    matrix = np.array([[counts["tn"], counts["fp"]], [counts["fn"], counts["tp"]]], float)
+    matrix = np.array(
+        [[counts["tn"], counts["fp"]], [counts["fn"], counts["tp"]]], float
+    )
     return float(REGISTRY[name].function(matrix))
 
 
@@ -222,20 +246,34 @@ METRICS = ("mcc", "accuracy", "precision", "recall", "f1")
 )
 @examples(300)
 def test_true_confusion_matrices_are_never_accused(
-    positives: int, negatives: int, folds: int, runs: int, places: int, rounding: str, seed: int
+    positives: int,
+    negatives: int,
+    folds: int,
+    runs: int,
+    places: int,
+    rounding: str,
+    seed: int,
 ) -> None:
     """Mean counts, and means of metrics over folds, of several models on the same folds."""
     random = np.random.default_rng(seed)
     values = []
     for model in ("elm", "svm", "nn"):
         skill = random.uniform(0.02, 0.3)
-        matrices = [confusion(random, positives, negatives, skill) for _ in range(runs * folds)]
+        matrices = [
+            confusion(random, positives, negatives, skill) for _ in range(runs * folds)
+        ]
         for name in ("tn", "fp", "fn", "tp"):
             mean = Fraction(sum(one[name] for one in matrices), len(matrices))
-            values.append(published("iris", model, name, rounded(mean, places, rounding)))
+            values.append(
+                published("iris", model, name, rounded(mean, places, rounding))
+            )
         for name in METRICS:
-            mean_metric = math.fsum(metric_of(name, one) for one in matrices) / len(matrices)
-            values.append(published("iris", model, name, rounded(mean_metric, 4, rounding)))
+            mean_metric = math.fsum(metric_of(name, one) for one in matrices) / len(
+                matrices
+            )
+            values.append(
+                published("iris", model, name, rounded(mean_metric, 4, rounding))
+            )
     rows = parts((positives + negatives) * folds, folds, runs, known_folds=False)
     assert not findings(a_table(*values, parts=rows))
 
@@ -252,7 +290,9 @@ def test_precision_and_recall_of_random_parts_are_never_accused(
     for model, skill in (("elm", 0.001), ("svm", 0.02), ("nn", 0.3), ("broken", 1.0)):
         all_metrics: dict[str, list[float]] = {name: [] for name in METRICS}
         for _ in range(20):
-            positives = max(int(random.hypergeometric(int(10_000 * share), 10_000, n_test)), 1)
+            positives = max(
+                int(random.hypergeometric(int(10_000 * share), 10_000, n_test)), 1
+            )
             counts = confusion(random, positives, n_test - positives, skill)
             for name in METRICS:
                 all_metrics[name].append(metric_of(name, counts))
@@ -264,15 +304,22 @@ def test_precision_and_recall_of_random_parts_are_never_accused(
 
 def counts_of(model: str, tn: int, fp: int, fn: int, tp: int) -> list[PublishedValue]:
     numbers = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-    return [published("iris", model, name, Decimal(number)) for name, number in numbers.items()]
+    return [
+        published("iris", model, name, Decimal(number))
+        for name, number in numbers.items()
+    ]
 
 
 def test_classes_of_different_sizes_are_found_with_the_exchange_of_axes() -> None:
-    table = a_table(*counts_of("elm", 1345, 12, 6, 77), *counts_of("svm", 1346, 5, 5, 84))
+    table = a_table(
+        *counts_of("elm", 1345, 12, 6, 77), *counts_of("svm", 1346, 5, 5, 84)
+    )
     classes = [one for one in check_print(table, [table]) if "rows differ" in one.says]
     assert [one.metric for one in classes] == ["tp + fn", "tn + fp"]
     assert all("exchanged" in one.says for one in classes)
-    table = a_table(*counts_of("elm", 1345, 12, 6, 77), *counts_of("svm", 1340, 5, 5, 90))
+    table = a_table(
+        *counts_of("elm", 1345, 12, 6, 77), *counts_of("svm", 1340, 5, 5, 90)
+    )
     assert all("exchanged" not in one.says for one in check_print(table, [table]))
 
 
@@ -289,16 +336,22 @@ def test_a_metric_of_another_table_that_does_not_follow_from_counts_is_found() -
         value = published("iris", "elm", "accuracy", Decimal(text))
         other = a_table(value, id="toy/two", measurements=same)
         assert findings(counts, other) == expected
-        unrelated = a_table(value, id="toy/two", measurements={("iris", "elm"): "another one"})
+        unrelated = a_table(
+            value, id="toy/two", measurements={("iris", "elm"): "another one"}
+        )
         assert not findings(counts, unrelated)
 
 
 @pytest.mark.parametrize(
     ("f1", "expected"), [("0.857", []), ("0.870", ["counts"]), ("0.4", ["counts"])]
 )
-def test_f1_lies_between_the_bounds_of_precision_and_recall(f1: str, expected: list[str]) -> None:
+def test_f1_lies_between_the_bounds_of_precision_and_recall(
+    f1: str, expected: list[str]
+) -> None:
     numbers = {"precision": "0.90", "recall": "0.80", "f1": f1}
-    values = [published("iris", "elm", name, Decimal(text)) for name, text in numbers.items()]
+    values = [
+        published("iris", "elm", name, Decimal(text)) for name, text in numbers.items()
+    ]
     assert findings(a_table(*values)) == expected
 
 
@@ -328,14 +381,20 @@ def test_true_averages_ranks_and_ratios_are_never_accused(
     times = {model: random.uniform(1, 100, n) for model in scores}
     values = []
     for model, row in scores.items():
-        ranks = [1 + sum(other[i] > row[i] for other in scores.values()) for i in range(n)]
+        ranks = [
+            1 + sum(other[i] > row[i] for other in scores.values()) for i in range(n)
+        ]
         values.append(
-            published(ALL, model, "accuracy", rounded(float(row.mean()), places, rounding))
+            published(
+                ALL, model, "accuracy", rounded(float(row.mean()), places, rounding)
+            )
         )
         mean_rank = rounded(Fraction(sum(map(int, ranks)), n), 2, rounding)
         values.append(published(ALL, model, "mean_rank", mean_rank))
         for i, name in enumerate(names):
-            values.append(published(name, model, "accuracy", rounded(row[i], places, rounding)))
+            values.append(
+                published(name, model, "accuracy", rounded(row[i], places, rounding))
+            )
             values.append(published(name, model, "rank", Decimal(int(ranks[i]))))
             time = rounded(times[model][i], 2, rounding)
             values.append(published(name, model, "fit_seconds", time))
@@ -347,16 +406,24 @@ def test_true_averages_ranks_and_ratios_are_never_accused(
 
 
 def a_row(model: str, *texts: str) -> list[PublishedValue]:
-    return [published(f"data{i}", model, "accuracy", Decimal(text)) for i, text in enumerate(texts)]
+    return [
+        published(f"data{i}", model, "accuracy", Decimal(text))
+        for i, text in enumerate(texts)
+    ]
 
 
 @pytest.mark.parametrize(("text", "expected"), [("0.85", []), ("0.87", ["averages"])])
 def test_a_wrong_average_is_found(text: str, expected: list[str]) -> None:
-    values = [*a_row("elm", "0.80", "0.90"), published(ALL, "elm", "accuracy", Decimal(text))]
+    values = [
+        *a_row("elm", "0.80", "0.90"),
+        published(ALL, "elm", "accuracy", Decimal(text)),
+    ]
     assert findings(a_table(*values)) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("1.5", []), ("1.3", []), ("2.0", ["averages"])])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1.5", []), ("1.3", []), ("2.0", ["averages"])]
+)
 def test_a_wrong_rank_is_found(text: str, expected: list[str]) -> None:
     """The two models have the same number on one of three data sets."""
     values = [
@@ -370,25 +437,35 @@ def test_a_wrong_rank_is_found(text: str, expected: list[str]) -> None:
 
 @given(seed=seeds, rounding=roundings, n=st.integers(3, 10), places=st.integers(2, 4))
 @examples(200)
-def test_a_true_t_is_in_its_bounds(seed: int, rounding: str, n: int, places: int) -> None:
+def test_a_true_t_is_in_its_bounds(
+    seed: int, rounding: str, n: int, places: int
+) -> None:
     random = np.random.default_rng(seed)
     one = random.uniform(0.6, 1, n)
     other = one - random.uniform(-0.05, 0.1, n)
     bounds = t_bounds(
-        [rounded(x, places, rounding) for x in one], [rounded(x, places, rounding) for x in other]
+        [rounded(x, places, rounding) for x in one],
+        [rounded(x, places, rounding) for x in other],
     )
     for ddof in (0, 1):
         error = math.sqrt((one.var(ddof=ddof) + other.var(ddof=ddof)) / n)
         paired_error = (one - other).std(ddof=ddof) / math.sqrt(n)
         distance = abs(one.mean() - other.mean())
-        for name, t in (("independent", distance / error), ("paired", distance / paired_error)):
+        for name, t in (
+            ("independent", distance / error),
+            ("paired", distance / paired_error),
+        ):
             low, high = bounds[name]
             assert low * (1 - 1e-9) <= t <= high * (1 + 1e-9)
 
 
 def test_a_wrong_speed_up_is_found() -> None:
     values = []
-    for model, time, speed_up in (("elm", "33", "1"), ("svm", "84", "1.4"), ("nn", "90", "2.7")):
+    for model, time, speed_up in (
+        ("elm", "33", "1"),
+        ("svm", "84", "1.4"),
+        ("nn", "90", "2.7"),
+    ):
         values.append(published("iris", model, "fit_seconds", Decimal(time)))
         values.append(published("iris", model, "speed_up", Decimal(speed_up)))
     table = a_table(*values)
@@ -428,8 +505,12 @@ def test_identical_columns_are_found_unless_the_paper_says_so() -> None:
     texts = ("0.8123", "0.9345", "0.7777", "0.6543", "0.8888")
     values = [*a_row("elm", *texts), *a_row("svm", *texts)]
     assert findings(a_table(*values)) == ["repeated"]
-    assert not findings(a_table(*values, said_equal=frozenset([frozenset(("elm", "svm"))])))
-    assert not findings(a_table(*a_row("elm", *texts), *a_row("svm", *texts[:4], "0.8887")))
+    assert not findings(
+        a_table(*values, said_equal=frozenset([frozenset(("elm", "svm"))]))
+    )
+    assert not findings(
+        a_table(*a_row("elm", *texts), *a_row("svm", *texts[:4], "0.8887"))
+    )
     few_digits = ("0.8", "0.9", "0.7", "0.6", "1.0")
     assert not findings(a_table(*a_row("elm", *few_digits), *a_row("svm", *few_digits)))
 
@@ -463,14 +544,21 @@ def test_what_the_errata_found_by_hand_is_found(found: set) -> None:
         ("ospvm/table8", "printed twice", "Face", "accuracy"),
         ("ospvm/table9", "repeated", "News20", ""),
     }
-    tests_of_ospvm = {(table, check) for table, check, _, metric in found if metric == "t"}
+    tests_of_ospvm = {
+        (table, check) for table, check, _, metric in found if metric == "t"
+    }
     assert tests_of_ospvm == {(f"ospvm/table{i}", "averages") for i in (3, 6, 10)}
 
 
 def test_sound_tables_are_not_accused(found: set) -> None:
     accused = {table for table, *_ in found}
     assert not {table for table in accused if table.startswith("eem/")}
-    assert not accused & {"kos-elm/table4", "kos-elm/table6", "rkelm/table5", "rkelm/table12"}
+    assert not accused & {
+        "kos-elm/table4",
+        "kos-elm/table6",
+        "rkelm/table5",
+        "rkelm/table12",
+    }
 
 
 def test_shares_of_folds_are_enumerated_by_both_sizes() -> None:

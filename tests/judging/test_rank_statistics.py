@@ -61,8 +61,12 @@ def test_the_example_of_demsar() -> None:
         "C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143,
     }  # fmt: skip
     assert result.friedman is not None
-    assert result.friedman[0] == pytest.approx(friedmanchisquare(*DEMSAR.to_numpy().T).statistic)
-    assert result.critical_distance == pytest.approx(2.569 * (4 * 5 / (6 * 14)) ** 0.5, abs=1e-3)
+    assert result.friedman[0] == pytest.approx(
+        friedmanchisquare(*DEMSAR.to_numpy().T).statistic
+    )
+    assert result.critical_distance == pytest.approx(
+        2.569 * (4 * 5 / (6 * 14)) ** 0.5, abs=1e-3
+    )
     # The p-value of scikit-posthocs 0.17.
     assert result.nemenyi["C4.5"]["C4.5+m+cf"] == pytest.approx(0.0741847951)
     # The two ways to say which pairs differ agree.
@@ -78,7 +82,9 @@ def exact_p(differences: Any, side: str = "two-sided") -> float:
     """Return the share of all signs of some differences that are as extreme as theirs."""
 
     def positive(signed: Any, axis: int) -> Any:
-        return ((np.sign(signed) + 1) / 2 * rankdata(np.abs(signed), axis=axis)).sum(axis)
+        return ((np.sign(signed) + 1) / 2 * rankdata(np.abs(signed), axis=axis)).sum(
+            axis
+        )
 
     return float(
         permutation_test(
@@ -130,9 +136,14 @@ def test_signed_ranks_are_those_of_scipy(n: int, side: str) -> None:
 
 @pytest.mark.parametrize(("confirmed", "n"), [(0, 4), (4, 4), (3, 8), (17, 20)])
 def test_the_sign_test_is_scipys(confirmed: int, n: int) -> None:
-    finding, interval = sign_test(confirmed, n), binomtest(confirmed, n).proportion_ci(0.95)
+    finding, interval = (
+        sign_test(confirmed, n),
+        binomtest(confirmed, n).proportion_ci(0.95),
+    )
     for p, side in ((finding.confirming, "greater"), (finding.contradicting, "less")):
-        assert p == pytest.approx(binomtest(confirmed, n, alternative=side).pvalue, rel=1e-9)
+        assert p == pytest.approx(
+            binomtest(confirmed, n, alternative=side).pvalue, rel=1e-9
+        )
     assert (finding.low, finding.high) == pytest.approx((interval.low, interval.high))
 
 
@@ -147,7 +158,9 @@ def test_models_that_are_on_few_data_sets_are_left_out() -> None:
 
 def test_models_that_are_equal_everywhere() -> None:
     result = rank_statistics(
-        pd.DataFrame({"a": [0.5, 0.6, 0.3], "b": [0.5, 0.6, 0.1 + 0.2], "c": [0.1, 0.2, 0.1]}),
+        pd.DataFrame(
+            {"a": [0.5, 0.6, 0.3], "b": [0.5, 0.6, 0.1 + 0.2], "c": [0.1, 0.2, 0.1]}
+        ),
         "measured",
     )
     assert result.wins["a"]["b"] == "0/3/0"
@@ -166,9 +179,13 @@ def test_the_same_folds_in_another_order_have_the_same_rank(toy: Toy) -> None:
         for fold, score in enumerate(scores[model])
     ]
     resolved = toy(
-        layout="comparison", protocol={"metrics": ["mcc"], "outer": {"kind": "kfold", "folds": 3}}
+        layout="comparison",
+        protocol={"metrics": ["mcc"], "outer": {"kind": "kfold", "folds": 3}},
     )
-    assert summary_of(resolved, lines).query("metric == 'rank'")["mean"].tolist() == [1.5, 1.5]
+    assert summary_of(resolved, lines).query("metric == 'rank'")["mean"].tolist() == [
+        1.5,
+        1.5,
+    ]
 
 
 TWO = {"datasets": ["wdbc", "calhousing"], "protocol": {"metrics": ["mcc", "nrmse"]}}
@@ -177,7 +194,11 @@ TWO = {"datasets": ["wdbc", "calhousing"], "protocol": {"metrics": ["mcc", "nrms
 def test_measured_and_printed_figures_are_compared_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9,,\nWDBC,K-ELM,mcc,0.8,,\nCalhousing,ELM,nrmse,0.2,,\nCalhousing,K-ELM,nrmse,0.3,,\n"
     resolved = toy(figures, **TWO)
-    lines = [cell(m, fold=f, mcc=v) for m, v in (("ELM", 0.7), ("K-ELM", 0.8)) for f in (0, 1)]
+    lines = [
+        cell(m, fold=f, mcc=v)
+        for m, v in (("ELM", 0.7), ("K-ELM", 0.8))
+        for f in (0, 1)
+    ]
     lines += [
         cell(m, fold=f, dataset="calhousing", nrmse=v)
         for m, v in (("ELM", 0.5), ("K-ELM", 0.4))
@@ -186,20 +207,25 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Toy) -> None:
     measured, published = compare_models(summary_of(resolved, lines), resolved)
     # The smaller error is the better one.
     assert (measured.source, measured.ranks) == ("measured", {"K-ELM": 1.0, "ELM": 2.0})
-    assert (published.source, published.ranks) == ("published", {"ELM": 1.0, "K-ELM": 2.0})
+    assert (published.source, published.ranks) == (
+        "published",
+        {"ELM": 1.0, "K-ELM": 2.0},
+    )
     assert (measured.record()["friedman"], measured.record()["p"]) == (None, None)
     assert compare_models(summary_of(resolved, lines[:4]), resolved) == []
 
 
 def test_the_diagram_is_a_picture() -> None:
-    assert draw_critical_differences(rank_statistics(DEMSAR, "measured"), "Table").startswith(
-        b"\x89PNG"
-    )
+    assert draw_critical_differences(
+        rank_statistics(DEMSAR, "measured"), "Table"
+    ).startswith(b"\x89PNG")
 
 
 @examples(50)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 40), shift=st.floats(-2, 2))
-def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: float) -> None:
+def test_without_a_correction_it_is_the_paired_t_test(
+    seed: int, n: int, shift: float
+) -> None:
     random = np.random.default_rng(seed)
     one, other = random.normal(shift, 1, n), random.normal(0, 1, n)
     result = corrected_t_test(one - other, 0.0, ABOVE)
@@ -207,12 +233,17 @@ def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: 
     assert result.confirming == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
     assert result.contradicting == pytest.approx(1 - paired.pvalue, rel=1e-6, abs=1e-12)
     ends = ttest_rel(one, other).confidence_interval(0.95)
-    assert (result.low, result.high) == pytest.approx((ends.low, ends.high), rel=1e-6, abs=1e-9)
+    assert (result.low, result.high) == pytest.approx(
+        (ends.low, ends.high), rel=1e-6, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
     "test",
-    [lambda d, r: corrected_t_test(d, 0.1, r), lambda d, r: welch_test(d, np.zeros(len(d)), r)],
+    [
+        lambda d, r: corrected_t_test(d, 0.1, r),
+        lambda d, r: welch_test(d, np.zeros(len(d)), r),
+    ],
 )
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))

@@ -25,7 +25,9 @@ def compared(toy: Toy, tmp_path: Path) -> Compare:
     ) -> pd.DataFrame:
         resolved = toy(figures, **changes)
         cells = results_of(resolved, lines, tmp_path).cells
-        lines = compare_readings(resolved.file.paper.readings, [TableCells(cells, resolved)])
+        lines = compare_readings(
+            resolved.file.paper.readings, [TableCells(cells, resolved)]
+        )
         return lines[lines["reading"] == "order"].set_index("value")
 
     return compare
@@ -55,7 +57,9 @@ def on_both_sides(shuffled: float) -> list[dict[str, Any]]:
 def of_equal_folds() -> list[dict[str, Any]]:
     """Forty folds that tell the values apart in four runs that do not."""
     means = [(0.80, 0.90), (0.84, 0.82), (0.85, 0.83), (0.80, 0.89)]
-    parts = [[*folds("ELM", *[one] * 10), *stored(*[other] * 10)] for one, other in means]
+    parts = [
+        [*folds("ELM", *[one] * 10), *stored(*[other] * 10)] for one, other in means
+    ]
     return [line | {"run": run} for run, lines in enumerate(parts) for line in lines]
 
 
@@ -69,7 +73,11 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
     [
         ([*folds("ELM", *NEAR), *stored(*FAR)], "0.9", "shuffled"),
         # Chance, or two draws, decide nothing.
-        ([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)], "0.9", ""),
+        (
+            [*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)],
+            "0.9",
+            "",
+        ),
         ([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)], "0.9", ""),
         *(
             (on_both_sides(value), "0.90", fits)
@@ -80,7 +88,11 @@ LAST = cell(fold=3, reading="order=stored", **DIVERGED)
         (CONSTANT, "0.900", "shuffled"),
         (CONSTANT, "0.9", ""),
         # Cells that both ended ok decide.
-        ([*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8), LAST], "0.79", "stored"),
+        (
+            [*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8), LAST],
+            "0.79",
+            "stored",
+        ),
     ],
 )
 def test_the_value_that_fits(
@@ -111,19 +123,28 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Compare) -> Non
     assert "2 cells" in result["label"].iloc[0]
 
 
-def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Compare) -> None:
+def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
+    compared: Compare,
+) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
     assert compared(lines)["nearest"].to_dict() == {"shuffled": False, "stored": True}
     lines[5] |= DIVERGED
     result = compared(lines)
-    assert (result["text"]["stored"], result["nearest"].any()) == ("0.895 (1 diverged)", False)
+    assert (result["text"]["stored"], result["nearest"].any()) == (
+        "0.895 (1 diverged)",
+        False,
+    )
     lines[3] |= DIVERGED
     lines[4] |= DIVERGED
     assert compared(lines)["text"]["stored"] == "diverged"
 
 
 def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) -> None:
-    nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
+    nodes = {
+        "model": "elm",
+        "search": ["n_hidden"],
+        "params": {"activation": "sigmoid"},
+    }
     changes = {
         "layout": "rank-correlation",
         "grids": {"n_hidden": [1, 10]},
@@ -136,10 +157,14 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) ->
     # This profile leaves h = 5 out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
     result = compared(
-        lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes
+        lines,
+        "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures),
+        **changes,
     )
     assert result["text"].to_dict() == {"shuffled": "0.500", "stored": "0.600"}
-    assert {*result["label"]} == {"WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"}
+    assert {*result["label"]} == {
+        "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
+    }
 
 
 def test_the_rows_of_a_reading_and_the_leaking_value(
@@ -148,6 +173,14 @@ def test_the_rows_of_a_reading_and_the_leaking_value(
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
     lines = compared([*folds("ELM", *FAR), *stored(*NEAR)]).reset_index()
     table = reading_table(toy().file.paper.readings["order"], lines)
-    assert [*table] == ["published value", "published", "shuffled", "stored (leaking)", "nearest"]
+    assert [*table] == [
+        "published value",
+        "published",
+        "shuffled",
+        "stored (leaking)",
+        "nearest",
+    ]
     label = "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
-    assert table.to_numpy().tolist() == [[label, "0.9", "0.700", "0.900", "stored (leaking)"]]
+    assert table.to_numpy().tolist() == [
+        [label, "0.9", "0.700", "0.900", "stored (leaking)"]
+    ]

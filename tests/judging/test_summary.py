@@ -34,7 +34,10 @@ from elmbench.tables.number_texts import gain
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
     lines = folds("ELM", 0.8, 0.9)
-    lines += [cell(run=1, fold=0, mcc=0.1, status="diverged"), cell(run=1, fold=1, mcc=0.4)]
+    lines += [
+        cell(run=1, fold=0, mcc=0.1, status="diverged"),
+        cell(run=1, fold=1, mcc=0.4),
+    ]
     line = entry(toy("WDBC,ELM,mcc,0.7,0.5,\n"), lines)
     assert line["mean"] == pytest.approx(0.7)
     assert line["n"] == 3
@@ -60,7 +63,11 @@ def test_the_runs_that_would_tell_the_models_apart(toy: Toy) -> None:
     # five.
     assert (line["verdict"], line["runs_to_tell"]) == ("consistent", 5)
     line = entry(toy(figures), folds("ELM", 0.9, 0.9))
-    assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("too few runs", 1, 3)
+    assert (line["verdict"], line["runs"], line["runs_to_tell"]) == (
+        "too few runs",
+        1,
+        3,
+    )
     assert pd.isna(line["low"])
 
 
@@ -85,14 +92,19 @@ def test_leaks_and_rows_or_folds_that_a_profile_changes_are_not_compared(
     resolved = toy(figures, profile="fast", profiles={"fast": profile})
     lines = runs("ELM", 0.899, 0.9, 0.901, folds=folds, reading=reading)
     line = entry(resolved, lines, model="ELM")
-    assert (line["verdict"], line["runs"]) == (verdict, None if verdict == "no data" else 3)
+    assert (line["verdict"], line["runs"]) == (
+        verdict,
+        None if verdict == "no data" else 3,
+    )
 
 
 def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
     figures, result = "WDBC,ELM,mcc,0.900,,\n", runs("ELM", 0.899, 0.9, 0.901)
     resolved = toy(figures, **{"other-rows": {"wdbc": "it prints 900 rows"}})
     assert entry(resolved, result)["verdict"] == "not comparable"
-    assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, result))
+    assert "wdbc not comparable: it prints 900 rows" in notes_of(
+        table_of(resolved, result)
+    )
     for remark, verdict in {
         f"wdbc.csv {OTHER_DATA} that of scikit-learn: 12 values": "not comparable",
         f"{TRAINING_ONLY}: 400 of 569 rows": "not comparable",
@@ -126,7 +138,11 @@ MODEL = {"stands-in-for": {"model": "an ELM of pruned nodes"}}
     ],
 )
 def test_a_column_that_stands_in_is_shown_and_not_compared(
-    toy: Toy, experiment: dict[str, Any], change: dict[str, Any], note: str, caption: str
+    toy: Toy,
+    experiment: dict[str, Any],
+    change: dict[str, Any],
+    note: str,
+    caption: str,
 ) -> None:
     figures = "WDBC,ELM,mcc,0.900,,\nWDBC,K-ELM,mcc,0.800,,\n"
     elm = experiment["models"]["ELM"]
@@ -137,7 +153,10 @@ def test_a_column_that_stands_in_is_shown_and_not_compared(
     assert entry(resolved, result, model="K-ELM")["verdict"] == "reproduced"
     table = table_of(resolved, result)
     assert f"wdbc ELM not comparable: {note}" in notes_of(table)
-    assert table.sections[0].explanation.partition("; our")[1:] == caption.partition("; our")[1:]
+    assert (
+        table.sections[0].explanation.partition("; our")[1:]
+        == caption.partition("; our")[1:]
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,19 +172,27 @@ def test_no_verdict_without_a_figure_or_on_times_and_sizes(
 ) -> None:
     line = entry(toy(f"WDBC,ELM,{figure}\n"), folds("ELM", 0.8, 0.9), metric)
     assert line["verdict"] == ""
-    assert line["published"] == published or (published is None and pd.isna(line["published"]))
+    assert line["published"] == published or (
+        published is None and pd.isna(line["published"])
+    )
 
 
 @pytest.mark.parametrize(
     "status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"]
 )
-def test_an_entry_has_the_ending_that_all_its_cells_share(toy: Toy, status: str) -> None:
+def test_an_entry_has_the_ending_that_all_its_cells_share(
+    toy: Toy, status: str
+) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
     assert (line["verdict"], line["ended"]) == ("no data", status)
     assert (pd.isna(line["mean"]), line["n"]) == (True, 0)
     mixed = entry(resolved, [cell(fold=0, status=status), cell(fold=1, mcc=0.9)])
-    assert (mixed["verdict"], mixed["ended"], mixed["n"]) == ("no data", "incomplete", 1)
+    assert (mixed["verdict"], mixed["ended"], mixed["n"]) == (
+        "no data",
+        "incomplete",
+        1,
+    )
 
 
 def test_a_run_that_lacks_folds_of_its_data_set_gets_no_verdict(toy: Toy) -> None:
@@ -173,14 +200,20 @@ def test_a_run_that_lacks_folds_of_its_data_set_gets_no_verdict(toy: Toy) -> Non
     assert entry(toy("WDBC,ELM,mcc,0.9,,\n"), lines)["ended"] == "ok"
     more = entry(toy("WDBC,ELM,mcc,0.9,,\n"), [*lines, cell(run=1, fold=0, mcc=0.9)])
     assert (more["ended"], more["verdict"]) == ("incomplete", "no data")
-    outer = {"kind": "stratified-kfold", "folds": 2, "runs": 1, "except": {"wdbc": {"folds": 3}}}
+    outer = {
+        "kind": "stratified-kfold",
+        "folds": 2,
+        "runs": 1,
+        "except": {"wdbc": {"folds": 3}},
+    }
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", protocol={"outer": outer})
     assert entry(resolved, lines)["ended"] == "incomplete"
     assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["ended"] == "ok"
 
 
 @pytest.mark.parametrize(
-    ("part", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")]
+    ("part", "other"),
+    [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")],
 )
 def test_default_readings_and_the_tables_own_selection_come_first(
     toy: Toy, part: str, other: str
@@ -193,15 +226,27 @@ def test_default_readings_and_the_tables_own_selection_come_first(
     ]
     summary = summary_of(toy(protocol={"select": part}), lines)
     result = list(
-        dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None))
+        dict.fromkeys(
+            summary[["reading", "select", "model"]].itertuples(index=False, name=None)
+        )
     )
-    assert result == list(product(("", "order=stored"), (part, other), ("ELM", "K-ELM")))
+    assert result == list(
+        product(("", "order=stored"), (part, other), ("ELM", "K-ELM"))
+    )
     # The table's own metrics stand before the others.
     assert summary["metric"].tolist()[:2] == ["mcc", "fit_seconds"]
 
 
-def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:
-    lines = folds("ELM", float("nan"), float("nan"), fit_seconds=float("nan"), n_units=float("nan"))
+def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(
+    toy: Toy,
+) -> None:
+    lines = folds(
+        "ELM",
+        float("nan"),
+        float("nan"),
+        fit_seconds=float("nan"),
+        n_units=float("nan"),
+    )
     result = summary_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     assert result[["model", "metric", "ended", "verdict"]].to_numpy().tolist() == [
         ["ELM", "mcc", "ok", "no data"]
@@ -215,7 +260,10 @@ BOTH = {"protocol": {"select": ["oracle", "nested"]}}
 def selections(
     model: str, oracle: list[float], nested: list[float], **values: Any
 ) -> list[dict[str, Any]]:
-    return [*folds(model, *oracle, select="oracle", **values), *folds(model, *nested, **values)]
+    return [
+        *folds(model, *oracle, select="oracle", **values),
+        *folds(model, *nested, **values),
+    ]
 
 
 def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
@@ -229,7 +277,9 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
         "",
         2,
     ]
-    assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx([0.85, 0.675, 0.175])
+    assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx(
+        [0.85, 0.675, 0.175]
+    )
     # The deviation of the differences 0.05 and 0.3, not of the means.
     assert line["std"] == pytest.approx(0.25 / 2**0.5)
     half = t.ppf(0.975, 1) * 0.25 / 2**0.5 * np.sqrt(1 / 2 + 1)
@@ -239,7 +289,8 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
 def test_an_error_has_the_opposite_sign(toy: Toy) -> None:
     resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
     lines = [
-        cell(dataset="calhousing", select=s, nrmse=v) for s, v in [("oracle", 0.4), ("nested", 0.5)]
+        cell(dataset="calhousing", select=s, nrmse=v)
+        for s, v in [("oracle", 0.4), ("nested", 0.5)]
     ]
     (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
     assert line["optimism"] == pytest.approx(0.1)
@@ -254,7 +305,9 @@ def test_an_error_has_the_opposite_sign(toy: Toy) -> None:
         {"mcc": float("nan")},
     ],
 )
-def test_an_entry_without_a_fold_has_no_optimism(toy: Toy, change: dict[str, Any]) -> None:
+def test_an_entry_without_a_fold_has_no_optimism(
+    toy: Toy, change: dict[str, Any]
+) -> None:
     resolved = toy(**BOTH)
     lines = [
         *selections("ELM", [0.9, 0.8], [0.8, 0.7]),
@@ -318,7 +371,11 @@ def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
         for model, share in (("ELM", 0.5), ("K-ELM", 1.5))
         for line in selections(model, [0.8 + share * gain] * 2, [0.8] * 2, dataset=name)
     ]
-    (note,) = [text for text in notes_of(table_of(resolved, lines)) if text.startswith("optimism")]
+    (note,) = [
+        text
+        for text in notes_of(table_of(resolved, lines))
+        if text.startswith("optimism")
+    ]
     half = t.ppf(0.975, 2) * np.std([*gains.values()], ddof=1) / np.sqrt(3)
     ends = f"[{0.06 - half:+.3f}, {0.06 + half:+.3f}]"
     assert note.endswith(f"all models +0.060 {ends}, paired t-test over data sets")
@@ -327,7 +384,9 @@ def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
 def test_published_lines_are_those_of_the_summary() -> None:
     results = committed("fast/kos-elm/table4")
     every = summarise(results.measured)
-    lines = summarise(MeasuredCells(results.cells, results.resolved), published_only=True)
+    lines = summarise(
+        MeasuredCells(results.cells, results.resolved), published_only=True
+    )
     keys = ["dataset", "model", "metric", "select", "reading"]
     assert set(lines["reading"]) == {""}
     expected = every.merge(lines[keys], on=keys)

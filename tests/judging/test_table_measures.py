@@ -56,7 +56,9 @@ def test_values_by_hand() -> None:
 def test_half_of_the_last_printed_digit_is_within_the_margin() -> None:
     row = made_row("a", {"x": (0.8, 0.814)}, rounding=0.005)
     assert compare_values([row]).within == 1
-    assert compare_values([made_row("a", {"x": (0.8, 0.816)}, rounding=0.005)]).within == 0
+    assert (
+        compare_values([made_row("a", {"x": (0.8, 0.816)}, rounding=0.005)]).within == 0
+    )
 
 
 def test_order_by_hand() -> None:
@@ -69,7 +71,10 @@ def test_order_by_hand() -> None:
         made_row("c", {"x": (0.60, 0.60), "y": (0.65, 0.601)}, deviation=0.05),
     ]
     order = compare_order(rows)
-    counts = {pair.models: (pair.same, pair.opposite, pair.unseparated) for pair in order.pairs}
+    counts = {
+        pair.models: (pair.same, pair.opposite, pair.unseparated)
+        for pair in order.pairs
+    }
     assert counts == {("x", "y"): (1, 1, 1), ("x", "z"): (0, 1, 0)}
     assert (order.same, order.opposite, order.unseparated, order.n) == (1, 2, 1, 4)
     assert order.share.estimate == pytest.approx(2 / 4)
@@ -87,10 +92,15 @@ def test_the_order_of_the_proposed_models_against_the_rest_by_hand() -> None:
         # The print does not separate p and x.
         made_row("b", {"p": (0.805, 0.7), "x": (0.80, 0.8)}, proposed=proposed),
         # Our runs do not separate p and y.
-        made_row("c", {"p": (0.9, 0.61), "y": (0.8, 0.6)}, deviation=0.05, proposed=proposed),
+        made_row(
+            "c", {"p": (0.9, 0.61), "y": (0.8, 0.6)}, deviation=0.05, proposed=proposed
+        ),
     ]
     order = compare_proposed(rows)
-    counts = {pair.models: (pair.same, pair.opposite, pair.unseparated) for pair in order.pairs}
+    counts = {
+        pair.models: (pair.same, pair.opposite, pair.unseparated)
+        for pair in order.pairs
+    }
     assert counts == {
         ("p", "x"): (1, 0, 0),
         ("p", "y"): (1, 0, 1),
@@ -124,7 +134,9 @@ def test_the_margin_of_a_paper_counts_in_every_measure() -> None:
     assert (compare_order([row]).n, compare_order([wider]).n) == (1, 0)
     assert np.isnan(compare_differences([wider]).estimate)
     # A distorted print has the same margin.
-    assert wider.with_published(wider.published + 0.1).margins == pytest.approx([0.05, 0.05])
+    assert wider.with_published(wider.published + 0.1).margins == pytest.approx(
+        [0.05, 0.05]
+    )
     assert judge_measures("accuracy", [wider]).unit == wide
 
 
@@ -137,7 +149,10 @@ def test_the_margin_of_an_error_follows_the_published_value() -> None:
 
 def test_a_distance_of_one_margin_separates_no_models() -> None:
     row = made_row("a", {"x": (0.80, 0.8), "y": (0.81, 0.9), "z": (0.8201, 0.9)})
-    assert [pair.models for pair in compare_order([row]).pairs] == [("x", "z"), ("y", "z")]
+    assert [pair.models for pair in compare_order([row]).pairs] == [
+        ("x", "z"),
+        ("y", "z"),
+    ]
 
 
 def test_models_are_separated_by_the_paired_interval(seed: int) -> None:
@@ -226,7 +241,9 @@ def test_a_rerun_fails_the_strict_test_at_most_once_in_twenty(
     trials = 60
     failures = 0
     for _ in range(trials):
-        rows = made_table(rng, n_datasets=4, n_runs=n_runs, mean_of=mean_of, correlated=True)
+        rows = made_table(
+            rng, n_datasets=4, n_runs=n_runs, mean_of=mean_of, correlated=True
+        )
         test = strict_test(rows)
         assert test is not None
         failures += test.p <= 0.05
@@ -246,7 +263,9 @@ def test_a_shifted_print_fails_the_strict_test(seed: int) -> None:
 def test_more_runs_behind_the_print_make_the_strict_test_stricter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = made_table(rng, n_datasets=6, n_runs=10, mean_of=1)
-    outside = [test.outside for m in (1, 3, 30) if (test := strict_test(rows, mean_of=m))]
+    outside = [
+        test.outside for m in (1, 3, 30) if (test := strict_test(rows, mean_of=m))
+    ]
     assert outside == sorted(outside)
 
 

@@ -20,13 +20,17 @@ from elmbench.judging.table_verdicts import (
 def table(seed: int, n_datasets: int = 8, n_models: int = 6) -> list[Row]:
     """Return a rerun of a table with twenty runs."""
     rng = np.random.default_rng(seed)
-    return made_table(rng, n_datasets=n_datasets, n_runs=20, n_models=n_models, noise=0.004)
+    return made_table(
+        rng, n_datasets=n_datasets, n_runs=20, n_models=n_models, noise=0.004
+    )
 
 
 def test_a_rerun_holds(seed: int) -> None:
     verdict = judge_measures("accuracy", table(seed))
     assert verdict.state == "holds"
-    assert [(one.state, one.exceptions) for one in verdict.measures.values()] == [("holds", ())] * 3
+    assert [(one.state, one.exceptions) for one in verdict.measures.values()] == [
+        ("holds", ())
+    ] * 3
 
 
 def test_every_exchange_of_two_models_is_noticed(seed: int) -> None:
@@ -44,14 +48,18 @@ def test_a_cyclic_exchange_beside_a_trivial_model_is_noticed(seed: int) -> None:
         made_row(
             row.dataset,
             {
-                **{model: (row.published[k], row.means[k]) for k, model in enumerate(row.models)},
+                **{
+                    model: (row.published[k], row.means[k])
+                    for k, model in enumerate(row.models)
+                },
                 "trivial": (0.5, 0.5),
             },
         )
         for row in rows
     ]
     cyclic = [
-        replace(row, published=np.append(np.roll(row.published[:-1], 1), 0.5)) for row in trivial
+        replace(row, published=np.append(np.roll(row.published[:-1], 1), 0.5))
+        for row in trivial
     ]
     assert judge_measures("accuracy", trivial).state == "holds"
     verdict = judge_measures("accuracy", cyclic)
@@ -63,7 +71,9 @@ def test_a_cyclic_exchange_beside_a_trivial_model_is_noticed(seed: int) -> None:
 
 def test_a_model_in_the_wrong_place_is_named(seed: int) -> None:
     rows = [
-        replace(row, published=np.where(np.array(row.models) == "m1", 0.99, row.published))
+        replace(
+            row, published=np.where(np.array(row.models) == "m1", 0.99, row.published)
+        )
         for row in table(seed)
     ]
     verdict = judge_measures("accuracy", rows)
@@ -82,7 +92,9 @@ def test_a_data_set_in_the_wrong_place_is_named(seed: int) -> None:
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_exaggerated_differences_do_not_hold(seed: int, factor: float) -> None:
     rows = [
-        replace(row, published=row.published.mean() * (1 - factor) + factor * row.published)
+        replace(
+            row, published=row.published.mean() * (1 - factor) + factor * row.published
+        )
         for row in table(seed)
     ]
     verdict = judge_measures("accuracy", rows)
@@ -98,7 +110,8 @@ def test_a_shift_of_two_margins_does_not_hold(seed: int) -> None:
 
 def test_flat_prints_within_the_margin_have_no_order() -> None:
     rows = [
-        made_row(f"d{i}", {f"m{k}": (0.8 + k / 1000, 0.801) for k in range(4)}) for i in range(5)
+        made_row(f"d{i}", {f"m{k}": (0.8 + k / 1000, 0.801) for k in range(4)})
+        for i in range(5)
     ]
     verdict = judge_measures("accuracy", rows)
     assert verdict.order_verdict.state == "nothing to compare"
@@ -109,7 +122,9 @@ def test_flat_prints_within_the_margin_have_no_order() -> None:
 def test_few_runs_never_make_a_verdict_better(seed: int, n_runs: int) -> None:
     """The first runs of a table whose print is wrong are undecided at best."""
     rng = np.random.default_rng(seed)
-    rows = made_table(rng, n_datasets=4, n_runs=n_runs, n_models=4, noise=0.02, shift=0.03)
+    rows = made_table(
+        rng, n_datasets=4, n_runs=n_runs, n_models=4, noise=0.02, shift=0.03
+    )
     assert judge_measures("accuracy", rows).values_verdict.state != "holds"
 
 
@@ -138,11 +153,15 @@ def test_a_print_that_may_be_a_rerun_never_fails(seed: int) -> None:
     """Three models on one data set, with few runs: the order and the slope are noise."""
     rng = np.random.default_rng(seed)
     for _ in range(30):
-        rows = made_table(rng, n_datasets=1, n_runs=5, n_models=3, mean_of=20, noise=0.03)
+        rows = made_table(
+            rng, n_datasets=1, n_runs=5, n_models=3, mean_of=20, noise=0.03
+        )
         test = strict_test(rows)
         assert test is not None
         if test.p > 0.05:
-            states = [one.state for one in judge_measures("accuracy", rows).measures.values()]
+            states = [
+                one.state for one in judge_measures("accuracy", rows).measures.values()
+            ]
             assert "does not hold" not in states
 
 

@@ -45,7 +45,9 @@ def test_the_interval_is_that_of_a_new_draw() -> None:
     assert DRAWS.half_width(20) == pytest.approx(
         4.302653 * 0.01 * math.sqrt(1 / 20 + 1 / 3), rel=1e-6
     )
-    assert DRAWS.half_width(runs=10) == pytest.approx(t.ppf(0.975, 9) * 0.01 * math.sqrt(1.1))
+    assert DRAWS.half_width(runs=10) == pytest.approx(
+        t.ppf(0.975, 9) * 0.01 * math.sqrt(1.1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,9 @@ def test_the_interval_is_that_of_a_new_draw() -> None:
     ],
 )
 @pytest.mark.parametrize("side", [-1, 1])
-def test_the_verdict_at_its_boundaries(distance: float, verdict: str, side: int) -> None:
+def test_the_verdict_at_its_boundaries(
+    distance: float, verdict: str, side: int
+) -> None:
     result = judge(DRAWS, Printed(0.9 + side * distance, 0.005, margin=MARGIN))
     assert result.verdict == verdict
     assert (result.high - result.low) / 2 == pytest.approx(HALF + 0.005, rel=1e-6)
@@ -100,8 +104,17 @@ def test_an_interval_wider_than_the_margin_is_consistent_at_best() -> None:
 
 def test_more_runs_never_turn_reproduced_into_differs_at_the_same_mean() -> None:
     printed = Printed(0.905, 0.0005, mean_of=20, margin=0.02)
-    verdicts = [judge(replace(DRAWS, runs=runs), printed).verdict for runs in (2, 3, 20, 200, 2000)]
-    assert verdicts == ["too few runs", "consistent", "reproduced", "reproduced", "close"]
+    verdicts = [
+        judge(replace(DRAWS, runs=runs), printed).verdict
+        for runs in (2, 3, 20, 200, 2000)
+    ]
+    assert verdicts == [
+        "too few runs",
+        "consistent",
+        "reproduced",
+        "reproduced",
+        "close",
+    ]
 
 
 def test_the_runs_that_would_tell() -> None:
@@ -127,7 +140,11 @@ def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
 
 def test_draws_are_run_means() -> None:
     cells = pd.DataFrame(
-        {"run": [0, 0, 1, 1, 2, 2], "n_test": 50, "value": [0.8, 1.0, 0.5, 0.7, 0.9, 0.9]}
+        {
+            "run": [0, 0, 1, 1, 2, 2],
+            "n_test": 50,
+            "value": [0.8, 1.0, 0.5, 0.7, 0.9, 0.9],
+        }
     )
     result = draws_of(cells["value"], cells, Measure("mcc"))
     assert (result.mean, result.runs) == (pytest.approx(0.8), 3)
@@ -135,10 +152,12 @@ def test_draws_are_run_means() -> None:
     # A run tests a hundred rows.
     assert result.least_half_width == pytest.approx(1 / 100)
     # One row of a run moves the mean of two folds by half a row.
-    assert draws_of(cells["value"], cells, Measure("tp")).least_half_width == pytest.approx(1 / 2)
-    assert draws_of(cells["value"], cells, Measure("nrmse")).least_half_width == pytest.approx(
-        1e-6 * 0.8
-    )
+    assert draws_of(
+        cells["value"], cells, Measure("tp")
+    ).least_half_width == pytest.approx(1 / 2)
+    assert draws_of(
+        cells["value"], cells, Measure("nrmse")
+    ).least_half_width == pytest.approx(1e-6 * 0.8)
 
 
 def test_run_means_that_differ_by_round_off_do_not_vary() -> None:
@@ -148,18 +167,28 @@ def test_run_means_that_differ_by_round_off_do_not_vary() -> None:
 
 
 @pytest.mark.parametrize(("runs", "mean_of"), [(3, 1), (10, 1), (20, 20)])
-def test_a_new_draw_is_reproduced_95_times_in_100(seed: int, runs: int, mean_of: int) -> None:
+def test_a_new_draw_is_reproduced_95_times_in_100(
+    seed: int, runs: int, mean_of: int
+) -> None:
     rng, trials = np.random.default_rng(seed), 2000
     reproduced = 0
     for _ in range(trials):
         published = float(rng.normal(0.8, 0.02, mean_of).mean())
         draws = draws_of_means(rng.normal(0.8, 0.02, runs), 0.0)
-        reproduced += judge(draws, Printed(published, 0.0, mean_of)).verdict == "reproduced"
+        reproduced += (
+            judge(draws, Printed(published, 0.0, mean_of)).verdict == "reproduced"
+        )
     low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
     assert low <= reproduced <= high
 
 
-HOLDOUT = {"outer": {"kind": "holdout", "runs": 4, "sizes": {"wdbc": {"train": 379, "test": 190}}}}
+HOLDOUT = {
+    "outer": {
+        "kind": "holdout",
+        "runs": 4,
+        "sizes": {"wdbc": {"train": 379, "test": 190}},
+    }
+}
 
 
 def compared_of(
@@ -185,7 +214,9 @@ def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
     ("runs", "left_out"),
     [([0.90, 0.91, 0.89, 0.90, 0.5], (4, 5)), ([0.9, 0.91, 0.89], (0, 0))],
 )
-def test_runs_that_are_left_out(toy: Toy, runs: list[float], left_out: tuple[int, int]) -> None:
+def test_runs_that_are_left_out(
+    toy: Toy, runs: list[float], left_out: tuple[int, int]
+) -> None:
     resolved = toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT)
     compared, _ = compared_of(resolved, lines_of({"ELM": runs}))
     assert own_runs_inside(compared) == left_out
@@ -213,10 +244,10 @@ def test_the_file_of_a_paper_sets_margins_and_proposed_models(toy: Toy) -> None:
 def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     figures = "WDBC,ELM,train_seconds,1.0,,\nWDBC,K-ELM,train_seconds,4.0,,\nWDBC,OS-ELM,train_seconds,0.5,,\n"
     # A time that is printed as 0 has no ratio.
-    figures += (
-        "WDBC,ELM,test_seconds,1.0,,\nWDBC,K-ELM,test_seconds,8.0,,\nWDBC,OS-ELM,test_seconds,0,,\n"
-    )
-    changes = {"protocol": HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}}
+    figures += "WDBC,ELM,test_seconds,1.0,,\nWDBC,K-ELM,test_seconds,8.0,,\nWDBC,OS-ELM,test_seconds,0,,\n"
+    changes = {
+        "protocol": HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}
+    }
     lines = [
         cell(model, run, mcc=0.9, fit_seconds=value, predict_seconds=0.02)
         for model, value in {"ELM": 0.01, "K-ELM": 0.02, "OS-ELM": 0.01}.items()
@@ -226,8 +257,14 @@ def test_each_time_is_compared_by_itself_as_ratios(toy: Toy) -> None:
     _, published = compared_of(resolved, lines)
     fit, predict = agreements_of_times(published, resolved)
     # Twice the first model's time where four times are printed, once where half is printed.
-    assert (fit.metric, fit.n, fit.median_factor) == ("fit_seconds", 3, pytest.approx(2.0))
-    assert fit.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
+    assert (fit.metric, fit.n, fit.median_factor) == (
+        "fit_seconds",
+        3,
+        pytest.approx(2.0),
+    )
+    assert fit.rank_correlation == pytest.approx(
+        np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1]
+    )
     assert (predict.n, predict.median_factor) == (2, pytest.approx(8.0))
     cut = toy(figures, **changes, profiles={"fast": {"rows": 200}}, profile="fast")
     assert [*agreements_of_times(compared_of(cut, lines)[1], cut)] == []

@@ -34,7 +34,9 @@ def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
     if kind == "binary":
         return np.where(values > np.median(values), 1, -1)
     if kind == "multi":
-        return np.array(["a", "b", "c", "d"])[np.clip(np.floor(2 * values + 2), 0, 3).astype(int)]
+        return np.array(["a", "b", "c", "d"])[
+            np.clip(np.floor(2 * values + 2), 0, 3).astype(int)
+        ]
     if kind == "one":
         return np.full(len(X), 3)
     if kind == "two-targets":
@@ -84,11 +86,14 @@ def class_of(name: str, kind: str) -> Any:
     import elmbench.models
 
     return getattr(
-        elmbench.models, name + ("Classifier" if is_classification(kind) else "Regressor")
+        elmbench.models,
+        name + ("Classifier" if is_classification(kind) else "Regressor"),
     )
 
 
-def counting(path: Iterable[Any], solvers: Counter[str]) -> Iterator[tuple[int, int, np.ndarray]]:
+def counting(
+    path: Iterable[Any], solvers: Counter[str]
+) -> Iterator[tuple[int, int, np.ndarray]]:
     """Yield candidate, fold and outputs of what a path yields, and add up its solvers."""
     for evaluated in path:
         solvers.update(evaluated.solvers)
@@ -97,7 +102,11 @@ def counting(path: Iterable[Any], solvers: Counter[str]) -> Iterator[tuple[int, 
 
 def real_outputs(model: Any, X: np.ndarray) -> np.ndarray:
     """Return what a model computes before labels are made of it."""
-    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    return (
+        model.decision_function(X)
+        if hasattr(model, "decision_function")
+        else model.predict(X)
+    )
 
 
 def peak_of(work: Callable[[], Any]) -> int:

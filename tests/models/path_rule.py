@@ -55,7 +55,9 @@ def assert_path_follows_fits(
     """
     solvers: Counter[str] = Counter()
     seen = []
-    for i, j, predicted in counting(cls.evaluate_grid(X, y, folds, candidates, **fixed), solvers):
+    for i, j, predicted in counting(
+        cls.evaluate_grid(X, y, folds, candidates, **fixed), solvers
+    ):
         seen.append((i, j))
         train, test = folds[j]
         model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
@@ -66,7 +68,9 @@ def assert_path_follows_fits(
             outputs = model.decision_function(X[test])
             within = allowed(model, outputs, y[train])
             clear = clear_labels(outputs, within)
-            np.testing.assert_array_equal(predicted[clear], expected[clear], str(candidates[i]))
+            np.testing.assert_array_equal(
+                predicted[clear], expected[clear], str(candidates[i])
+            )
         else:
             np.testing.assert_allclose(
                 predicted,
@@ -75,7 +79,9 @@ def assert_path_follows_fits(
                 atol=allowed(model, expected, y[train]),
                 err_msg=str(candidates[i]),
             )
-    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+    assert sorted(seen) == [
+        (i, j) for i in range(len(candidates)) for j in range(len(folds))
+    ]
     return solvers
 
 

@@ -38,7 +38,9 @@ def test_neighbours_are_at_most_all_rows(kind):
         model, expected = model_class(asked).fit(X, y), reference(used).fit(X, y)
         np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
         if kind != "regression":
-            np.testing.assert_array_equal(model.predict_proba(probe), expected.predict_proba(probe))
+            np.testing.assert_array_equal(
+                model.predict_proba(probe), expected.predict_proba(probe)
+            )
         assert model.n_neighbors == asked
         assert n_units(model) == 12
 
@@ -69,7 +71,9 @@ def by_hand(name, task):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *product(["ridge", "nystroem_ridge", "rff_ridge"], ["binary", "multi", "regression"]),
+        *product(
+            ["ridge", "nystroem_ridge", "rff_ridge"], ["binary", "multi", "regression"]
+        ),
         ("svm", "regression"),
         ("llsvm", "binary"),
         ("llsvm", "multi"),
@@ -99,7 +103,9 @@ def test_nu_is_the_least_share_of_support_vectors(nu, seed):
         model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe)
     )
     assert n_units(model) == len(model.support_) >= nu * 80 - 1e-9
-    assert np.ptp(model.predict(probe)) > 0.1  # the width that was given is none of its own
+    assert (
+        np.ptp(model.predict(probe)) > 0.1
+    )  # the width that was given is none of its own
 
 
 def test_epsilon_is_the_width_by_default(seed):
@@ -128,7 +134,10 @@ def test_low_rank_machine_takes_sparse_rows():
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
 def test_sizes_of_other_estimators():
     X, y = problem(40, 3, 0, "binary")
-    assert n_units(baselines.nystroem_ridge_regressor(n_landmarks=50).fit(X, X[:, 0])) == 40
+    assert (
+        n_units(baselines.nystroem_ridge_regressor(n_landmarks=50).fit(X, X[:, 0]))
+        == 40
+    )
     logistic = LogisticRegression().fit(X, y)
     assert n_units(logistic) == 3
     assert n_units(make_pipeline(StandardScaler(), SVC()).fit(X, y)) == len(
@@ -139,13 +148,17 @@ def test_sizes_of_other_estimators():
     tree = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0])
     assert n_units(tree) == 5
     trees = ExtraTreesClassifier(n_estimators=6, random_state=5).fit(X, y)
-    assert n_units(trees) == sum((one.tree_.children_left == -1).sum() for one in trees.estimators_)
+    assert n_units(trees) == sum(
+        (one.tree_.children_left == -1).sum() for one in trees.estimators_
+    )
     assert n_units(KMeans(2).fit(X)) is None
 
 
 @pytest.mark.parametrize("name", ["ridge", "nystroem_ridge", "rff_ridge"])
 def test_bad_C(name):
-    with pytest.raises(ValueError, match="C: expected a finite number greater than 0, got 0"):
+    with pytest.raises(
+        ValueError, match="C: expected a finite number greater than 0, got 0"
+    ):
         getattr(baselines, f"{name}_regressor")(C=0)
 
 
@@ -160,7 +173,9 @@ def test_an_infinite_C_is_an_error_not_an_endless_fit(cls):
 def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
     """For the rows that have weight; no trace is left of others, not even of their class."""
     X, y = problem(60, 4, 0, kind)
-    class_weight = {"a": 3.0} if kind == "multi" and class_weight == {1: 3.0} else class_weight
+    class_weight = (
+        {"a": 3.0} if kind == "multi" and class_weight == {1: 3.0} else class_weight
+    )
     weights = None if class_weight is None else np.arange(60) % 3
     given_rows = np.arange(60)
     if weights is not None:
@@ -169,9 +184,13 @@ def test_the_support_vector_machine_is_scikit_learn_s_own(kind, class_weight):
         given_rows = np.flatnonzero(weights)
     model = SVMClassifier(C=8.0, class_weight=class_weight).fit(X.tolist(), y, weights)
     expected = SVC(C=8.0, class_weight=class_weight)
-    expected.fit(X[given_rows], y[given_rows], None if weights is None else weights[given_rows])
+    expected.fit(
+        X[given_rows], y[given_rows], None if weights is None else weights[given_rows]
+    )
     probe = rows(25, 4, 1)
-    np.testing.assert_array_equal(model.decision_function(probe), expected.decision_function(probe))
+    np.testing.assert_array_equal(
+        model.decision_function(probe), expected.decision_function(probe)
+    )
     np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
     assert model.n_units_ == len(expected.support_)
     np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
@@ -195,14 +214,19 @@ def test_path_of_the_support_vector_machine(kind, sparse, most_bytes, monkeypatc
     X = sp.csr_array(X) if sparse else X
     folds = [(np.arange(60), np.arange(60, 90)), (np.arange(89, 20, -1), np.arange(20))]
     candidates = [
-        {"gamma": gamma, "C": C} for gamma, C in product((1e-3, "scale", 3.0), (0.1, 10.0, 1e3))
+        {"gamma": gamma, "C": C}
+        for gamma, C in product((1e-3, "scale", 3.0), (0.1, 10.0, 1e3))
     ]
     fixed = {"class_weight": "balanced", "max_iter": 150}
     solvers = Counter()
-    path = counting(SVMClassifier.evaluate_grid(X, y, folds, candidates, **fixed), solvers)
+    path = counting(
+        SVMClassifier.evaluate_grid(X, y, folds, candidates, **fixed), solvers
+    )
     labels = {(i, j): predicted for i, j, predicted in path}
     stopped = 0
-    for i, j, outputs, _ in SVMClassifier.decision_grid(X, y, folds, candidates, **fixed):
+    for i, j, outputs, _ in SVMClassifier.decision_grid(
+        X, y, folds, candidates, **fixed
+    ):
         train, test = folds[j]
         model = SVMClassifier(**fixed, **candidates[i]).fit(X[train], y[train])
         stopped += model.capped_ > 0
@@ -228,7 +252,9 @@ def test_the_path_repeats_no_fit_that_a_larger_C_does_not_change(monkeypatch):
     ]
     fits, fit = [], SVMClassifier.fit
     monkeypatch.setattr(
-        SVMClassifier, "fit", lambda self, *args: fits.append(self.C) or fit(self, *args)
+        SVMClassifier,
+        "fit",
+        lambda self, *args: fits.append(self.C) or fit(self, *args),
     )
     for i, _, outputs, _ in SVMClassifier.decision_grid(X, y, folds, candidates):
         np.testing.assert_allclose(outputs, expected[i], rtol=0, atol=1e-10)
@@ -268,14 +294,18 @@ def test_candidates_of_a_pipeline_share_features_and_equal_models(kind, monkeypa
         for size, gamma, C in product((20, 50, 90), (0.1, 1.0), (0.5, 8.0))
     ]
     expected = {
-        (i, j): factory(**candidate, random_state=3).fit(X[train], y[train]).predict(X[test])
+        (i, j): factory(**candidate, random_state=3)
+        .fit(X[train], y[train])
+        .predict(X[test])
         for i, candidate in enumerate(candidates)
         for j, (train, test) in enumerate(folds)
     }
     fits = []
     fit = Nystroem.fit
     monkeypatch.setattr(
-        Nystroem, "fit", lambda self, *args: fits.append(self.n_components) or fit(self, *args)
+        Nystroem,
+        "fit",
+        lambda self, *args: fits.append(self.n_components) or fit(self, *args),
     )
     evaluated = list(factory.evaluate_grid(X, y, folds, candidates, random_state=3))
     # All 40 training rows are the landmarks for 50 and for 90.
@@ -295,5 +325,7 @@ def test_decision_values_of_a_path_are_those_of_fits():
     for i, _, outputs, _ in baselines.rff_ridge_classifier.decision_grid(
         X, y, folds, candidates, **fixed
     ):
-        model = baselines.rff_ridge_classifier(**candidates[i], **fixed).fit(X[:40], y[:40])
+        model = baselines.rff_ridge_classifier(**candidates[i], **fixed).fit(
+            X[:40], y[:40]
+        )
         np.testing.assert_array_equal(outputs, model.decision_function(X[40:]))

@@ -21,13 +21,19 @@ from sklearn.metrics.pairwise import rbf_kernel
 from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
 
 SETTINGS = examples(60)
-PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
+PROBLEMS = {
+    "n": st.integers(12, 80),
+    "d": st.integers(1, 8),
+    "seed": st.integers(0, 2**31 - 1),
+}
 
 
 LAYERS: dict[str, Any] = {
     "sigmoid": lambda X, weights, biases: expit(X @ weights.T - biases),
     "nsig": lambda X, weights, biases: expit(X @ weights.T / X.shape[1] - biases),
-    "rbf": lambda X, weights, biases: np.exp(-biases * ((X[:, None] - weights) ** 2).sum(axis=2)),
+    "rbf": lambda X, weights, biases: np.exp(
+        -biases * ((X[:, None] - weights) ** 2).sum(axis=2)
+    ),
 }
 
 
@@ -74,9 +80,9 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
     X, y = problem(n, d, seed, "binary")
     X = sparse_rows(X, seed) if container else X
     given_as = container or np.asarray
-    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(
-        given_as(X), y
-    )
+    model = EEMClassifier(
+        n_hidden=n_hidden, activation=activation, random_state=seed
+    ).fit(given_as(X), y)
     H = LAYERS[activation](X, model.weights_, model.biases_)
     beta, means, variances, condition = by_the_text(H, y)
     assume(condition < 1e8)
@@ -98,18 +104,26 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
 
 
 @SETTINGS
-@given(**PROBLEMS, n_landmarks=st.integers(1, 100), gamma=st.sampled_from([0.1, 1.0, 10.0]))
+@given(
+    **PROBLEMS, n_landmarks=st.integers(1, 100), gamma=st.sampled_from([0.1, 1.0, 10.0])
+)
 def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
     X, y = problem(n, d, seed, "binary")
-    model = EEKMClassifier(n_landmarks=n_landmarks, gamma=gamma, random_state=seed).fit(X, y)
+    model = EEKMClassifier(n_landmarks=n_landmarks, gamma=gamma, random_state=seed).fit(
+        X, y
+    )
     landmarks = model.landmarks_
     assert model.n_units_ == len(landmarks) == min(n_landmarks, n)
-    assert len({tuple(row) for row in landmarks} & {tuple(row) for row in X}) == len(landmarks)
+    assert len({tuple(row) for row in landmarks} & {tuple(row) for row in X}) == len(
+        landmarks
+    )
     K = rbf_kernel(landmarks, gamma=gamma)
     assume(np.linalg.cond(K) < 1e9)
     values, vectors = np.linalg.eigh(K)
     root = vectors / np.sqrt(values) @ vectors.T  # K^(-1/2)
-    beta, means, variances, condition = by_the_text(rbf_kernel(X, landmarks, gamma=gamma) @ root, y)
+    beta, means, variances, condition = by_the_text(
+        rbf_kernel(X, landmarks, gamma=gamma) @ root, y
+    )
     assume(condition < 1e7)
     assert model.variances_[0] == pytest.approx(variances, rel=1e-5)
     np.testing.assert_allclose(model.means_[0], means, rtol=1e-5, atol=1e-5)
@@ -120,7 +134,8 @@ def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
     )
     # Section 6: a network with one hidden layer, with beta^ = K^(-1/2) beta.
     np.testing.assert_allclose(
-        model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0]
+        model.project(probe),
+        rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0],
     )
 
 
@@ -132,7 +147,9 @@ def test_probabilities_are_bayes_rule(make):
     z = plain.project(X)
     densities = norm.pdf(z[:, None], plain.means_[0], np.sqrt(plain.variances_[0]))
     np.testing.assert_allclose(
-        plain.predict_proba(X), densities / densities.sum(axis=1, keepdims=True), atol=1e-10
+        plain.predict_proba(X),
+        densities / densities.sum(axis=1, keepdims=True),
+        atol=1e-10,
     )
 
     weighted = densities * [0.7 * 2, 0.3 * 5]
@@ -145,14 +162,20 @@ def test_probabilities_are_bayes_rule(make):
         model = make(priors=priors, costs=costs, random_state=0).fit(X, labels)
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-10)
         np.testing.assert_allclose(
-            model.decision_function(X), np.log(expected[:, 1] / expected[:, 0]), atol=1e-8
+            model.decision_function(X),
+            np.log(expected[:, 1] / expected[:, 0]),
+            atol=1e-8,
         )
         # Section 6: the label of the largest weighted density.
-        np.testing.assert_array_equal(model.predict(X), model.classes_[weighted.argmax(axis=1)])
+        np.testing.assert_array_equal(
+            model.predict(X), model.classes_[weighted.argmax(axis=1)]
+        )
         # The direction does not depend on them; the thresholds are where the weighted densities
         # cross.
         np.testing.assert_array_equal(model.beta_, plain.beta_)
-        at = norm.pdf(model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])) * [
+        at = norm.pdf(
+            model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])
+        ) * [
             1.4,
             1.5,
         ]
@@ -161,7 +184,10 @@ def test_probabilities_are_bayes_rule(make):
 
 def test_no_threshold_where_one_class_is_the_likelier_everywhere():
     random = np.random.RandomState(0)
-    X, y = np.r_[random.randn(50, 1), 0.3 + 0.5 * random.randn(50, 1)], np.repeat([0, 1], 50)
+    X, y = (
+        np.r_[random.randn(50, 1), 0.3 + 0.5 * random.randn(50, 1)],
+        np.repeat([0, 1], 50),
+    )
     model = EEMClassifier(n_hidden=5, priors=[1.0, 1e-6], random_state=0).fit(X, y)
     assert model.thresholds_.shape == (0,)
     assert set(model.predict(np.linspace(-5, 5, 101)[:, None])) == {0}
@@ -169,7 +195,9 @@ def test_no_threshold_where_one_class_is_the_likelier_everywhere():
 
 @pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
 def test_more_classes_are_each_against_the_rest(make):
-    X, y = make_classification(150, 6, n_informative=5, n_classes=3, n_redundant=0, random_state=0)
+    X, y = make_classification(
+        150, 6, n_informative=5, n_classes=3, n_redundant=0, random_state=0
+    )
     model = make(random_state=4).fit(X, y)
     assert model.decision_function(X).shape == model.predict_proba(X).shape == (150, 3)
     assert model.means_.shape == model.variances_.shape == (3, 2)
@@ -189,13 +217,16 @@ def test_more_classes_are_each_against_the_rest(make):
     tilted = make(random_state=4, priors=[0.5, 0.3, 0.2]).fit(X, y)
     shift = np.log(np.array([0.5, 0.3, 0.2]) / np.array([0.25, 0.35, 0.4]))
     np.testing.assert_allclose(
-        tilted.decision_function(X) - model.decision_function(X), np.tile(shift, (150, 1))
+        tilted.decision_function(X) - model.decision_function(X),
+        np.tile(shift, (150, 1)),
     )
     # A fold may lack a class.
     fold = X[y < 2], y[y < 2]
     by_label = make(random_state=4, priors={0: 1, 1: 2, 2: 3}).fit(*fold)
     in_order = make(random_state=4, priors=[1, 2]).fit(*fold)
-    np.testing.assert_array_equal(by_label.decision_function(X), in_order.decision_function(X))
+    np.testing.assert_array_equal(
+        by_label.decision_function(X), in_order.decision_function(X)
+    )
 
 
 def like_isolet(n: int = 60, d: int = 617) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +239,8 @@ def test_all_ones_layer_predicts_one_class_with_a_warning():
     X, y = like_isolet()
     model = EEMClassifier(n_hidden=50, random_state=0)
     with pytest.warns(
-        UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"
+        UserWarning,
+        match="the hidden layer yields the same values for every training row.*'nsig'",
     ):
         model.fit(X, y)
     assert len(set(model.predict(X))) == 1
@@ -264,7 +296,10 @@ def test_the_heavier_class_where_there_is_no_direction():
 def test_classes_whose_means_coincide_predict_one_class(seed):
     side = rows(30, 3, seed)
     X, y = np.vstack([side, side[::-1]]), np.repeat([0, 1], 30)
-    for model in (EEMClassifier(random_state=0), EEKMClassifier(n_landmarks=20, random_state=0)):
+    for model in (
+        EEMClassifier(random_state=0),
+        EEKMClassifier(n_landmarks=20, random_state=0),
+    ):
         with pytest.warns(UserWarning, match="the means of the two classes coincide"):
             model.fit(X, y)
         assert set(model.predict(X)) == {0}
@@ -307,7 +342,9 @@ def test_of_two_classes_that_are_points_neither_is_the_narrower(number):
     nothing.
     """
     random = np.random.RandomState(number)
-    model = EEMClassifier(n_hidden=20, random_state=number).fit(random.rand(4, 2), [0, 0, 1, 1])
+    model = EEMClassifier(n_hidden=20, random_state=number).fit(
+        random.rand(4, 2), [0, 0, 1, 1]
+    )
     assert np.ptp(model.variances_) == 0
     assert len(model.thresholds_) == 1
     X = random.rand(200, 2)
@@ -318,6 +355,7 @@ def test_of_two_classes_that_are_points_neither_is_the_narrower(number):
 def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one(seed):
     X, y = problem(50, 3, seed, "binary")
     small, large = (
-        EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30)
+        EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_
+        for n in (5, 30)
     )
     np.testing.assert_array_equal(small, large[:5])

@@ -64,7 +64,9 @@ def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden, seed):
 @pytest.mark.parametrize(("cls", "low"), [(ELMClassifier, -1), (WELMClassifier, 0)])
 def test_nodes_are_uniform_and_prefixes_of_a_larger_network(cls, low):
     X, y = problem(10, 4, 0, "binary")
-    small, large = (cls(n_hidden=n_hidden, random_state=11).fit(X, y) for n_hidden in (70, 5000))
+    small, large = (
+        cls(n_hidden=n_hidden, random_state=11).fit(X, y) for n_hidden in (70, 5000)
+    )
     np.testing.assert_array_equal(large.weights_[:70], small.weights_)
     np.testing.assert_array_equal(large.biases_[:70], small.biases_)
     # Drawn node by node: its weights and then its bias.
@@ -79,7 +81,9 @@ def test_nodes_are_uniform_and_prefixes_of_a_larger_network(cls, low):
     ("activation", "function"),
     [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
 )
-def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hidden, seed):
+def test_slope_multiplies_what_is_activated(
+    activation, function, slope, n, n_hidden, seed
+):
     X, y = problem(n, 3, seed + 1, "regression")
     model = ELMRegressor(
         n_hidden=n_hidden, C=4.0, activation=activation, slope=slope, random_state=0
@@ -92,7 +96,9 @@ def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hi
     np.testing.assert_allclose(
         model.predict(probe), expected, atol=1e-8 * max(1.0, np.abs(expected).max())
     )
-    plain = ELMRegressor(n_hidden=n_hidden, activation=activation, random_state=0).fit(X, y)
+    plain = ELMRegressor(n_hidden=n_hidden, activation=activation, random_state=0).fit(
+        X, y
+    )
     np.testing.assert_array_equal(model.weights_, plain.weights_)
     np.testing.assert_array_equal(model.biases_, plain.biases_)
 
@@ -111,7 +117,9 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
     model = ELMRegressor(n_hidden=n_hidden, C=1e30, random_state=0).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     # As much of the spectrum of the Gram matrix as double precision holds.
-    expected = H @ (np.linalg.pinv(H, rcond=np.sqrt(min(n_hidden, 20) * np.finfo(float).eps)) @ y)
+    expected = H @ (
+        np.linalg.pinv(H, rcond=np.sqrt(min(n_hidden, 20) * np.finfo(float).eps)) @ y
+    )
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
     assert np.abs(model.beta_).max() < 1e9
 
@@ -126,15 +134,17 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
     kind=st.sampled_from(["binary", "multi", "one"]),
     container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
 )
-def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, container):
+def test_w_elm_equals_the_pseudo_inverse(
+    n, d, seed, n_hidden, activation, kind, container
+):
     """Sparse rows are dense in the reference."""
     X, y = problem(n, d, seed, kind)
     X = sparse_rows(X, seed) if container else X
     assume(np.ptp(X, axis=0).any())
     given_as = container or np.asarray
-    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(
-        given_as(X), y
-    )
+    model = WELMClassifier(
+        n_hidden=n_hidden, activation=activation, random_state=seed
+    ).fit(given_as(X), y)
     H = LAYERS[activation](X, model.weights_, model.biases_)
     T = coded(y, kind)
     B = np.sqrt(1 / np.array([(y == label).sum() for label in y]))[:, None]
@@ -144,12 +154,18 @@ def test_w_elm_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind,
     expected = inverse @ (B * T)
     assert model.beta_.shape == expected.shape
     np.testing.assert_allclose(
-        model.beta_, expected, atol=1e-13 * condition * (1 + np.abs(expected).max()), rtol=0
+        model.beta_,
+        expected,
+        atol=1e-13 * condition * (1 + np.abs(expected).max()),
+        rtol=0,
     )
     probe = rows(20, d, seed + 1)
     outputs = LAYERS[activation](probe, model.weights_, model.biases_) @ expected
     atol = 1e-12 * condition * (1 + np.abs(expected).max())
     np.testing.assert_allclose(
-        model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0
+        model.decision_function(given_as(probe)).reshape(20, -1),
+        outputs,
+        atol=atol,
+        rtol=0,
     )
     assert condition / 400 < model.condition_ < condition * 400

@@ -22,7 +22,10 @@ from elm_problems import (
 )
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_param_validation,
+    parametrize_with_checks,
+)
 
 from elmbench import models
 from elmbench.models import baselines
@@ -62,7 +65,9 @@ CLASSIFIERS = {
     "OSPVM": {"initial_batch": 7, "batch_size": 5},
 }
 SMALL = BOTH_TASKS | CLASSIFIERS
-DOCUMENTED = [name for name in models.__all__ if name.endswith(("Classifier", "Regressor"))]
+DOCUMENTED = [
+    name for name in models.__all__ if name.endswith(("Classifier", "Regressor"))
+]
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
 CASES = [
     (name, kind)
@@ -70,7 +75,9 @@ CASES = [
     for kind in KINDS
     if name in BOTH_TASKS or is_classification(kind)
 ]
-each_case = pytest.mark.parametrize(("name", "kind"), CASES, ids=["-".join(case) for case in CASES])
+each_case = pytest.mark.parametrize(
+    ("name", "kind"), CASES, ids=["-".join(case) for case in CASES]
+)
 quiet = pytest.mark.filterwarnings(
     "ignore:there is one row only",
     "ignore:.*one class is predicted",
@@ -84,7 +91,10 @@ def small(name, kind):
 
 #: Beside the defaults of every class.
 OPTIONS = [
-    *(getattr(models, f"OSELM{task}")(start="ridge") for task in ("Classifier", "Regressor")),
+    *(
+        getattr(models, f"OSELM{task}")(start="ridge")
+        for task in ("Classifier", "Regressor")
+    ),
     *(
         getattr(models, f"{name}Classifier")(class_weight="balanced")
         for name in ("ELM", "KELM", "LSSVM")
@@ -119,7 +129,9 @@ NOT_EQUIVALENT = {
 @parametrize_with_checks(
     [*(getattr(models, name)() for name in models.__all__), *OPTIONS],
     expected_failed_checks=lambda model: (
-        NOT_EQUIVALENT if type(model).__name__.startswith(("RKELM", "EEKM", "SVM")) else {}
+        NOT_EQUIVALENT
+        if type(model).__name__.startswith(("RKELM", "EEKM", "SVM"))
+        else {}
     ),
     xfail_strict=True,
 )
@@ -127,20 +139,25 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+@pytest.mark.parametrize(
+    "name", [name for name in models.__all__ if name != "SVMClassifier"]
+)
 def test_parameters_out_of_range_are_named(name):
     check_param_validation(name, getattr(models, name)())
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in models.__all__ if isinstance(getattr(models, name), GridPath)]
+    "name",
+    [name for name in models.__all__ if isinstance(getattr(models, name), GridPath)],
 )
 def test_paths_name_parameters_out_of_range_before_anything_is_learnt(name):
     cls = getattr(models, name)
     bad = next({key: 0} for key in ("C", "n_hidden") if key in cls().get_params())
     X = np.zeros((6, 2))
     with pytest.raises(ValueError, match=f"The '{next(iter(bad))}' parameter of"):
-        next(cls.evaluate_grid(X, X[:, 0], [(np.arange(4), np.arange(4, 6))], [{}, bad]))
+        next(
+            cls.evaluate_grid(X, X[:, 0], [(np.arange(4), np.arange(4, 6))], [{}, bad])
+        )
 
 
 @quiet
@@ -151,7 +168,9 @@ def test_second_fit_equals_a_fresh_one(name, kind):
     model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
     y = targets(second, 1, kind)
     fresh = clone(model.fit(second, y)).fit(second, y)
-    np.testing.assert_array_equal(real_outputs(model, second), real_outputs(fresh, second))
+    np.testing.assert_array_equal(
+        real_outputs(model, second), real_outputs(fresh, second)
+    )
     assert vars(model).keys() == vars(fresh).keys()
     assert model.n_units_ == fresh.n_units_
 
@@ -179,7 +198,9 @@ def test_parameters_that_are_set_after_a_fit_change_no_prediction(name, kind):
     if "activation" in model.get_params():
         model.set_params(activation="rbf" if name in ("WELM", "EEM") else "tanh")
     before = real_outputs(model.fit(X, y), X)
-    model.set_params(**{key: value for key, value in OTHERS.items() if key in model.get_params()})
+    model.set_params(
+        **{key: value for key, value in OTHERS.items() if key in model.get_params()}
+    )
     np.testing.assert_array_equal(real_outputs(model, X), before)
 
 
@@ -210,19 +231,24 @@ def test_awkward_rows(name, kind, n, d):
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(X)
             np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-14)
-            chosen = probabilities[np.arange(n), np.searchsorted(model.classes_, predicted)]
+            chosen = probabilities[
+                np.arange(n), np.searchsorted(model.classes_, predicted)
+            ]
             np.testing.assert_array_equal(chosen, probabilities.max(axis=1))
 
 
 @quiet
-@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+@pytest.mark.parametrize(
+    "name", [name for name in models.__all__ if name != "SVMClassifier"]
+)
 def test_scales_whose_squares_leave_the_range(name):
     X = rows(30, 3, 5)
     model = getattr(models, name)()
     y = X.sum(axis=1) if name.endswith("Regressor") else X[:, 0] > 0.5
     assert np.isfinite(real_outputs(clone(model).fit(1e-160 * X, y), 1e-160 * X)).all()
     with pytest.raises(
-        ValueError, match=r"X: expected magnitudes up to 1e\+150, got \d.\de\+1\d\d instead"
+        ValueError,
+        match=r"X: expected magnitudes up to 1e\+150, got \d.\de\+1\d\d instead",
     ):
         clone(model).fit(-1e160 * X, y)
     with pytest.raises(ValueError, match="X: expected magnitudes"):
@@ -238,7 +264,8 @@ def test_further_rows_have_as_many_targets_as_the_first_ones(name, widths):
     X = rows(9, 3, 0)
     model = small(name, "regression").partial_fit(X, X[:, : widths[0]])
     with pytest.raises(
-        ValueError, match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}"
+        ValueError,
+        match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}",
     ):
         model.partial_fit(X, X[:, : widths[1]])
 
@@ -284,8 +311,14 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
         1e6 if name == "EEKM" else 1.0
     )  # of the landmarks
     within = max(1e-8, 1e4 * EPS * condition) * max(1.0, np.abs(expected).max())
-    for fitted, given in ((sparse, container(probe)), (sparse, probe), (dense, container(probe))):
-        np.testing.assert_allclose(real_outputs(fitted, given), expected, rtol=0, atol=within)
+    for fitted, given in (
+        (sparse, container(probe)),
+        (sparse, probe),
+        (dense, container(probe)),
+    ):
+        np.testing.assert_allclose(
+            real_outputs(fitted, given), expected, rtol=0, atol=within
+        )
 
 
 @pytest.mark.parametrize(
@@ -345,7 +378,9 @@ def test_true_is_not_a_number(name):
 @quiet
 @each_case
 @pytest.mark.parametrize("container", [np.array, np.asfortranarray, sp.csr_matrix])
-def test_a_model_does_not_change_with_the_rows_that_it_has_learnt(name, kind, container):
+def test_a_model_does_not_change_with_the_rows_that_it_has_learnt(
+    name, kind, container
+):
     """The caller may write other rows into the same array."""
     model = small(name, kind)
     X = container(sparse_rows(rows(30, 4, 2), 2))
@@ -387,16 +422,29 @@ def test_more_classes_are_each_against_the_rest(name):
         np.testing.assert_allclose(
             outputs[:, k], single, atol=1e-7 * max(1.0, np.abs(single).max())
         )
-    np.testing.assert_array_equal(model.predict(probe), model.classes_[outputs.argmax(axis=1)])
+    np.testing.assert_array_equal(
+        model.predict(probe), model.classes_[outputs.argmax(axis=1)]
+    )
 
 
-SEQUENTIAL = ("OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM", "BSGD", "AMM", "Pegasos", "OSPVM")
+SEQUENTIAL = (
+    "OSELM",
+    "KOSELM",
+    "FBKOSELM",
+    "ALDKOSELM",
+    "BSGD",
+    "AMM",
+    "Pegasos",
+    "OSPVM",
+)
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
 def test_a_stored_model_continues_to_learn(name, tmp_path):
     X, y = problem(80, 3, 2, "binary")
-    whole, stopped = (small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2))
+    whole, stopped = (
+        small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2)
+    )
     joblib.dump(stopped, tmp_path / "model")
     expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)
     for resumed in (
@@ -418,7 +466,9 @@ def test_unknown_labels_in_a_later_call(name):
         match=r"classes: expected \[0, 1\], as in the first call, got \[0, 1, 7\] instead",
     ):
         model.partial_fit(X, np.arange(20) % 2, classes=[0, 1, 7])
-    with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
+    with pytest.raises(
+        ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"
+    ):
         model.partial_fit(X, np.full(20, 7))
 
 
@@ -460,11 +510,18 @@ def test_many_rows_are_learnt_in_blocks(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in models.__all__ if isinstance(getattr(models, name), MemoryEstimate)]
+    "name",
+    [
+        name
+        for name in models.__all__
+        if isinstance(getattr(models, name), MemoryEstimate)
+    ],
 )
 def test_memory_estimates_grow_and_know_the_defaults(name):
     cls = getattr(models, name)
-    assert cls.memory_estimate(2000, 30) == cls.memory_estimate(2000, 30, 1, **cls().get_params())
+    assert cls.memory_estimate(2000, 30) == cls.memory_estimate(
+        2000, 30, 1, **cls().get_params()
+    )
     for sizes in (
         [cls.memory_estimate(n, 30, 3) for n in (10, 200, 3000, 10**5, 10**7)],
         [cls.memory_estimate(2000, d, 3) for d in (1, 30, 2000, 10**5)],
@@ -493,12 +550,17 @@ def test_a_linear_kernel_of_few_features_needs_no_kernel_matrix(name):
 )
 def test_wide_sparse_rows_are_never_made_dense(name, params, seed):
     n, d = 400, 50_000
-    X = sp.random(n, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed))
+    X = sp.random(
+        n, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed)
+    )
     y = np.where(np.asarray(X.sum(axis=1)).ravel() > X.sum() / n, 1, -1)
     model = class_of(name, "binary")(random_state=0, **params)
     clone(model).fit(X[:50, :9], y[:50])
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    limit = 8 * (3 * params["n_hidden"] * (d + 1) + 2 * n * (params["n_hidden"] + n)) + 2 * size
+    limit = (
+        8 * (3 * params["n_hidden"] * (d + 1) + 2 * n * (params["n_hidden"] + n))
+        + 2 * size
+    )
     for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
         peak = peak_of(step)
         assert peak < limit

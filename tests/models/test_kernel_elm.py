@@ -51,20 +51,30 @@ def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
     )
     probe = np.vstack([X, rows(12, d, seed + 1)])
     expected = reference.predict(probe)
-    np.testing.assert_allclose(real_outputs(model, probe).reshape(n + 12, -1), expected, atol=1e-8)
+    np.testing.assert_allclose(
+        real_outputs(model, probe).reshape(n + 12, -1), expected, atol=1e-8
+    )
     assert model.n_units_ == n
     if is_classification(kind):
-        scores = np.hstack([-expected, expected]) if len(model.classes_) == 2 else expected
-        clear = np.ptp(np.sort(scores)[:, -2:], axis=1) > 1e-7  # equal rows of two classes tie them
+        scores = (
+            np.hstack([-expected, expected]) if len(model.classes_) == 2 else expected
+        )
+        clear = (
+            np.ptp(np.sort(scores)[:, -2:], axis=1) > 1e-7
+        )  # equal rows of two classes tie them
         np.testing.assert_array_equal(
             model.predict(probe)[clear], model.classes_[scores.argmax(axis=1)][clear]
         )
 
 
 SCORES = {
-    "binary": lambda expected, predicted: metric_value("mcc", expected, predicted, [-1, 1]),
+    "binary": lambda expected, predicted: metric_value(
+        "mcc", expected, predicted, [-1, 1]
+    ),
     "multi": lambda expected, predicted: np.mean(expected == predicted),
-    "regression": lambda expected, predicted: metric_value("nrmse", expected, predicted, None),
+    "regression": lambda expected, predicted: metric_value(
+        "nrmse", expected, predicted, None
+    ),
 }
 
 
@@ -86,7 +96,9 @@ def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
     """A holdout of many test rows needs the kernel of the training rows alone."""
     sizes, ladder = [], module.kernel_ladder
     monkeypatch.setattr(
-        module, "kernel_ladder", lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas)
+        module,
+        "kernel_ladder",
+        lambda X, gammas: sizes.append(len(X)) or ladder(X, gammas),
     )
     X = rows(300, 3, 0, False)
     grid = [{"gamma": 1.0, "C": 2.0**e} for e in range(8)]
@@ -108,7 +120,9 @@ def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     y = targets(X, seed + 5, kind)
     split = StratifiedKFold if is_classification(kind) else KFold
     folds = list(split(2, shuffle=True, random_state=0).split(X, y))
-    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14) for g in range(-8, 14)]
+    grid = [
+        {"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14) for g in range(-8, 14)
+    ]
     scores, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
     assert best(scores) == best(expected)
@@ -128,7 +142,9 @@ def test_a_system_that_no_iteration_solves_is_factored(monkeypatch, kind, seed):
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     grid = [{"C": 2.0**-c} for c in (4, 2, 0, 5, 1, 3)]
     solvers, cls = Counter(), class_of("KELM", kind)
-    for i, j, predicted in counting(cls.evaluate_grid(X, y, folds, grid, gamma=2.0), solvers):
+    for i, j, predicted in counting(
+        cls.evaluate_grid(X, y, folds, grid, gamma=2.0), solvers
+    ):
         train, test = folds[j]
         expected = cls(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
         np.testing.assert_allclose(predicted, expected, atol=1e-10)
@@ -144,9 +160,13 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
     y = np.tile(["a", "b"], 40)
     y[::8] = "c"
     folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
-    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in (-8, 0, 13) for g in range(-8, 14, 3)]
+    grid = [
+        {"C": 2.0**c, "gamma": 2.0**g} for c in (-8, 0, 13) for g in range(-8, 14, 3)
+    ]
     solvers = Counter()
-    for i, j, predicted in counting(KELMClassifier.evaluate_grid(X, y, folds, grid), solvers):
+    for i, j, predicted in counting(
+        KELMClassifier.evaluate_grid(X, y, folds, grid), solvers
+    ):
         train, test = folds[j]
         np.testing.assert_array_equal(
             predicted,

@@ -19,7 +19,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench import PathSearchCV
-from elmbench.models import EEKMClassifier, FBKOSELMRegressor, KELMRegressor, KOSELMRegressor
+from elmbench.models import (
+    EEKMClassifier,
+    FBKOSELMRegressor,
+    KELMRegressor,
+    KOSELMRegressor,
+)
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.online import states
 
@@ -39,7 +44,9 @@ CASES = [
     for kind in ("binary", "multi", "regression")
     if (name, kind[0]) != ("EEKM", "r")
 ]
-CHUNKS = {"check_fit_score_takes_y": "partial_fit takes no further rows of a kernel matrix"}
+CHUNKS = {
+    "check_fit_score_takes_y": "partial_fit takes no further rows of a kernel matrix"
+}
 INDEFINITE = dict.fromkeys(
     ["check_estimators_dtypes", "check_positive_only_tag_during_fit"],
     "gives a matrix with negative eigenvalues",
@@ -52,7 +59,11 @@ FAILING = {
 
 
 @parametrize_with_checks(
-    [class_of(name, kind)(kernel="precomputed") for name, kind in CASES if kind != "multi"],
+    [
+        class_of(name, kind)(kernel="precomputed")
+        for name, kind in CASES
+        if kind != "multi"
+    ],
     expected_failed_checks=lambda model: FAILING.get(
         re.split("Class|Regr", type(model).__name__)[0], {}
     ),
@@ -89,7 +100,13 @@ def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(
     reference = KernelRidge(alpha=1 / C, **params).fit(X, y).predict(probe)
     # What is solved is of the size of the weights times the kernel, of both programs.
     K = pairwise_kernels(
-        probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0
+        probe,
+        X,
+        metric=kernel,
+        filter_params=True,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
     )
     within = (
         100
@@ -103,28 +120,37 @@ def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(
 
 
 @pytest.mark.parametrize(
-    ("kernel", "params"), [(product_of, {"power": 2}), (product_of, None), (RBF(0.7), None)]
+    ("kernel", "params"),
+    [(product_of, {"power": 2}), (product_of, None), (RBF(0.7), None)],
 )
 def test_a_function_is_a_kernel(kernel, params):
     X, probe = rows(30, 3, 0), rows(8, 3, 1)
     y = targets(X, 0, "regression")
     model = KELMRegressor(C=4.0, kernel=kernel, kernel_params=params).fit(X, y)
     reference = KernelRidge(alpha=0.25, kernel=kernel, kernel_params=params).fit(X, y)
-    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-10)
+    np.testing.assert_allclose(
+        model.predict(probe), reference.predict(probe), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
     X, probe = rows(50, 3, seed), rows(9, 3, seed + 1)
     y = targets(X, seed, kind)
-    within, across = (pairwise_kernels(Y, X, metric="laplacian", gamma=0.5) for Y in (X, probe))
-    by_rows = class_of(name, kind)(**SMALL[name], kernel="laplacian", gamma=0.5).fit(X, y)
+    within, across = (
+        pairwise_kernels(Y, X, metric="laplacian", gamma=0.5) for Y in (X, probe)
+    )
+    by_rows = class_of(name, kind)(**SMALL[name], kernel="laplacian", gamma=0.5).fit(
+        X, y
+    )
     given = clone(by_rows).set_params(kernel="precomputed").fit(within, y)
     np.testing.assert_allclose(
         real_outputs(given, across), real_outputs(by_rows, probe), rtol=0, atol=1e-9
     )
     attribute = {"RKELM": "centres_", "EEKM": "landmarks_"}.get(name, "dictionary_")
-    np.testing.assert_array_equal(X[getattr(given, attribute)], getattr(by_rows, attribute))
+    np.testing.assert_array_equal(
+        X[getattr(given, attribute)], getattr(by_rows, attribute)
+    )
     assert get_tags(given).input_tags.pairwise
     assert not get_tags(given).input_tags.sparse
     assert get_tags(by_rows).input_tags.sparse
@@ -150,7 +176,11 @@ def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
     np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-8)
     dictionary = model.dictionary_.toarray() if sparse else model.dictionary_
     np.testing.assert_array_equal(dictionary, expected.dictionary_)
-    dense = clone(model).partial_fit(X[:20], y[:20]).partial_fit(sp.csr_matrix(X[20:]), y[20:])
+    dense = (
+        clone(model)
+        .partial_fit(X[:20], y[:20])
+        .partial_fit(sp.csr_matrix(X[20:]), y[20:])
+    )
     np.testing.assert_allclose(dense.predict(X), expected.predict(X), rtol=0, atol=1e-8)
 
 
@@ -159,20 +189,34 @@ def test_the_complete_model_is_kernel_ridge_regression_with_any_kernel(seed):
     for kernel in ("polynomial", "linear", "chi2"):
         model = KOSELMRegressor(C=8.0, kernel=kernel, gamma=0.5).fit(X, y)
         reference = KernelRidge(alpha=1 / 8.0, kernel=kernel, gamma=0.5).fit(X, y)
-        np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=0, atol=1e-8)
-        K = pairwise_kernels(X, metric=kernel, filter_params=True, gamma=0.5, degree=3, coef0=1.0)
-        assert model.condition_ == pytest.approx(np.linalg.cond(K + np.eye(40) / 8.0, 1), rel=1e-4)
+        np.testing.assert_allclose(
+            model.predict(X), reference.predict(X), rtol=0, atol=1e-8
+        )
+        K = pairwise_kernels(
+            X, metric=kernel, filter_params=True, gamma=0.5, degree=3, coef0=1.0
+        )
+        assert model.condition_ == pytest.approx(
+            np.linalg.cond(K + np.eye(40) / 8.0, 1), rel=1e-4
+        )
 
 
 @pytest.mark.parametrize("kind", ["regression", "two-targets"])
 def test_a_budget_holds_with_any_kernel(kind, seed):
     """The model is always the kernel ridge regression of the rows that it keeps."""
     X, y = problem(60, 3, seed, kind)
-    model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(X, y)
-    chosen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
-    reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[chosen], y[chosen])
+    model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(
+        X, y
+    )
+    chosen = [
+        int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_
+    ]
+    reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(
+        X[chosen], y[chosen]
+    )
     assert len(set(chosen)) == 10
-    np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict(X), reference.predict(X), rtol=0, atol=1e-8
+    )
 
 
 def test_a_kernel_matrix_comes_at_once():
@@ -191,7 +235,9 @@ def test_an_indefinite_kernel_is_refused_where_rows_come_one_by_one(name, C):
     X, y = problem(30, 3, 0, "binary")
     K = np.random.RandomState(0).randn(30, 30)
     for kernel, given_as in (("additive_chi2", X), ("precomputed", K + K.T)):
-        with pytest.raises(ValueError, match="expected one that is positive semi-definite"):
+        with pytest.raises(
+            ValueError, match="expected one that is positive semi-definite"
+        ):
             class_of(name, "binary")(**SMALL[name], kernel=kernel, C=C).fit(given_as, y)
 
 
@@ -206,17 +252,20 @@ def test_values_of_a_kernel_are_finite(name):
         with pytest.raises(
             ValueError, match="kernel: expected finite values between all rows, got"
         ):
-            class_of(name, "binary")(**SMALL[name] | kernel, gamma=1.0).fit(factor * X, y)
+            class_of(name, "binary")(**SMALL[name] | kernel, gamma=1.0).fit(
+                factor * X, y
+            )
     if name != "RKELM":
         with pytest.raises(ValueError, match=r"NaN from 'poly' with .*'degree': 0.5"):
-            class_of(name, "binary")(**SMALL[name], kernel="poly", degree=0.5, gamma=9.0).fit(
-                X - 0.5, y
-            )
+            class_of(name, "binary")(
+                **SMALL[name], kernel="poly", degree=0.5, gamma=9.0
+            ).fit(X - 0.5, y)
 
 
 def test_landmarks_need_positive_values_with_themselves():
     with pytest.raises(
-        ValueError, match="expected one with positive values between each row and itself"
+        ValueError,
+        match="expected one with positive values between each row and itself",
     ):
         EEKMClassifier(kernel="additive_chi2").fit(*problem(30, 3, 0, "binary"))
 
@@ -226,7 +275,9 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     X, y = problem(60, 3, seed, "binary")
     K = pairwise_kernels(X, metric="laplacian")
     model = EEKMClassifier(n_landmarks=20, kernel="precomputed", random_state=0)
-    expected, outputs = (clone(model).fit(s * K, y).decision_function(s * K) for s in (1.0, 1024.0))
+    expected, outputs = (
+        clone(model).fit(s * K, y).decision_function(s * K) for s in (1.0, 1024.0)
+    )
     np.testing.assert_allclose(outputs, expected, atol=1e-8 * np.abs(expected).max())
 
 
@@ -235,7 +286,9 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     name=st.sampled_from(PATHS),
     kind=st.sampled_from(["binary", "multi", "regression"]),
     kernels=st.lists(
-        st.sampled_from(["linear", "laplacian", "chi2", "rbf", "sigmoid"]), min_size=1, max_size=3
+        st.sampled_from(["linear", "laplacian", "chi2", "rbf", "sigmoid"]),
+        min_size=1,
+        max_size=3,
     ),
     Cs=st.lists(st.sampled_from([0.25, 1.0, 16.0]), min_size=1, max_size=3),
     n=st.integers(9, 40),
@@ -245,9 +298,14 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
 def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
     X, y = problem(n, 3, seed, kind)
     folds = random_folds(n, 2, np.random.RandomState(seed))
-    kernels = ["cosine" if sparse and kernel == "chi2" else kernel for kernel in kernels]
+    kernels = [
+        "cosine" if sparse and kernel == "chi2" else kernel for kernel in kernels
+    ]
     # Where rows come one by one, "sigmoid" is refused.
-    kernels = ["cosine" if "KOS" in name and kernel == "sigmoid" else kernel for kernel in kernels]
+    kernels = [
+        "cosine" if "KOS" in name and kernel == "sigmoid" else kernel
+        for kernel in kernels
+    ]
     grid = [
         {"C": C, "kernel": kernel, "gamma": g}
         for C in Cs
@@ -255,7 +313,12 @@ def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
         for g in (0.25, 1.0)
     ]
     assert_path_follows_fits(
-        class_of(name, kind), sp.csr_matrix(X) if sparse else X, y, folds, grid, **SMALL[name]
+        class_of(name, kind),
+        sp.csr_matrix(X) if sparse else X,
+        y,
+        folds,
+        grid,
+        **SMALL[name],
     )
 
 
@@ -263,7 +326,9 @@ def cubed(a, b):
     return float(a @ b) ** 3
 
 
-@pytest.mark.parametrize("kernels", [["linear", "rbf", cubed, RBF(0.5)], ["precomputed"]])
+@pytest.mark.parametrize(
+    "kernels", [["linear", "rbf", cubed, RBF(0.5)], ["precomputed"]]
+)
 @pytest.mark.parametrize("name", PATHS)
 def test_a_search_gives_what_scikit_learn_does(name, kernels):
     X, y = problem(45, 3, 0, "binary")
@@ -287,7 +352,9 @@ def test_kernels_of_dense_rows_have_no_tag_for_sparse_ones(name, kernel):
     X, y = problem(30, 3, 0, "binary")
     model = class_of(name, "binary")(**SMALL[name], kernel=kernel)
     assert not get_tags(model).input_tags.sparse
-    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+    with pytest.raises(
+        TypeError, match="Sparse data was passed for X, but dense data is required"
+    ):
         model.fit(sp.csr_array(X), y)
 
 
@@ -298,7 +365,9 @@ def with_long_indices(X):
     return X
 
 
-@pytest.mark.parametrize("kernel", ["laplacian", "rbf", "linear", "cosine", "polynomial"])
+@pytest.mark.parametrize(
+    "kernel", ["laplacian", "rbf", "linear", "cosine", "polynomial"]
+)
 @pytest.mark.parametrize("name", SMALL)
 def test_sparse_rows_may_have_long_indices(name, kernel):
     X, y = problem(40, 3, 0, "binary")

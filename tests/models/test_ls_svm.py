@@ -34,13 +34,21 @@ def assert_solved(model, X, y, kind):
         if is_classification(kind)
         else np.ones(len(X))
     )
-    weights = max(sizes) / sizes if getattr(model, "class_weight", None) else np.ones(len(X))
+    weights = (
+        max(sizes) / sizes if getattr(model, "class_weight", None) else np.ones(len(X))
+    )
     Q = weights if getattr(model, "weighting", "") == "as-printed" else 1 / weights
     K, T = rbf_kernel(X, gamma=model.gamma), coded(y, kind)
     A = np.block(
-        [[np.zeros((1, 1)), np.ones((1, len(X)))], [np.ones((len(X), 1)), K + np.diag(Q) / model.C]]
+        [
+            [np.zeros((1, 1)), np.ones((1, len(X)))],
+            [np.ones((len(X), 1)), K + np.diag(Q) / model.C],
+        ]
     )
-    right, solution = np.vstack([0 * T[:1], T]), np.vstack([model.intercept_, model.beta_])
+    right, solution = (
+        np.vstack([0 * T[:1], T]),
+        np.vstack([model.intercept_, model.beta_]),
+    )
     # With coefficients of up to 1e10 the residual is that of rounding them.
     within = 1e-13 * (A @ np.abs(solution) + np.abs(right))
     # The coefficients are what two solutions of this size differ by, and their sum has n terms.
@@ -66,7 +74,9 @@ def assert_solved(model, X, y, kind):
     awkward=st.booleans(),
     shift=st.sampled_from([0.0, 1e3]),
 )
-def test_satisfies_its_bordered_system(n, d, seed, C, gamma, kind, options, awkward, shift):
+def test_satisfies_its_bordered_system(
+    n, d, seed, C, gamma, kind, options, awkward, shift
+):
     """Repeated rows, a constant column, classes of any sizes, targets far from zero."""
     X, probe = rows(n, d, seed, awkward), rows(15, d, seed + 1)
     y = targets(X, seed, kind)
@@ -95,12 +105,16 @@ def test_satisfies_its_bordered_system(n, d, seed, C, gamma, kind, options, awkw
 @pytest.mark.parametrize("exponent", range(-1, 11))
 @pytest.mark.parametrize("gamma", [1e-10, 1e-5, 1.0])
 @pytest.mark.parametrize("kind", ["binary", "two-targets"])
-def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma, kind, seed):
+def test_satisfies_its_system_over_the_whole_grid_of_the_paper(
+    exponent, gamma, kind, seed
+):
     X, y = problem(120, 5, seed + 1, kind)
     options = {"class_weight": "balanced"} if kind == "binary" else {}
     model = class_of("LSSVM", kind)(C=10.0**exponent, gamma=gamma, **options).fit(X, y)
     assert_solved(model, X, y, kind)
-    assert (np.abs(model.beta_.sum(axis=0)) <= 4e-16 * np.abs(model.beta_).sum(axis=0)).all()
+    assert (
+        np.abs(model.beta_.sum(axis=0)) <= 4e-16 * np.abs(model.beta_).sum(axis=0)
+    ).all()
 
 
 def test_as_printed_the_smaller_class_is_lost():
@@ -137,7 +151,9 @@ def test_a_constant_is_left_to_the_intercept(gamma, seed):
     model = LSSVMRegressor(C=8.0, gamma=gamma).fit(X, np.full(30, 7.5))
     np.testing.assert_allclose(model.predict(rows(10, 3, seed + 1)), 7.5, rtol=1e-9)
     y = targets(X, seed, "regression")
-    near, moved = (LSSVMRegressor(C=8.0, gamma=gamma).fit(X, y + shift) for shift in (0.0, 100.0))
+    near, moved = (
+        LSSVMRegressor(C=8.0, gamma=gamma).fit(X, y + shift) for shift in (0.0, 100.0)
+    )
     np.testing.assert_allclose(moved.predict(X), near.predict(X) + 100.0, rtol=1e-9)
     np.testing.assert_allclose(near.predict(X + 1e9), near.intercept_[0], rtol=1e-12)
 
@@ -172,23 +188,31 @@ def test_a_linear_kernel_gives_ridge_regression_for_every_ridge(
 ) -> None:
     """A ridge within the round-off of the kernel gives least squares."""
     X, probe, y, weights = linear_problem(weighted)
-    model = LSSVMRegressor(kernel=kernel, C=C).fit(as_rows(kernel, X, X), y, sample_weight=weights)
+    model = LSSVMRegressor(kernel=kernel, C=C).fit(
+        as_rows(kernel, X, X), y, sample_weight=weights
+    )
     features = LINEAR[kernel]
     ridge = Ridge(alpha=1 / C, solver="svd").fit(features(X), y, sample_weight=weights)
     # Round-off in the system counts as often as its condition, until the ridge is within it.
     condition = model.condition_ if C < 1e12 else 1e4
     within = 100 * EPS * condition * np.abs(y).max()
     predicted = model.predict(as_rows(kernel, probe, X))
-    np.testing.assert_allclose(predicted, ridge.predict(features(probe)), rtol=0, atol=within)
+    np.testing.assert_allclose(
+        predicted, ridge.predict(features(probe)), rtol=0, atol=within
+    )
     if kernel != "precomputed":
         at_origin = model.predict(np.zeros((1, 3)))
         np.testing.assert_allclose(at_origin, [ridge.intercept_], rtol=0, atol=within)
-    np.testing.assert_allclose(model.intercept_, [ridge.intercept_], rtol=0, atol=within)
+    np.testing.assert_allclose(
+        model.intercept_, [ridge.intercept_], rtol=0, atol=within
+    )
     assert abs(model.beta_.sum()) <= 100 * EPS * np.abs(model.beta_).sum()
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])
-def test_a_search_with_a_linear_kernel_gives_ridge_regression_for_every_ridge(kernel: str) -> None:
+def test_a_search_with_a_linear_kernel_gives_ridge_regression_for_every_ridge(
+    kernel: str,
+) -> None:
     X, probe, y, _ = linear_problem(False)
     features = LINEAR[kernel]
     candidates = [{"C": C} for C in (1e-2, 1.0, 1e3, 1e14, 1e17)]
@@ -198,7 +222,9 @@ def test_a_search_with_a_linear_kernel_gives_ridge_regression_for_every_ridge(ke
         every_row, values, folds, candidates, kernel=kernel
     ):
         ridge = Ridge(alpha=1 / candidates[i]["C"], solver="svd").fit(features(X), y)
-        np.testing.assert_allclose(predicted, ridge.predict(features(probe)), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            predicted, ridge.predict(features(probe)), rtol=0, atol=1e-8
+        )
 
 
 @examples(60)
@@ -222,7 +248,10 @@ def test_a_linear_kernel_is_exact_for_features_of_any_size(
     X = size * (random.randn(n, 3) + offset)
     y = X @ random.randn(3) / size + 3 + 0.1 * random.randn(n)
     weights = random.uniform(0.1, 5.0, n) if is_weighted else np.ones(n)
-    mean, target = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
+    mean, target = (
+        np.average(X, axis=0, weights=weights),
+        np.average(y, weights=weights),
+    )
     scale = np.sqrt(weights)[:, np.newaxis]
     A = scale * (X - mean)
     stacked = np.vstack([A, np.eye(3) / np.sqrt(C)])
@@ -236,7 +265,9 @@ def test_a_linear_kernel_is_exact_for_features_of_any_size(
     np.testing.assert_allclose(model.predict(given), expected, rtol=0, atol=within)
     if not is_weighted:
         folds = [(np.arange(n), np.arange(n))]
-        path = LSSVMRegressor.evaluate_grid(given, y, folds, [{"C": C}], kernel="linear")
+        path = LSSVMRegressor.evaluate_grid(
+            given, y, folds, [{"C": C}], kernel="linear"
+        )
         np.testing.assert_allclose(next(iter(path))[2], expected, rtol=0, atol=within)
 
 
@@ -256,7 +287,9 @@ def test_weights_of_rows_enter_its_bordered_system(n, seed, C, kind, spread, ker
     X = rows(n, 3, seed)
     y = targets(X, seed, kind)
     weights = 10 ** (spread * np.random.RandomState(seed).rand(n))
-    model = LSSVMRegressor(C=C, gamma=0.5, kernel=kernel).fit(X, y, sample_weight=weights)
+    model = LSSVMRegressor(C=C, gamma=0.5, kernel=kernel).fit(
+        X, y, sample_weight=weights
+    )
     K = model._make_kernel().matrix(X).astype(np.longdouble)
     T, beta = coded(y, kind).astype(np.longdouble), model.beta_.astype(np.longdouble)
     ridges = 1 / (C * weights.astype(np.longdouble))

@@ -9,7 +9,15 @@ import warnings
 import numpy as np
 import pytest
 import yaml
-from elm_problems import FACTORS, class_of, is_classification, problem, real_outputs, rows, targets
+from elm_problems import (
+    FACTORS,
+    class_of,
+    is_classification,
+    problem,
+    real_outputs,
+    rows,
+    targets,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -51,7 +59,9 @@ def quiet(model, X, y):
     radius=st.booleans(),
     seed=SEEDS,
 )
-def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C, q, radius, seed):
+def test_the_objective_never_rises_and_weights_stay_on_their_surface(
+    kind, n, C, q, radius, seed
+):
     X = rows(n, 3, seed)
     model = class_of("MKELM", kind)(C=C, kernels=LIST, q=q, radius=radius, max_iter=60)
     quiet(model, X, targets(X, seed, kind))
@@ -61,9 +71,13 @@ def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C,
     # + C |K|.
     sizes = np.array([1.0, 1.0, 6.25, 2.0, 1.0])
     condition = 1 + C * n * (model.weights_path_ @ sizes).max()
-    assert (np.diff(model.objective_) <= 10 * n * EPS * condition * model.objective_[:-1]).all()
+    assert (
+        np.diff(model.objective_) <= 10 * n * EPS * condition * model.objective_[:-1]
+    ).all()
     assert (model.weights_path_ >= 0).all()
-    np.testing.assert_allclose(model.weights_path_**q @ model.squared_radii_, 1.0, atol=1e-10)
+    np.testing.assert_allclose(
+        model.weights_path_**q @ model.squared_radii_, 1.0, atol=1e-10
+    )
     np.testing.assert_array_equal(model.weights_, model.weights_path_[-1])
     if not radius:
         np.testing.assert_array_equal(model.squared_radii_, 1.0)
@@ -89,12 +103,16 @@ def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
     outputs, expected = real_outputs(model, probe), real_outputs(reference, probe)
     if is_classification(kind) and len(model.classes_) != 2:
         outputs = (
-            2 * outputs - outputs.sum(axis=-1, keepdims=True) if outputs.ndim == 2 else outputs
+            2 * outputs - outputs.sum(axis=-1, keepdims=True)
+            if outputs.ndim == 2
+            else outputs
         )
     np.testing.assert_allclose(outputs, expected, atol=1e-8)
     if kind == "binary":
         clear = np.abs(expected) > 1e-7
-        np.testing.assert_array_equal(model.predict(probe)[clear], reference.predict(probe)[clear])
+        np.testing.assert_array_equal(
+            model.predict(probe)[clear], reference.predict(probe)[clear]
+        )
 
 
 @each_kind
@@ -102,9 +120,13 @@ def test_outputs_are_those_of_the_weighted_kernel_which_may_be_given(kind):
     X, probe = rows(40, 4, 0), rows(15, 4, 1)
     y = targets(X, 0, kind)
     gammas = [0.2, 1.0, 5.0]
-    within, across = ([rbf_kernel(Y, X, gamma=gamma) for gamma in gammas] for Y in (X, probe))
+    within, across = (
+        [rbf_kernel(Y, X, gamma=gamma) for gamma in gammas] for Y in (X, probe)
+    )
     model = quiet(
-        class_of("MKELM", kind)(C=10.0, kernels=[("rbf", {"gamma": g}) for g in gammas], q=1.5),
+        class_of("MKELM", kind)(
+            C=10.0, kernels=[("rbf", {"gamma": g}) for g in gammas], q=1.5
+        ),
         X,
         y,
     )
@@ -116,29 +138,44 @@ def test_outputs_are_those_of_the_weighted_kernel_which_may_be_given(kind):
             if is_classification(kind)
             else y.reshape(len(y), -1)
         )
-    solution = np.linalg.solve(np.tensordot(model.weights_, within, 1) + np.eye(40) / 10, T)
+    solution = np.linalg.solve(
+        np.tensordot(model.weights_, within, 1) + np.eye(40) / 10, T
+    )
     expected = np.tensordot(model.weights_, across, 1) @ solution
-    np.testing.assert_allclose(real_outputs(model, probe).reshape(15, -1), expected, atol=1e-10)
+    np.testing.assert_allclose(
+        real_outputs(model, probe).reshape(15, -1), expected, atol=1e-10
+    )
     assert model.n_units_ == 40
     given_kernels = quiet(
-        class_of("MKELM", kind)(C=10.0, kernels="precomputed", q=1.5), np.hstack(within), y
+        class_of("MKELM", kind)(C=10.0, kernels="precomputed", q=1.5),
+        np.hstack(within),
+        y,
     )
     np.testing.assert_allclose(given_kernels.weights_, model.weights_, atol=1e-9)
     np.testing.assert_allclose(
-        real_outputs(given_kernels, np.hstack(across)), real_outputs(model, probe), atol=1e-9
+        real_outputs(given_kernels, np.hstack(across)),
+        real_outputs(model, probe),
+        atol=1e-9,
     )
-    assert len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes  # the matrices are not kept
+    assert (
+        len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes
+    )  # the matrices are not kept
 
 
 def test_the_objective_is_that_of_equation_6():
     X, y = problem(30, 3, 0, "multi")
     gammas, C = [0.3, 3.0], 5.0
-    model = MKELMClassifier(C=C, kernels=[("rbf", {"gamma": g}) for g in gammas]).fit(X, y)
+    model = MKELMClassifier(C=C, kernels=[("rbf", {"gamma": g}) for g in gammas]).fit(
+        X, y
+    )
     matrices = [rbf_kernel(X, X, gamma=g) for g in gammas]
     T = (y[:, None] == model.classes_).astype(float)
     alpha = model.beta_
     errors = T - np.tensordot(model.weights_, matrices, 1) @ alpha
-    norms = [w * np.vdot(alpha, K @ alpha) for w, K in zip(model.weights_, matrices, strict=True)]
+    norms = [
+        w * np.vdot(alpha, K @ alpha)
+        for w, K in zip(model.weights_, matrices, strict=True)
+    ]
     assert model.objective_[-1] == pytest.approx(
         sum(norms) / 2 + C / 2 * np.sum(errors**2), rel=1e-10
     )
@@ -153,9 +190,13 @@ def test_a_kernel_that_is_zero_has_no_weight(kind, q, radius):
     y = targets(X, 3, kind)
     zero = ("linear", {"columns": [2, 3]})
     model = quiet(
-        class_of("MKELM", kind)(kernels=[LIST[0], zero, LIST[1]], q=q, radius=radius), X, y
+        class_of("MKELM", kind)(kernels=[LIST[0], zero, LIST[1]], q=q, radius=radius),
+        X,
+        y,
     )
-    without = quiet(class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y)
+    without = quiet(
+        class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y
+    )
     assert model.weights_[1] == 0
     np.testing.assert_allclose(
         model.weights_[[0, 2]], without.weights_, atol=0.02
@@ -166,12 +207,14 @@ def test_given_matrices_have_to_be_square_and_symmetric():
     K = rbf_kernel(rows(6, 2, 0))
     y = np.arange(6.0)
     with pytest.raises(
-        ValueError, match="expected square kernel matrices side by side, so a multiple of 6 columns"
+        ValueError,
+        match="expected square kernel matrices side by side, so a multiple of 6 columns",
     ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([K, K[:, :2]]), y)
     K[2, 1] += 1e-3
     with pytest.raises(
-        ValueError, match="symmetric kernel matrices, got one that is not in the columns from 6 on"
+        ValueError,
+        match="symmetric kernel matrices, got one that is not in the columns from 6 on",
     ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([np.eye(6), K]), y)
 
@@ -202,18 +245,22 @@ def test_where_it_stops():
     with pytest.warns(
         ConvergenceWarning, match="still change by more than 1e-12 after 3 iterations"
     ):
-        assert MKELMClassifier(kernels=LIST, tol=1e-12, max_iter=3).fit(X, y).n_iter_ == 3
+        assert (
+            MKELMClassifier(kernels=LIST, tol=1e-12, max_iter=3).fit(X, y).n_iter_ == 3
+        )
 
 
-@pytest.mark.parametrize(("q", "radius"), [(1.0, False), (3.0, False), (1.0, True), (3.0, True)])
+@pytest.mark.parametrize(
+    ("q", "radius"), [(1.0, False), (3.0, False), (1.0, True), (3.0, True)]
+)
 @each_kind
 def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
     X, y = problem(20, 3, 1, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = class_of("MKELM", kind)(C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0).fit(
-            X, y
-        )
+        model = class_of("MKELM", kind)(
+            C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0
+        ).fit(X, y)
     equal = model.squared_radii_.sum() ** (-1 / q)
     np.testing.assert_allclose(model.weights_, equal, rtol=1e-12)
     assert (model.n_iter_, len(model.objective_), len(model.weights_path_)) == (0, 1, 1)
@@ -230,7 +277,8 @@ def test_kernels_from_a_yaml_file():
     model = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
     same = [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": (0, 2)})]
     np.testing.assert_array_equal(
-        model.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X)
+        model.predict(X),
+        MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X),
     )
 
 
@@ -280,9 +328,17 @@ def test_kernels_from_a_yaml_file():
             TypeError,
             r"The 'degree' parameter of kernels\[0\] must be an int",
         ),
-        ([("rbf", {"columns": [1, 3]})], ValueError, r"with 0 <= start < stop <= 2, got \(1, 3\)"),
+        (
+            [("rbf", {"columns": [1, 3]})],
+            ValueError,
+            r"with 0 <= start < stop <= 2, got \(1, 3\)",
+        ),
         ([("rbf", {"columns": [1, 1]})], ValueError, "with 0 <= start < stop <= 2"),
-        ([("rbf", {"columns": 1})], TypeError, r"The 'columns' parameter of kernels\[0\]"),
+        (
+            [("rbf", {"columns": 1})],
+            TypeError,
+            r"The 'columns' parameter of kernels\[0\]",
+        ),
     ],
 )
 def test_bad_parameters(kernels, error, message, kind):
@@ -300,7 +356,10 @@ def test_memory_of_half_of_each_kernel_matrix(monkeypatch, kept, radius):
         monkeypatch.setattr(multiple_kernels, "HELD_BYTES", 0)
     n = 900
     X, y = problem(n, 5, 0, "binary")
-    params = {"kernels": [("rbf", {"gamma": 2.0**e}) for e in range(-3, 4)], "radius": radius}
+    params = {
+        "kernels": [("rbf", {"gamma": 2.0**e}) for e in range(-3, 4)],
+        "radius": radius,
+    }
     model = MKELMClassifier(**params, max_iter=3)
     quiet(clone(model), X[:50], y[:50])
     tracemalloc.start()

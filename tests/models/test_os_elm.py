@@ -42,7 +42,9 @@ def test_ridge_start_equals_elm_for_any_blocks(
     ).fit(X, y)
     batch = class_of("ELM", kind)(**common).fit(X, y)
     probe = rows(12, d, seed + 1)
-    np.testing.assert_allclose(real_outputs(online, probe), real_outputs(batch, probe), atol=1e-6)
+    np.testing.assert_allclose(
+        real_outputs(online, probe), real_outputs(batch, probe), atol=1e-6
+    )
     assert online.n_seen_ == n
 
 
@@ -52,25 +54,38 @@ def test_ridge_start_step_by_step(shape, cuts, C):
     """After every call of partial_fit: P = (H'H + I/C)^-1 and beta = P H'T for all rows so far."""
     n, d, seed = shape
     X, y = problem(n, d, seed, "two-targets")
-    model = OSELMRegressor(n_hidden=15, C=C, start="ridge", batch_size=4, random_state=seed)
+    model = OSELMRegressor(
+        n_hidden=15, C=C, start="ridge", batch_size=4, random_state=seed
+    )
     edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
     for start, stop in itertools.pairwise(edges):
         model.partial_fit(X[start:stop], y[start:stop])
         H = hidden(model, X[:stop])
         inverse = np.linalg.inv(H.T @ H + np.eye(15) / C)
         np.testing.assert_allclose(model.P_, inverse, atol=1e-8 * C)
-        np.testing.assert_allclose(H @ model.beta_, H @ (inverse @ (H.T @ y[:stop])), atol=1e-6)
+        np.testing.assert_allclose(
+            H @ model.beta_, H @ (inverse @ (H.T @ y[:stop])), atol=1e-6
+        )
         np.testing.assert_array_equal(model.P_, model.P_.T)
 
 
 @pytest.mark.filterwarnings("error")
 @SETTINGS
-@given(seed=st.integers(0, 2**31 - 1), first=st.integers(12, 30), batch_size=st.integers(1, 9))
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    first=st.integers(12, 30),
+    batch_size=st.integers(1, 9),
+)
 def test_pinv_start_step_by_step(seed, first, batch_size):
     """With enough rows in the first block: recursive least squares without a ridge, for any C."""
     X = 4 * rows(40, 6, seed) - 2
     y = targets(X, seed, "regression")
-    params = {"n_hidden": 8, "initial_batch": first, "batch_size": batch_size, "random_state": seed}
+    params = {
+        "n_hidden": 8,
+        "initial_batch": first,
+        "batch_size": batch_size,
+        "random_state": seed,
+    }
     model = OSELMRegressor(**params, C=1e-6).fit(X, y)
     H = hidden(model, X)
     expected, _, _, values = np.linalg.lstsq(H, y, rcond=None)
@@ -79,7 +94,9 @@ def test_pinv_start_step_by_step(seed, first, batch_size):
     )
     stepwise = OSELMRegressor(**params).partial_fit(X[:first], y[:first])
     np.testing.assert_allclose(
-        stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6
+        stepwise.beta_[:, 0],
+        np.linalg.lstsq(H[:first], y[:first], rcond=None)[0],
+        atol=1e-6,
     )
     stepwise.partial_fit(X[first:], y[first:])
     np.testing.assert_array_equal(stepwise.beta_, model.beta_)
@@ -92,7 +109,9 @@ def test_pinv_start_with_fewer_rows_than_nodes():
     model = OSELMRegressor(n_hidden=50, random_state=0).partial_fit(X, y)
     H = hidden(model, X)
     inverse = np.linalg.pinv(H)
-    np.testing.assert_allclose(model.P_, inverse @ inverse.T, atol=1e-9 * np.abs(model.P_).max())
+    np.testing.assert_allclose(
+        model.P_, inverse @ inverse.T, atol=1e-9 * np.abs(model.P_).max()
+    )
     np.testing.assert_allclose(model.beta_[:, 0], inverse @ y, atol=1e-9)
     assert np.linalg.matrix_rank(model.P_) == 10
     assert model.condition_ > 1e12
@@ -130,16 +149,20 @@ def test_divergence_warns_once(name):
     if name != "regression":
         assert set(predicted) <= set(y)
     assert not model.condition_ < 1e12
-    regular = class_of("OSELM", name)(n_hidden=200, start="ridge", C=100.0, random_state=0).fit(
-        X, y
-    )
+    regular = class_of("OSELM", name)(
+        n_hidden=200, start="ridge", C=100.0, random_state=0
+    ).fit(X, y)
     assert np.abs(real_outputs(regular, X)).max() < 10
 
 
 def test_partial_fit_after_fit_goes_on():
     X, y = problem(60, 4, 0, "regression")
     params = {"n_hidden": 12, "C": 5.0, "random_state": 0}
-    model = OSELMRegressor(**params, start="ridge").fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
+    model = (
+        OSELMRegressor(**params, start="ridge")
+        .fit(X[:35], y[:35])
+        .partial_fit(X[35:], y[35:])
+    )
     np.testing.assert_allclose(
         model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9
     )
@@ -165,7 +188,12 @@ def test_a_stream_of_small_chunks_gives_the_network_of_fit(chunk, kind, seed):
     assert model.n_seen_ == 200
     H = hidden(expected, X)
     # P is updated without a factorisation, so its error grows with the condition of H'H.
-    within = 1e3 * EPS * np.linalg.cond(H) ** 2 * max(1.0, np.abs(real_outputs(expected, X)).max())
+    within = (
+        1e3
+        * EPS
+        * np.linalg.cond(H) ** 2
+        * max(1.0, np.abs(real_outputs(expected, X)).max())
+    )
     np.testing.assert_allclose(
         real_outputs(model, X), real_outputs(expected, X), rtol=0, atol=within
     )

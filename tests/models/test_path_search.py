@@ -13,8 +13,18 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef, roc_auc_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.metrics import (
+    accuracy_score,
+    make_scorer,
+    matthews_corrcoef,
+    roc_auc_score,
+)
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
@@ -74,18 +84,25 @@ CASES = {
     ),
     "landmarks": (
         "diabetes",
-        make_pipeline(StandardScaler(), class_of("RKELM", "regression")(random_state=0)),
+        make_pipeline(
+            StandardScaler(), class_of("RKELM", "regression")(random_state=0)
+        ),
         {"rkelmregressor__n_landmarks": [10, 40], "rkelmregressor__C": [1.0, 64.0]},
     ),
     "more landmarks than rows": (
         "diabetes",
-        make_pipeline(StandardScaler(), class_of("RKELM", "regression")(random_state=0)),
+        make_pipeline(
+            StandardScaler(), class_of("RKELM", "regression")(random_state=0)
+        ),
         {"rkelmregressor__n_landmarks": [110, 120, 130], "rkelmregressor__C": [64.0]},
     ),
     "online": (
         "iris",
         make_pipeline(MinMaxScaler(), class_of("FBKOSELM", "multi")(C=8.0)),
-        {"fbkoselmclassifier__budget": [5, 20], "fbkoselmclassifier__gamma": [0.5, 4.0]},
+        {
+            "fbkoselmclassifier__budget": [5, 20],
+            "fbkoselmclassifier__gamma": [0.5, 4.0],
+        },
     ),
     "grids of their own": (
         "iris",
@@ -94,7 +111,13 @@ CASES = {
     ),
     "steps before it": (
         "wdbc",
-        Pipeline([("scale", MinMaxScaler()), ("best", SelectKBest()), ("model", KELMClassifier())]),
+        Pipeline(
+            [
+                ("scale", MinMaxScaler()),
+                ("best", SelectKBest()),
+                ("model", KELMClassifier()),
+            ]
+        ),
         {
             "best__k": [3, 8],
             "scale": [MinMaxScaler(), StandardScaler(), "passthrough"],
@@ -113,16 +136,24 @@ SEARCHES = GridSearchCV, PathSearchCV
 
 
 def both(
-    estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None = None, **options: Any
+    estimator: Any,
+    grid: Any,
+    X: Any,
+    y: Any,
+    fit: dict[str, Any] | None = None,
+    **options: Any,
 ) -> Any:
     return [
-        search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in SEARCHES
+        search(clone(estimator), grid, **options).fit(X, y, **(fit or {}))
+        for search in SEARCHES
     ]
 
 
 def assert_same(plain: Any, by_path: Any) -> None:
     assert by_path.best_index_ == plain.best_index_
-    assert set(vars(by_path)) - {"_checked_cv_orig"} == set(vars(plain)) - {"_checked_cv_orig"}
+    assert set(vars(by_path)) - {"_checked_cv_orig"} == set(vars(plain)) - {
+        "_checked_cv_orig"
+    }
     assert by_path.n_splits_ == plain.n_splits_
     assert list(by_path.cv_results_) == list(plain.cv_results_)
     for name, values in plain.cv_results_.items():
@@ -142,7 +173,9 @@ def test_it_is_grid_search(case: str, train_scores: bool) -> None:
     name, estimator, grid = CASES[case]
     X, y = rows(name)
     cv = (
-        ShuffleSplit(3, test_size=0.3, random_state=0) if name == "diabetes" else StratifiedKFold(3)
+        ShuffleSplit(3, test_size=0.3, random_state=0)
+        if name == "diabetes"
+        else StratifiedKFold(3)
     )
     plain, by_path = both(estimator, grid, X, y, cv=cv, return_train_score=train_scores)
     assert_same(plain, by_path)
@@ -169,7 +202,9 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
     X, y = rows("wdbc")
     seen = fits(monkeypatch)
     grid = {"C": 2.0 ** np.arange(-4, 8), "gamma": [0.01, 0.1]}
-    search = PathSearchCV(KELMClassifier(), grid, cv=3).fit(MinMaxScaler().fit_transform(X), y)
+    search = PathSearchCV(KELMClassifier(), grid, cv=3).fit(
+        MinMaxScaler().fit_transform(X), y
+    )
     # Beside the last one, the path itself fits where a bound fails.
     assert seen[-1] == len(y)
     assert len(seen) < 12
@@ -193,11 +228,18 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
         (make_scorer(accuracy_score, greater_is_better=False), True),
         (
             make_scorer(
-                roc_auc_score, response_method="decision_function", greater_is_better=False
+                roc_auc_score,
+                response_method="decision_function",
+                greater_is_better=False,
             ),
             True,
         ),
-        (make_scorer(lambda y, predicted: float((y.iloc[::2] == predicted[::2]).mean())), True),
+        (
+            make_scorer(
+                lambda y, predicted: float((y.iloc[::2] == predicted[::2]).mean())
+            ),
+            True,
+        ),
         (
             lambda estimator, X, y: (
                 float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4
@@ -205,11 +247,22 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
             True,
         ),
         (
-            lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_},
+            lambda estimator, X, y: {
+                "f1": estimator.score(X, y),
+                "size": -estimator[-1].n_units_,
+            },
             "f1",
         ),
-        (lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()), True),
-        (lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()), True),
+        (
+            lambda estimator, X, y: float(
+                estimator.decision_function(X)[y == 1].mean()
+            ),
+            True,
+        ),
+        (
+            lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()),
+            True,
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores)")
@@ -223,7 +276,9 @@ def test_any_scorer(scoring: Any, refit: Any) -> None:
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-3, 1], ["no", "yes"]])
-@pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "roc_auc", "average_precision"])
+@pytest.mark.parametrize(
+    "scoring", ["f1", "precision", "recall", "roc_auc", "average_precision"]
+)
 def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
     scoring: str, labels: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,7 +305,10 @@ def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
 def test_scorers_of_a_model_of_one_class(scoring: str) -> None:
     """They reject it or take its class as the negative one, so fits are scored."""
     X, y = rows("wdbc")
-    folds = [(np.flatnonzero(y == 0)[:40], np.arange(90)), (np.arange(100), np.arange(100, 150))]
+    folds = [
+        (np.flatnonzero(y == 0)[:40], np.arange(90)),
+        (np.arange(100), np.arange(100, 150)),
+    ]
     assert_same(*both(CASES["kernel"][1], KERNEL, X, y, cv=folds, scoring=scoring))
 
 
@@ -331,7 +389,9 @@ def test_groups_words_and_data_frames() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
     words = pd.Series(np.array(["setosa", "versicolor", "virginica"])[y])
     groups = np.arange(len(y)) % 7
-    plain, by_path = both(*CASES["kernel"][1:], frame, words, {"groups": groups}, cv=GroupKFold(4))
+    plain, by_path = both(
+        *CASES["kernel"][1:], frame, words, {"groups": groups}, cv=GroupKFold(4)
+    )
     assert_same(plain, by_path)
     assert list(by_path.feature_names_in_) == list("abcd")
     assert set(by_path.predict(frame)) <= set(words)
@@ -341,7 +401,13 @@ def test_sparse_rows() -> None:
     X, y = rows("wdbc")
     X = sp.csr_matrix(np.where(np.median(X, axis=0) < X, 1.0, 0.0))
     assert_same(
-        *both(ELMClassifier(random_state=0), {"n_hidden": [10, 30], "C": [1.0, 10.0]}, X, y, cv=3)
+        *both(
+            ELMClassifier(random_state=0),
+            {"n_hidden": [10, 30], "C": [1.0, 10.0]},
+            X,
+            y,
+            cv=3,
+        )
     )
 
 
@@ -352,7 +418,12 @@ def test_refit_false_and_a_rule_of_ones_own() -> None:
     with pytest.raises((NotFittedError, AttributeError)):
         by_path.predict(X)
     plain, by_path = both(
-        KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1
+        KELMClassifier(),
+        GRID,
+        X,
+        y,
+        cv=3,
+        refit=lambda results: len(results["params"]) - 1,
     )
     assert_same(plain, by_path)
     assert by_path.best_params_ == {"C": 128.0, "gamma": 2.0}
@@ -366,7 +437,9 @@ def test_a_second_fit_equals_a_fresh_one() -> None:
 
 
 @pytest.mark.parametrize("broken", [{"C": [1.0, -1.0]}, {"gamma": ["wide", 1.0]}])
-def test_candidates_that_cannot_be_fitted_count_as_in_grid_search(broken: dict[str, Any]) -> None:
+def test_candidates_that_cannot_be_fitted_count_as_in_grid_search(
+    broken: dict[str, Any],
+) -> None:
     X, y = rows("iris")
     with pytest.warns(UserWarning, match=r"fits failed|non-finite"):
         plain, by_path = both(KELMClassifier(), broken, X, y, cv=3)
@@ -389,17 +462,23 @@ def test_codes_of_missing_values_end_a_search(container: Any) -> None:
     X, y = rows("iris")
     model = KELMClassifier(gamma=1.0).fit(container(X), y)
     X[3, 1] = np.finfo(float).max
-    for broken in (lambda: model.fit(container(X), y), lambda: model.predict(container(X))):
+    for broken in (
+        lambda: model.fit(container(X), y),
+        lambda: model.predict(container(X)),
+    ):
         with pytest.raises(
             ValueError, match=r"X: expected magnitudes up to 1e\+150, got 1.8e\+308"
         ):
             broken()
     with pytest.raises(ValueError, match="expected magnitudes"):
-        PathSearchCV(KELMClassifier(), GRID, cv=3, error_score="raise").fit(container(X), y)
+        PathSearchCV(KELMClassifier(), GRID, cv=3, error_score="raise").fit(
+            container(X), y
+        )
 
 
 @pytest.mark.parametrize(
-    "name", ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"]
+    "name",
+    ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"],
 )
 def test_scores_from_decision_values_are_those_of_fits(name: str) -> None:
     X, y = rows("wdbc")
@@ -408,20 +487,34 @@ def test_scores_from_decision_values_are_those_of_fits(name: str) -> None:
         estimator.set_params(random_state=5)
     scoring = {"auc": "roc_auc", "rate": "accuracy"}
     model = make_pipeline(MinMaxScaler(), estimator)
-    assert_same(*both(model, {}, X, np.array(["no", "yes"])[y], cv=3, scoring=scoring, refit="auc"))
+    assert_same(
+        *both(
+            model, {}, X, np.array(["no", "yes"])[y], cv=3, scoring=scoring, refit="auc"
+        )
+    )
 
 
 def test_random_numbers_of_a_grid() -> None:
     X, y = rows("iris")
     grid = {"n_hidden": [3, 4], "C": [1.0, 10.0]}
     # A generator's state goes into every clone: no path has such numbers.
-    plain, by_path = both(ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3)
+    plain, by_path = both(
+        ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3
+    )
     np.testing.assert_array_equal(
         by_path.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
     )
     np.random.seed(0)  # noqa: NPY002
-    one = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
-    other = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
+    one = (
+        PathSearchCV(ELMClassifier(), grid, cv=3)
+        .fit(X, y)
+        .cv_results_["mean_test_score"]
+    )
+    other = (
+        PathSearchCV(ELMClassifier(), grid, cv=3)
+        .fit(X, y)
+        .cv_results_["mean_test_score"]
+    )
     assert not np.array_equal(one, other)
 
 
@@ -467,7 +560,9 @@ def test_callbacks_see_the_tasks_of_grid_search(case: str, refit: bool) -> None:
     tasks = []
     for search in SEARCHES:
         recorder = Recorder()
-        search(clone(estimator), grid, cv=3, refit=refit).set_callbacks(recorder).fit(X, y)
+        search(clone(estimator), grid, cv=3, refit=refit).set_callbacks(recorder).fit(
+            X, y
+        )
         tasks.append(recorder.events)
     plain, by_path = tasks
     assert sorted(by_path) == sorted(plain)
@@ -506,7 +601,9 @@ def test_no_parameters_are_set_where_none_are_given() -> None:
 
 
 @pytest.mark.parametrize("number", range(8))
-@pytest.mark.parametrize("scoring", [None, "neg_mean_squared_error", ["r2", "neg_max_error"]])
+@pytest.mark.parametrize(
+    "scoring", [None, "neg_mean_squared_error", ["r2", "neg_max_error"]]
+)
 def test_candidates_that_are_equal_apart_from_round_off_are_chosen_alike(
     number: int, scoring: Any
 ) -> None:

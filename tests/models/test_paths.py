@@ -7,7 +7,15 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, class_of, is_classification, problem, rows, sparse_rows, targets
+from elm_problems import (
+    FACTORS,
+    class_of,
+    is_classification,
+    problem,
+    rows,
+    sparse_rows,
+    targets,
+)
 from forced_solvers import WAYS, force
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,10 +86,18 @@ GRIDS = {
     },
 }  # fmt: skip
 ONES = dict.fromkeys([-1, 1, 3, *"abcd"], 1.0)  # of all labels: a fold may lack some
-WEIGHTS = st.sampled_from([None, "balanced", ONES | {1: 3.0, "a": 3.0}, ONES | {1: 0.25, -1: 2.0}])
+WEIGHTS = st.sampled_from(
+    [None, "balanced", ONES | {1: 3.0, "a": 3.0}, ONES | {1: 0.25, -1: 2.0}]
+)
 OF_CLASSIFIERS = {
-    **{name: {"class_weight": WEIGHTS} for name in ("KELM", "ELM", "WELM", "RKELM", "ELMRBF")},
-    "LSSVM": {"class_weight": WEIGHTS, "weighting": st.sampled_from(["corrected", "as-printed"])},
+    **{
+        name: {"class_weight": WEIGHTS}
+        for name in ("KELM", "ELM", "WELM", "RKELM", "ELMRBF")
+    },
+    "LSSVM": {
+        "class_weight": WEIGHTS,
+        "weighting": st.sampled_from(["corrected", "as-printed"]),
+    },
 }
 
 
@@ -111,7 +127,9 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
     def check(data, n, d, seed, kind, awkward, n_folds, sparse, way, scale, block):
         if name in ("WELM", "EEM", "PVM") and not is_classification(kind):
             kind = "binary"
-        grid = GRIDS[name] | (OF_CLASSIFIERS.get(name, {}) if is_classification(kind) else {})
+        grid = GRIDS[name] | (
+            OF_CLASSIFIERS.get(name, {}) if is_classification(kind) else {}
+        )
         searched = data.draw(st.sets(st.sampled_from(sorted(grid))))
         fixed = {
             parameter: data.draw(values)
@@ -126,7 +144,9 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
             candidates = [fixed | candidate for candidate in candidates]
             for candidate in candidates:
                 candidate["widths"] = (
-                    candidate["widths"] if candidate["kernel"] in OF_DISTANCES else "equal"
+                    candidate["widths"]
+                    if candidate["kernel"] in OF_DISTANCES
+                    else "equal"
                 )
             fixed = {}
         X, y = problem(n, d, seed, kind, awkward)
@@ -150,7 +170,10 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [*(("LSSVM", kind) for kind in ("binary", "multi", "regression")), ("KELM", "binary")],
+    [
+        *(("LSSVM", kind) for kind in ("binary", "multi", "regression")),
+        ("KELM", "binary"),
+    ],
 )
 def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     """K-ELM without class weights has a path of its own."""
@@ -171,7 +194,9 @@ def test_kernels_of_low_rank_are_never_computed_whole(name, kind, monkeypatch):
     ]
     assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates)
     if is_classification(kind):
-        assert_values_follow_fits(class_of(name, kind), X, y, folds, candidates, projections=False)
+        assert_values_follow_fits(
+            class_of(name, kind), X, y, folds, candidates, projections=False
+        )
 
 
 @pytest.mark.parametrize("name", ["KELM", "LSSVM"])
@@ -183,14 +208,18 @@ def test_a_kernel_of_few_columns_takes_no_fit(name, monkeypatch):
     folds = list(KFold(3).split(X))
     fitted = []
     monkeypatch.setattr(
-        CandidateGrid, "fitted_outputs", lambda self, i, j: fitted.append((i, j)) or np.zeros(100)
+        CandidateGrid,
+        "fitted_outputs",
+        lambda self, i, j: fitted.append((i, j)) or np.zeros(100),
     )
     grid = [{"gamma": 1e-3, "C": C} for C in (1.0, 1e4, 1e15)]
     assert len(list(class_of(name, "regression").evaluate_grid(X, y, folds, grid))) == 9
     assert fitted == [(2, 0), (2, 1), (2, 2)]
 
 
-def test_a_kernel_of_few_columns_keeps_all_directions_for_a_ridge_just_above_round_off(monkeypatch):
+def test_a_kernel_of_few_columns_keeps_all_directions_for_a_ridge_just_above_round_off(
+    monkeypatch,
+):
     """Eigenvalues of the factor's products that `RidgeSystem` would drop belong to the solution of
     a fit.
     """
@@ -198,7 +227,9 @@ def test_a_kernel_of_few_columns_keeps_all_directions_for_a_ridge_just_above_rou
     random = np.random.RandomState(0)
     X, y = random.uniform(size=(600, 2)) ** 3, random.normal(size=600)
     train, test = np.arange(300), np.arange(300, 600)
-    (evaluated,) = KELMRegressor.evaluate_grid(X, y, [(train, test)], [{"C": 6e11, "gamma": 1.0}])
+    (evaluated,) = KELMRegressor.evaluate_grid(
+        X, y, [(train, test)], [{"C": 6e11, "gamma": 1.0}]
+    )
     assert evaluated.solvers == {"reduction": 1}
     model = KELMRegressor(C=6e11, gamma=1.0).fit(X[train], y[train])
     error = np.linalg.norm(evaluated.outputs - model.predict(X[test]))
@@ -233,18 +264,29 @@ def test_fits_decide_between_classes_of_the_same_rows():
     X[30:40] = X[20:30]
     train, test = random.permutation(40), np.arange(40, 70)
     for i, _, predicted, _ in EEMClassifier.evaluate_grid(
-        X, y, [(train, test)], [{"n_hidden": size} for size in (90, 50, 30)], random_state=0
+        X,
+        y,
+        [(train, test)],
+        [{"n_hidden": size} for size in (90, 50, 30)],
+        random_state=0,
     ):
-        model = EEMClassifier(n_hidden=(90, 50, 30)[i], random_state=0).fit(X[train], y[train])
+        model = EEMClassifier(n_hidden=(90, 50, 30)[i], random_state=0).fit(
+            X[train], y[train]
+        )
         np.testing.assert_array_equal(predicted, model.predict(X[test]))
 
 
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
 @pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
-def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):
+def test_several_row_blocks_with_features_in_memory_or_computed_twice(
+    cls, held, monkeypatch
+):
     monkeypatch.setattr(discriminant, "HELD_BYTES", held)
     X, y = problem(5200, 3, 2, "binary")
-    folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
+    folds = [
+        (np.arange(0, 5000), np.arange(5000, 5200)),
+        (np.arange(100, 5200), np.arange(100)),
+    ]
     assert_path_follows_fits(
         cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0
     )
@@ -253,7 +295,9 @@ def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held,
 def test_priors_and_costs_of_candidates():
     X, y = problem(60, 3, 0, "binary")
     weights = ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
-    candidates = [{"n_hidden": size, **weight} for size in (30, 5) for weight in weights]
+    candidates = [
+        {"n_hidden": size, **weight} for size in (30, 5) for weight in weights
+    ]
     folds = random_folds(60, 2, np.random.RandomState(0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -265,9 +309,13 @@ def test_the_scale_of_gamma_is_that_of_each_fold(name):
     X = rows(60, 3, 0) * np.linspace(1, 9, 60)[:, np.newaxis]
     y = targets(X, 0, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
-    candidates = [{"gamma": gamma, "C": C} for gamma in ("scale", 0.5, "auto") for C in (1.0, 8.0)]
+    candidates = [
+        {"gamma": gamma, "C": C} for gamma in ("scale", 0.5, "auto") for C in (1.0, 8.0)
+    ]
     fixed = {"random_state": 0} if name == "RKELM" else {}
-    assert_path_follows_fits(class_of(name, "regression"), X, y, folds, candidates, **fixed)
+    assert_path_follows_fits(
+        class_of(name, "regression"), X, y, folds, candidates, **fixed
+    )
 
 
 PATHS = {
@@ -299,7 +347,10 @@ def small(value):
 def some_candidates(grid, random):
     """Return a few points of a default grid, in any order, one of them perhaps twice."""
     return [
-        {name: small(values[random.randint(len(values))]) for name, values in grid.items()}
+        {
+            name: small(values[random.randint(len(values))])
+            for name, values in grid.items()
+        }
         for _ in range(random.randint(2, 5))
     ]
 
@@ -333,7 +384,9 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
     random = np.random.RandomState(number)
     X, y, folds = a_problem(random, classified, awkward)
     candidates = some_candidates(grid, random)
-    fixed = {"random_state": number % 5} if "random_state" in parameter_names(cls) else {}
+    fixed = (
+        {"random_state": number % 5} if "random_state" in parameter_names(cls) else {}
+    )
     scores, expected = np.full((2, len(candidates), len(folds)), np.nan)
     for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
         scores[i, j] = score(y[folds[j][1]], predicted, classified)
@@ -351,7 +404,7 @@ def test_a_path_chooses_as_single_fits_do(name, number, awkward):
             for i in (choice, expected_choice)
             for j, (train, test) in enumerate(folds)
         ]
-        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(unsure) / len(
-            folds
-        )
+        assert expected[expected_choice].mean() - expected[choice].mean() <= sum(
+            unsure
+        ) / len(folds)
         assert sum(unsure) > 0, "a tie is decided by the order of the candidates"

@@ -12,7 +12,9 @@ from sklearn.metrics import log_loss
 from elmbench import models
 
 CLASSIFIERS = [name for name in models.__all__ if name.endswith("Classifier")]
-ONLINE = [name for name in CLASSIFIERS if hasattr(getattr(models, name)(), "partial_fit")]
+ONLINE = [
+    name for name in CLASSIFIERS if hasattr(getattr(models, name)(), "partial_fit")
+]
 SMALL = {"random_state": 0, "n_hidden": 10}
 WORDS = np.array(["b", "a", "c"])
 
@@ -27,11 +29,15 @@ def made(name):
     it.
     """
     cls = getattr(models, name)
-    model = cls(**{key: value for key, value in SMALL.items() if key in cls().get_params()})
+    model = cls(
+        **{key: value for key, value in SMALL.items() if key in cls().get_params()}
+    )
     if hasattr(model, "predict_proba"):
         return model
     (recipe,) = re.findall(r"; ``(.+)`` has\s+`predict_proba`", cls.__doc__)
-    return eval(recipe, {"CalibratedClassifierCV": CalibratedClassifierCV, "model": model})
+    return eval(
+        recipe, {"CalibratedClassifierCV": CalibratedClassifierCV, "model": model}
+    )
 
 
 @pytest.mark.filterwarnings("ignore:the kernel weights still change")
@@ -44,7 +50,9 @@ def test_every_classifier_has_probabilities(name, n_classes):
     assert shares.shape == (len(X), n_classes)
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
     assert (shares >= 0).all()
-    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
+    np.testing.assert_array_equal(
+        model.classes_[shares.argmax(axis=1)], model.predict(X)
+    )
     assert log_loss(y, shares, labels=model.classes_) < 0.95 * np.log(n_classes)
 
 

@@ -43,9 +43,9 @@ def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, see
     """Eqs. (6) to (10) and (27), with the row of ones in the matrix that is decomposed."""
     X = np.random.RandomState(seed).randn(n, d)
     y = targets(X, seed, kind)
-    model = PVMClassifier(n_hidden=n_hidden, theta=theta, ratio=ratio, activation=activation).fit(
-        X, y
-    )
+    model = PVMClassifier(
+        n_hidden=n_hidden, theta=theta, ratio=ratio, activation=activation
+    ).fit(X, y)
     extended = np.vstack([(X - X.mean(axis=0)).T, np.ones(n)])
     U, S, _ = np.linalg.svd(extended, full_matrices=False)
     rank = int((S / S[0] > 1e-10).sum())
@@ -67,11 +67,15 @@ def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, see
     condition = singular[0] / singular[-1]
     if condition < 1e6 and gap > 1e-4 * S[0]:
         atol = 1e-9 * condition * (S[0] / gap) * (1 + np.abs(beta).max())
-        np.testing.assert_allclose(model.decision_function(X), H @ beta, rtol=0, atol=atol)
+        np.testing.assert_allclose(
+            model.decision_function(X), H @ beta, rtol=0, atol=atol
+        )
 
 
 def _with_signs(U):
-    return U * np.where(U[np.argmax(np.abs(U), axis=0), np.arange(U.shape[1])] < 0, -1.0, 1.0)
+    return U * np.where(
+        U[np.argmax(np.abs(U), axis=0), np.arange(U.shape[1])] < 0, -1.0, 1.0
+    )
 
 
 def test_one_node_is_constant_and_no_other_has_a_bias():
@@ -101,7 +105,10 @@ def test_constant_data(model, n, value):
 def test_sparse_rows_are_never_dense_all_at_once():
     tall = sp.random(12_000, 400, density=0.02, random_state=0, format="csr")
     assert peak_of(lambda: centred_decomposition(tall)) < 8 * 12_000 * 400 / 2
-    X, y = sp.random(3000, 2000, density=0.02, random_state=0, format="csr"), np.arange(3000) % 3
+    X, y = (
+        sp.random(3000, 2000, density=0.02, random_state=0, format="csr"),
+        np.arange(3000) % 3,
+    )
     model = OSPVMClassifier(n_hidden=20, mode="truncate").fit(X[:50], y[:50])
     assert peak_of(lambda: model.fit(X, y)) < 8 * 3000 * 2000 / 3
 
@@ -111,8 +118,12 @@ def close_to_batch(model, batch, X, probe):
     make larger.
     """
     values = batch.singular_values_
-    np.testing.assert_allclose(model.singular_values_, values, rtol=0, atol=1e-10 * values[0])
-    np.testing.assert_allclose(model.mean_, batch.mean_, rtol=0, atol=1e-12 * np.abs(X).max())
+    np.testing.assert_allclose(
+        model.singular_values_, values, rtol=0, atol=1e-10 * values[0]
+    )
+    np.testing.assert_allclose(
+        model.mean_, batch.mean_, rtol=0, atol=1e-12 * np.abs(X).max()
+    )
     assert model.n_units_ == batch.n_units_
     size = batch.n_units_
     below = values[size] if size < len(values) else 0.0
@@ -124,8 +135,12 @@ def close_to_batch(model, batch, X, probe):
     np.testing.assert_array_equal(model.biases_, batch.biases_)
     expected = batch.decision_function(probe)
     longest = np.linalg.norm(probe - batch.mean_, axis=1).max()
-    atol = max(1e-10, 10 * batch.condition_ * turned * longest) * max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(model.decision_function(probe), expected, rtol=0, atol=atol)
+    atol = max(1e-10, 10 * batch.condition_ * turned * longest) * max(
+        1.0, np.abs(expected).max()
+    )
+    np.testing.assert_allclose(
+        model.decision_function(probe), expected, rtol=0, atol=atol
+    )
 
 
 @examples(60)
@@ -135,7 +150,12 @@ def close_to_batch(model, batch, X, probe):
     initial_batch=st.sampled_from([1, 7, 40, 200]),
     batch_size=st.sampled_from([1, 3, 16, 200]),
     options=st.sampled_from(
-        [{}, {"n_hidden": 6}, {"theta": 1.0}, {"ratio": "squared", "activation": "tanh"}]
+        [
+            {},
+            {"n_hidden": 6},
+            {"theta": 1.0},
+            {"ratio": "squared", "activation": "tanh"},
+        ]
     ),
     kind=st.sampled_from(["binary", "multi"]),
     seed=st.integers(0, 2**31 - 1),
@@ -146,19 +166,28 @@ def test_exact_mode_equals_the_batch_for_any_chunks(
     """Table 12: the same hidden nodes, training and testing accuracy."""
     random = np.random.RandomState(seed)
     n, d = shape
-    mixed = random.randn(d, d) if rank is None else random.randn(d, rank) @ random.randn(rank, d)
+    mixed = (
+        random.randn(d, d)
+        if rank is None
+        else random.randn(d, rank) @ random.randn(rank, d)
+    )
     X, probe = random.randn(n, d) @ mixed + 3, random.randn(20, d) @ mixed + 3
     y = targets(X, seed, kind)
-    online = OSPVMClassifier(initial_batch=initial_batch, batch_size=batch_size, **options).fit(
-        X, y
-    )
+    online = OSPVMClassifier(
+        initial_batch=initial_batch, batch_size=batch_size, **options
+    ).fit(X, y)
     close_to_batch(online, PVMClassifier(**options).fit(X, y), X, probe)
     assert online.n_seen_ == n
 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"mode": "truncate"}, {"update_mean": False}, {"mode": "truncate", "theta": 0.7}],
+    [
+        {},
+        {"mode": "truncate"},
+        {"update_mean": False},
+        {"mode": "truncate", "theta": 0.7},
+    ],
 )
 def test_fit_is_partial_fit_with_its_chunks(options, seed):
     X = rows(100, 20, seed) * np.geomspace(1, 20, 20)
@@ -169,7 +198,9 @@ def test_fit_is_partial_fit_with_its_chunks(options, seed):
         stepwise.partial_fit(X[start:stop], y[start:stop], classes=np.unique(y))
     assert stepwise.n_units_ == whole.n_units_
     np.testing.assert_allclose(
-        stepwise.decision_function(X), whole.decision_function(X), atol=1e-9 * whole.condition_
+        stepwise.decision_function(X),
+        whole.decision_function(X),
+        atol=1e-9 * whole.condition_,
     )
     np.testing.assert_allclose(stepwise.mean_, whole.mean_, atol=1e-14)
 
@@ -217,7 +248,9 @@ def test_truncating_mode_is_a_rank_cut_after_every_chunk(
     model = OSPVMClassifier(
         **options, mode="truncate", initial_batch=40, batch_size=batch_size
     ).fit(X, y)
-    U, S, earlier = truncated(X, [0, *range(40, n, batch_size), n], n_hidden, theta, ratio)
+    U, S, earlier = truncated(
+        X, [0, *range(40, n, batch_size), n], n_hidden, theta, ratio
+    )
     assert model.n_units_ == len(S)
     np.testing.assert_allclose(model.singular_values_, S, atol=1e-9 * S[0])
     np.testing.assert_allclose(model.weights_, U[:-1].T, atol=1e-6)
@@ -226,7 +259,9 @@ def test_truncating_mode_is_a_rank_cut_after_every_chunk(
     H = expit(np.column_stack([earlier, np.ones(n)]) @ U)
     T = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
     np.testing.assert_allclose(
-        model.beta_, np.linalg.lstsq(H, T)[0], atol=1e-5 * (1 + np.abs(model.beta_).max())
+        model.beta_,
+        np.linalg.lstsq(H, T)[0],
+        atol=1e-5 * (1 + np.abs(model.beta_).max()),
     )
     if n_hidden is None:
         assert model.n_units_ < PVMClassifier(**options).fit(X, y).n_units_
@@ -245,7 +280,9 @@ def test_without_an_update_the_mean_is_that_of_the_first_chunk(seed):
     model = OSPVMClassifier(theta=1.0, update_mean=False).fit(X, y)
     mean = X[:40].mean(axis=0)
     np.testing.assert_allclose(model.mean_, mean, atol=1e-12)
-    U, S, _ = np.linalg.svd(np.vstack([(X - mean).T, np.ones(120)]), full_matrices=False)
+    U, S, _ = np.linalg.svd(
+        np.vstack([(X - mean).T, np.ones(120)]), full_matrices=False
+    )
     np.testing.assert_allclose(model.singular_values_, S, rtol=1e-11)
     np.testing.assert_allclose(
         np.column_stack([model.weights_, model.biases_]), _with_signs(U).T, atol=1e-7
@@ -253,7 +290,9 @@ def test_without_an_update_the_mean_is_that_of_the_first_chunk(seed):
     assert (np.abs(model.biases_) > 1e-8).all()
     updated = OSPVMClassifier(theta=1.0).fit(X, y)
     assert np.abs(updated.mean_ - mean).max() > 1
-    assert np.abs(updated.decision_function(X) - model.decision_function(X)).max() > 0.01
+    assert (
+        np.abs(updated.decision_function(X) - model.decision_function(X)).max() > 0.01
+    )
     first = OSPVMClassifier(theta=1.0, update_mean=False).fit(X[:40], y[:40])
     # as long as there is the first chunk only, it is the same model but for signs
     np.testing.assert_allclose(

@@ -7,7 +7,14 @@ from collections import Counter, deque
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import SHAPES, class_of, counting, dense_output_weights, peak_of, problem
+from elm_problems import (
+    SHAPES,
+    class_of,
+    counting,
+    dense_output_weights,
+    peak_of,
+    problem,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -72,21 +79,29 @@ def test_equals_least_squares_on_the_dense_kernel(
     at = model.centres_.toarray() if sp.issparse(model.centres_) else model.centres_
     assert len(at) == model.n_units_ == (min(size, n) if name == "RKELM" else size)
     K = Kernel("rbf" if name == "ELMRBF" else kernel, model.gammas_, 2).evaluate(
-        X @ at.T if kernel not in OF_DISTANCES and name == "RKELM" else cdist(X, at, "sqeuclidean")
+        X @ at.T
+        if kernel not in OF_DISTANCES and name == "RKELM"
+        else cdist(X, at, "sqeuclidean")
     )
     entries = kernel_round_off(np.vstack([X, at, 0 * X]), 1.5 * gamma + 1)
     tolerance = (20 * n * EPS + 4 * entries) * condition(K, 1 / C)
     assume(tolerance < 1e-2)
     expected = K @ dense_output_weights(K, y, C)
-    np.testing.assert_allclose(outputs, expected, rtol=0, atol=tolerance * np.linalg.norm(y))
+    np.testing.assert_allclose(
+        outputs, expected, rtol=0, atol=tolerance * np.linalg.norm(y)
+    )
 
 
 @pytest.mark.parametrize("widths", ["equal", "random"])
-def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(widths, seed):
+def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(
+    widths, seed
+):
     X, y = problem(40, 3, seed, "regression")
 
     def fitted(L):
-        return RKELMRegressor(n_landmarks=L, gamma=2.0, widths=widths, random_state=seed).fit(X, y)
+        return RKELMRegressor(
+            n_landmarks=L, gamma=2.0, widths=widths, random_state=seed
+        ).fit(X, y)
 
     all_of_them = fitted(100)
     assert sorted(map(tuple, all_of_them.centres_)) == sorted(map(tuple, X))
@@ -107,7 +122,9 @@ def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(wi
 def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
     X, y = problem(40, 3, seed, "regression")
     many = ELMRBFRegressor(n_hidden=300, gamma=2.0, random_state=seed).fit(X, y)
-    few = ELMRBFRegressor(n_hidden=9, gamma=2.0, random_state=seed).fit(100 * X[:5], y[:5])
+    few = ELMRBFRegressor(n_hidden=9, gamma=2.0, random_state=seed).fit(
+        100 * X[:5], y[:5]
+    )
     np.testing.assert_array_equal(few.centres_, many.centres_[:9])
     np.testing.assert_array_equal(few.gammas_, many.gammas_[:9])
     assert few.n_units_ == 9
@@ -122,7 +139,9 @@ def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
 
 def test_theorem_1_needs_the_ridge_to_vanish(seed):
     X, y = problem(30, 2, seed, "regression")
-    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
+    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(
+        X, y
+    )
     assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
 
 
@@ -131,7 +150,9 @@ def test_theorem_2_is_false_where_widths_differ():
     X = np.array([[0.0], [1.0], [3.0]])
 
     def matrix(sigma):
-        return Kernel("rbf", 1 / np.array([40.0, sigma, 20.0])).evaluate(cdist(X, X, "sqeuclidean"))
+        return Kernel("rbf", 1 / np.array([40.0, sigma, 20.0])).evaluate(
+            cdist(X, X, "sqeuclidean")
+        )
 
     assert np.linalg.det(matrix(1.0)) > 0.1
     assert np.linalg.det(matrix(150.0)) < -0.01
@@ -158,10 +179,14 @@ def test_shared_work_is_shared(monkeypatch, seed):
         lambda self, *given: draws.append(self.n_landmarks) or draw(self, *given),
     )
     monkeypatch.setattr(
-        module, "normal_equations", lambda *given: passes.append(given[1]) or equations(*given)
+        module,
+        "normal_equations",
+        lambda *given: passes.append(given[1]) or equations(*given),
     )
     monkeypatch.setattr(
-        module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given)
+        module,
+        "ridge_solutions",
+        lambda *given: solved.append(given[0].shape) or solutions(*given),
     )
     X, y = problem(60, 3, seed, "regression")
     folds = list(KFold(3).split(X))
@@ -191,6 +216,8 @@ def test_memory_of_a_path_does_not_grow_with_rows_times_centres(seed):
     folds = [(np.arange(150_000), np.arange(150_000, 200_000))]
     grid = [{"n_landmarks": L, "gamma": g} for L in (10, 100) for g in (0.5, 1.0)]
     peak = peak_of(
-        lambda: deque(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), maxlen=0)
+        lambda: deque(
+            RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), maxlen=0
+        )
     )
     assert peak < 5 * pairwise.BLOCK_BYTES + 8 * (150_000 * 8 + 50_000 * len(grid))

@@ -14,7 +14,13 @@ from random_examples import examples
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor, minimise, smooth_plus, weighted_gram
+from elmbench.models.rsvm import (
+    RSVMClassifier,
+    RSVMRegressor,
+    minimise,
+    smooth_plus,
+    weighted_gram,
+)
 from elmbench.numerics import kernels
 from elmbench.numerics.arrays import EPS
 
@@ -24,9 +30,14 @@ KINDS = ("binary", "multi", "one", "regression", "two-targets")
 def objective(kernel, target, C, smoothing, epsilon, u, b):
     """C/2 |p(...)|^2 + (|u|^2 + b^2) / 2 as printed; a target of -1/+1 where `epsilon` is None."""
     f = kernel @ u + b
-    errors = [1 - target * f] if epsilon is None else [target - f - epsilon, f - target - epsilon]
+    errors = (
+        [1 - target * f]
+        if epsilon is None
+        else [target - f - epsilon, f - target - epsilon]
+    )
     squares = (
-        sum((np.logaddexp(0, smoothing * error) ** 2).sum() for error in errors) / smoothing**2
+        sum((np.logaddexp(0, smoothing * error) ** 2).sum() for error in errors)
+        / smoothing**2
     )
     return C / 2 * squares + (u @ u + b**2) / 2
 
@@ -44,7 +55,9 @@ def test_no_point_nearby_is_lower(shape, kind, C_and_gamma, smoothing, awkward):
     X, y = problem(n, d, seed, kind, awkward)
     options = {"epsilon": 0.05} if kind in ("regression", "two-targets") else {}
     params = {"C": C, "gamma": gamma, "smoothing": smoothing, **options}
-    model = class_of("RSVM", kind)(n_landmarks=10, random_state=seed, **params).fit(X, y)
+    model = class_of("RSVM", kind)(n_landmarks=10, random_state=seed, **params).fit(
+        X, y
+    )
     kernel = rbf_kernel(X, model.landmarks_, gamma=gamma)
     random = np.random.RandomState(seed)
     for output, target in enumerate(coded(y, kind).T):
@@ -69,7 +82,9 @@ def test_landmarks_are_the_first_rows_of_a_permutation():
 
 def test_a_fit_that_is_stopped_says_so_and_is_counted():
     X, y = problem(100, 2, 0, "multi")
-    with pytest.warns(ConvergenceWarning, match=r"for 4 of 4 outputs \(max_iter=2\)") as caught:
+    with pytest.warns(
+        ConvergenceWarning, match=r"for 4 of 4 outputs \(max_iter=2\)"
+    ) as caught:
         model = RSVMClassifier(C=100.0, max_iter=2).fit(X, y)
     assert caught[0].filename == __file__
     assert model.solvers_ == {"capped": 1}
@@ -90,7 +105,11 @@ def plus(x, smoothing):
     with x.
     """
     above = np.where(x.real > 0, x, 0)
-    return above + np.log(np.exp(-smoothing * above) + np.exp(smoothing * (x - above))) / smoothing
+    return (
+        above
+        + np.log(np.exp(-smoothing * above) + np.exp(smoothing * (x - above)))
+        / smoothing
+    )
 
 
 def a_problem(n, m, seed, kind, smoothing=5.0):
@@ -108,10 +127,16 @@ def a_problem(n, m, seed, kind, smoothing=5.0):
 
     def total(f):
         return (
-            plus(values - f - tube, smoothing) ** 2 + plus(f - values - tube, smoothing) ** 2
+            plus(values - f - tube, smoothing) ** 2
+            + plus(f - values - tube, smoothing) ** 2
         ).sum() / 2
 
-    return A, values, partial(RSVMRegressor(smoothing=smoothing, epsilon=tube)._loss, values), total
+    return (
+        A,
+        values,
+        partial(RSVMRegressor(smoothing=smoothing, epsilon=tube)._loss, values),
+        total,
+    )
 
 
 def gradient(total, A, ridge, z):
@@ -124,7 +149,9 @@ def gradient(total, A, ridge, z):
 def test_derivatives(smoothing):
     x = np.linspace(-4, 4, 101)
     value, slope, curvature = smooth_plus(x, smoothing)
-    np.testing.assert_allclose(value, plus(x, smoothing) ** 2 / 2, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(
+        value, plus(x, smoothing) ** 2 / 2, rtol=1e-7, atol=1e-12
+    )
     shifted = x + 1j * STEP
     np.testing.assert_allclose(
         slope, (plus(shifted, smoothing) ** 2).imag / 2 / STEP, rtol=1e-7, atol=1e-12
@@ -142,7 +169,10 @@ def test_far_from_the_corner_it_is_the_plus_function_and_overflows_nowhere():
 
 def test_weighted_gram_of_several_blocks(monkeypatch, seed):
     monkeypatch.setattr(kernels, "BLOCK_BYTES", 8 * 7 * 10)
-    A, weights = np.random.RandomState(seed).rand(53, 7), np.random.RandomState(seed).rand(53)
+    A, weights = (
+        np.random.RandomState(seed).rand(53, 7),
+        np.random.RandomState(seed).rand(53),
+    )
     gram = weighted_gram(A, weights)
     np.testing.assert_allclose(gram, (A.T * weights) @ A, rtol=53 * 4 * EPS)
     np.testing.assert_array_equal(gram, gram.T)
@@ -163,11 +193,15 @@ def test_the_gradient_is_zero(shape, kind, exponent):
     minimum = minimise(A, loss, ridge, 1e-10, 200)
     assert minimum.converged
     _, slopes, curvatures = loss(A @ minimum.solution)
-    scale = ridge * np.linalg.norm(minimum.solution) + np.linalg.norm(A.T @ np.abs(slopes))
+    scale = ridge * np.linalg.norm(minimum.solution) + np.linalg.norm(
+        A.T @ np.abs(slopes)
+    )
     round_off = (
         sum(A.shape)
         * EPS
-        * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(minimum.solution))))
+        * np.linalg.norm(
+            A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(minimum.solution)))
+        )
     )
     assert (
         np.linalg.norm(gradient(total, A, ridge, minimum.solution))

@@ -23,17 +23,23 @@ def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
     """
     X, y = problem(60, 2, 0, "binary")
     whole = np.column_stack([X, np.ones(60)])
-    reference = LinearSVC(C=2.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6).fit(
-        whole, y
-    )
+    reference = LinearSVC(
+        C=2.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6
+    ).fit(whole, y)
 
     def objective(w):
         return w @ w / 2 + 2.0 * np.maximum(0, 1 - y * (whole @ w)).sum()
 
     model = PegasosClassifier(C=2.0, n_epochs=2000, random_state=0).fit(X, y)
     least = objective(reference.coef_[0])
-    assert least * (1 - 1e-6) <= objective(np.r_[model.coef_[0], model.intercept_]) < 1.02 * least
-    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
+    assert (
+        least * (1 - 1e-6)
+        <= objective(np.r_[model.coef_[0], model.intercept_])
+        < 1.02 * least
+    )
+    np.testing.assert_array_equal(
+        model.predict(X), np.where(model.decision_function(X) > 0, 1, -1)
+    )
 
 
 @each_kind
@@ -41,13 +47,20 @@ def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
 def test_with_one_weight_a_class_the_machine_is_pegasos(kind, fit_intercept, seed):
     X = rows(90, 4, seed) - 0.5
     y = targets(X, seed, kind)
-    common = {"C": 4.0, "n_epochs": 3, "fit_intercept": fit_intercept, "random_state": seed}
+    common = {
+        "C": 4.0,
+        "n_epochs": 3,
+        "fit_intercept": fit_intercept,
+        "random_state": seed,
+    }
     expected = PegasosClassifier(**common).fit(X, y)
     for mode in ("online", "batch"):
         model = AMMClassifier(**common, n_weights=1, mode=mode).fit(X, y)
         outputs = expected.decision_function(X)
         np.testing.assert_allclose(
-            model.decision_function(X), outputs, atol=1e-12 * (1 + np.abs(outputs).max())
+            model.decision_function(X),
+            outputs,
+            atol=1e-12 * (1 + np.abs(outputs).max()),
         )
         assert model.n_units_ == max(2, len(model.classes_))
     assert expected.n_units_ == (4 if kind == "multi" else 1) == len(expected.coef_)
@@ -66,9 +79,14 @@ def test_outputs_are_those_of_the_weights_that_are_shown(kind, seed):
         model = AMMClassifier(C=8.0, random_state=0).fit(X, y)
         scores = probe @ model.weights_.T + model.intercepts_
         by_class = np.array(
-            [scores[:, model.weight_classes_ == label].max(axis=1) for label in model.classes_]
+            [
+                scores[:, model.weight_classes_ == label].max(axis=1)
+                for label in model.classes_
+            ]
         ).T
-        np.testing.assert_array_equal(model.predict(probe), model.classes_[by_class.argmax(axis=1)])
+        np.testing.assert_array_equal(
+            model.predict(probe), model.classes_[by_class.argmax(axis=1)]
+        )
         expected = by_class[:, 1] - by_class[:, 0] if kind == "binary" else by_class
         np.testing.assert_allclose(model.decision_function(probe), expected, atol=1e-10)
         assert model.n_units_ == len(model.weights_) > len(model.classes_)
@@ -93,8 +111,12 @@ def test_small_weights_are_dropped(seed):
     X = rows(200, 4, seed) - 0.5
     y = targets(X, seed, "multi")
     whole = AMMClassifier(C=8.0, random_state=0).fit(X, y)
-    pruned = AMMClassifier(C=8.0, prune_every=100, pruning=1.0, random_state=0).fit(X, y)
-    barest = AMMClassifier(C=8.0, prune_every=1000, pruning=1e6, random_state=0).fit(X, y)
+    pruned = AMMClassifier(C=8.0, prune_every=100, pruning=1.0, random_state=0).fit(
+        X, y
+    )
+    barest = AMMClassifier(C=8.0, prune_every=1000, pruning=1e6, random_state=0).fit(
+        X, y
+    )
     assert barest.n_units_ == 4 < whole.n_units_
     assert pruned.n_units_ < whole.n_units_
 
@@ -114,7 +136,9 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     model = clone(model).set_params(C=4.0, n_epochs=1, shuffle=False)
     fitted = clone(model).fit(X, y)
     once = clone(model).partial_fit(X, y)
-    np.testing.assert_array_equal(once.decision_function(X), fitted.decision_function(X))
+    np.testing.assert_array_equal(
+        once.decision_function(X), fitted.decision_function(X)
+    )
     budgeted = isinstance(model, BSGDClassifier)
     state = (
         BudgetedState(3, 4, 1.0, 15)
@@ -133,7 +157,10 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     else:
         weights, intercepts, owners = state.solution(1 / (4.0 * 90))
         expected = np.array(
-            [(X @ weights.T + intercepts)[:, owners == label].max(axis=1) for label in range(4)]
+            [
+                (X @ weights.T + intercepts)[:, owners == label].max(axis=1)
+                for label in range(4)
+            ]
         ).T
         np.testing.assert_allclose(streamed.decision_function(X), expected, atol=1e-10)
 
@@ -147,14 +174,20 @@ def test_lambda_of_a_budget_is_that_of_the_support_vector_machine_with_the_same_
         K = np.exp(-3.0 * ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2))
         return weights @ K @ weights / 2 + 2.0 * np.maximum(0, 1 - y * outputs).sum()
 
-    model = BSGDClassifier(budget=60, C=2.0, gamma=3.0, n_epochs=400, random_state=0).fit(X, y)
-    value = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
+    model = BSGDClassifier(
+        budget=60, C=2.0, gamma=3.0, n_epochs=400, random_state=0
+    ).fit(X, y)
+    value = objective(
+        model.support_vectors_, model.beta_[:, 0], model.decision_function(X)
+    )
     outputs = reference.decision_function(X) - reference.intercept_
     least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
     assert (
         value < 1.02 * least
     )  # the intercept, which BSGD lacks, makes little of a difference here
-    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
+    np.testing.assert_array_equal(
+        model.predict(X), np.where(model.decision_function(X) > 0, 1, -1)
+    )
 
 
 @pytest.mark.parametrize("maintenance", ["merging", "removal"])
@@ -166,7 +199,8 @@ def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(
     X, y = problem(120, 8, 3, kind)
     full = sp.csr_matrix(np.where(X < 0.6, 0.0, X))
     twice = sp.csr_matrix(
-        (np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape
+        (np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr),
+        shape=X.shape,
     )
     model = BSGDClassifier(
         budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1
@@ -176,14 +210,18 @@ def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(
     for given in (full, twice):
         sparse = clone(model).fit(given, y)
         assert sp.issparse(sparse.support_vectors_)
-        np.testing.assert_array_equal(sparse.support_vectors_.toarray(), dense.support_vectors_)
+        np.testing.assert_array_equal(
+            sparse.support_vectors_.toarray(), dense.support_vectors_
+        )
         np.testing.assert_array_equal(sparse.beta_, dense.beta_)
 
 
 def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        BudgetedState, "extend", lambda state, X, labels, ridge: seen.append(X[:, 0].tolist())
+        BudgetedState,
+        "extend",
+        lambda state, X, labels, ridge: seen.append(X[:, 0].tolist()),
     )
     X = np.arange(6.0)[:, np.newaxis]
     BSGDClassifier(n_epochs=2, random_state=0).fit(X, X[:, 0] > 2)

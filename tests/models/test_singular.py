@@ -40,7 +40,9 @@ def test_a_singular_system_is_warned_of_once(name, kind):
 
 def test_nodes_that_say_the_same_are_warned_of():
     with pytest.warns(LinAlgWarning, match=r"condition .* with C=1e\+300, n_hidden=50"):
-        ELMRegressor(n_hidden=50, C=1e300, random_state=0).fit(np.ones((60, 2)), np.arange(60.0))
+        ELMRegressor(n_hidden=50, C=1e300, random_state=0).fit(
+            np.ones((60, 2)), np.arange(60.0)
+        )
 
 
 @pytest.mark.filterwarnings("error")
@@ -77,7 +79,12 @@ def test_a_search_warns_once_and_a_path_never():
     grid = [{"C": C} for C in (1e300, 1e299, 1e290)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(list(KELMClassifier.evaluate_grid(X, y, folds, grid, gamma=1e-300))) == 6
+        assert (
+            len(list(KELMClassifier.evaluate_grid(X, y, folds, grid, gamma=1e-300)))
+            == 6
+        )
     with pytest.warns(LinAlgWarning) as caught:
-        PathSearchCV(KELMClassifier(gamma=1e-300), {"C": [1e300, 1e299, 1e290]}, cv=3).fit(X, y)
+        PathSearchCV(
+            KELMClassifier(gamma=1e-300), {"C": [1e300, 1e299, 1e290]}, cv=3
+        ).fit(X, y)
     assert len(caught) == 1

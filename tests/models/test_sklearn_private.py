@@ -39,7 +39,9 @@ def private_imports(path: Path) -> list[str]:
             modules = [alias.name for alias in node.names]
         else:
             continue
-        imports += [name for name in modules if re.match(r"sklearn\..*\b_[a-zA-Z]", name)]
+        imports += [
+            name for name in modules if re.match(r"sklearn\..*\b_[a-zA-Z]", name)
+        ]
     return imports
 
 
@@ -100,8 +102,12 @@ def test_callbacks_of_a_search() -> None:
 
         def setup(self, estimator: object, context: object) -> None: ...
         def teardown(self, estimator: object, context: object) -> None: ...
-        def on_fit_task_begin(self, estimator: object, context: object, **data: object) -> None: ...
-        def on_fit_task_end(self, estimator: object, context: object, **data: object) -> None: ...
+        def on_fit_task_begin(
+            self, estimator: object, context: object, **data: object
+        ) -> None: ...
+        def on_fit_task_end(
+            self, estimator: object, context: object, **data: object
+        ) -> None: ...
 
     search = GridSearchCV(SVC(), {"C": [1.0]})
     assert not has_callbacks(search)

@@ -21,17 +21,38 @@ from elmbench.registry import find_model, make_model, model_version
 STEPS = {
     "svd+os-elm": (
         OSELMClassifier,
-        {"n_hidden": 30, "C": 4.0, "start": "ridge", "initial_batch": 20, "batch_size": 8},
+        {
+            "n_hidden": 30,
+            "C": 4.0,
+            "start": "ridge",
+            "initial_batch": 20,
+            "batch_size": 8,
+        },
     ),
     "svd+bsgd": (
         BSGDClassifier,
-        {"budget": 20, "C": 4.0, "gamma": 0.01, "maintenance": "removal", "n_epochs": 3},
+        {
+            "budget": 20,
+            "C": 4.0,
+            "gamma": 0.01,
+            "maintenance": "removal",
+            "n_epochs": 3,
+        },
     ),
     "svd+amm": (
         AMMClassifier,
-        {"C": 4.0, "n_weights": 3, "mode": "batch", "n_epochs": 7, "fit_intercept": False},
+        {
+            "C": 4.0,
+            "n_weights": 3,
+            "mode": "batch",
+            "n_epochs": 7,
+            "fit_intercept": False,
+        },
     ),
-    "svd+pegasos": (PegasosClassifier, {"C": 4.0, "n_epochs": 7, "fit_intercept": False}),
+    "svd+pegasos": (
+        PegasosClassifier,
+        {"C": 4.0, "n_epochs": 7, "fit_intercept": False},
+    ),
 }
 each_pipeline = pytest.mark.parametrize("name", STEPS)
 
@@ -55,15 +76,23 @@ def test_wide_rows(name, seed):
     model = make_model(name, n_components=5, **params, random_state=seed).fit(X, y)
     V = np.linalg.svd(X, full_matrices=False)[2][:5]
     V *= np.sign(V[np.arange(5), np.abs(V).argmax(axis=1)])[:, np.newaxis]
-    expected = cls(**params, random_state=seed).fit(X @ V.T, y).decision_function(probe @ V.T)
+    expected = (
+        cls(**params, random_state=seed).fit(X @ V.T, y).decision_function(probe @ V.T)
+    )
     # The directions that are all noise depend on the matrix by its norm over the gap of the values,
     # some hundred.
     np.testing.assert_allclose(
-        model.decision_function(probe), expected, atol=1e-8 * (1 + np.abs(expected).max())
+        model.decision_function(probe),
+        expected,
+        atol=1e-8 * (1 + np.abs(expected).max()),
     )
-    sparse = make_model(name, n_components=5, **params, random_state=seed).fit(sp.csr_matrix(X), y)
+    sparse = make_model(name, n_components=5, **params, random_state=seed).fit(
+        sp.csr_matrix(X), y
+    )
     np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_matrix(probe)), model.decision_function(probe), atol=1e-8
+        sparse.decision_function(sp.csr_matrix(probe)),
+        model.decision_function(probe),
+        atol=1e-8,
     )
     assert model.score(probe, truth) == 1.0
     assert model[0].components_.shape == (5, 2000)
@@ -87,7 +116,11 @@ def test_parameters_are_those_of_the_second_step(name):
     }
     assert {key: getattr(factory(**other)[-1], key) for key in other} == other
     assert factory(n_components=7)[0].n_components == 7
-    assert factory(random_state=5)[0].random_state == factory(random_state=5)[-1].random_state == 5
+    assert (
+        factory(random_state=5)[0].random_state
+        == factory(random_state=5)[-1].random_state
+        == 5
+    )
 
 
 @each_pipeline
@@ -122,12 +155,19 @@ def test_directions_are_those_of_the_decomposition_up_to_the_rank(shape, rank, s
 
 
 def test_rows_of_zeros_have_one_feature():
-    assert SingularFeatures(n_components=3).fit_transform(np.zeros((4, 6))).tolist() == [[0.0]] * 4
+    assert (
+        SingularFeatures(n_components=3).fit_transform(np.zeros((4, 6))).tolist()
+        == [[0.0]] * 4
+    )
 
 
 @pytest.mark.parametrize("n_components", [4, 100])
-def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypatch, seed):
-    X = sp.random(25, 70, density=0.2, format="csr", random_state=np.random.RandomState(seed))
+def test_sparse_rows_that_are_too_large_to_be_made_dense(
+    n_components, monkeypatch, seed
+):
+    X = sp.random(
+        25, 70, density=0.2, format="csr", random_state=np.random.RandomState(seed)
+    )
     expected = SingularFeatures(n_components=n_components).fit(X)
     monkeypatch.setattr(svd_pipelines, "DENSE_BYTES", 100)
     monkeypatch.setattr(sp.csr_matrix, "toarray", None)
@@ -143,7 +183,8 @@ def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypat
 
 def test_bad_number_of_directions():
     with pytest.raises(
-        ValueError, match="The 'n_components' parameter of SingularFeatures must be an int"
+        ValueError,
+        match="The 'n_components' parameter of SingularFeatures must be an int",
     ):
         SingularFeatures(n_components=0).fit(np.eye(3))
 
@@ -154,19 +195,27 @@ def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkey
     _, params = STEPS[name]
     X, y = wide(40, seed)
     folds = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
-    candidates = [{"C": C, "n_components": size} for C in (0.01, 1.0, 64.0) for size in (2, 5)]
-    fixed = {key: value for key, value in params.items() if key != "C"} | {"random_state": seed}
+    candidates = [
+        {"C": C, "n_components": size} for C in (0.01, 1.0, 64.0) for size in (2, 5)
+    ]
+    fixed = {key: value for key, value in params.items() if key != "C"} | {
+        "random_state": seed
+    }
     factory = find_model(name).factory("classification")
     assert isinstance(factory, GridPath)
     rows = as_rows(X)
     fits = []
     fit = SingularFeatures.fit
     monkeypatch.setattr(
-        SingularFeatures, "fit", lambda self, X, y=None: (fits.append(1), fit(self, X))[1]
+        SingularFeatures,
+        "fit",
+        lambda self, X, y=None: (fits.append(1), fit(self, X))[1],
     )
     by_path = {
         (i, j): outputs
-        for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)
+        for i, j, outputs, _ in factory.evaluate_grid(
+            rows, y, folds, candidates, **fixed
+        )
     }
     assert len(fits) == 4  # two sizes on two folds
     assert set(by_path) == {(i, j) for i in range(6) for j in range(2)}

@@ -51,7 +51,9 @@ CLASS_WEIGHT = {"a": 3.0, "b": 0.5}
     sparse=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
 )
-def test_whole_weights_are_repeated_rows(name, kind, n, nodes, class_weight, sparse, seed):
+def test_whole_weights_are_repeated_rows(
+    name, kind, n, nodes, class_weight, sparse, seed
+):
     """And no weight is no row, whichever of its two systems an ELM solves."""
     if name in ("WELM", "EEM") and kind not in ("binary", "multi"):
         return
@@ -77,7 +79,9 @@ def test_whole_weights_are_repeated_rows(name, kind, n, nodes, class_weight, spa
         np.abs(expected).max(),
         np.abs(y).max() if kind in ("regression", "two-targets") else 1.0,
     )
-    within = max(1e-9, 1e3 * n * EPS * max(repeated.condition_, weighted.condition_)) * size
+    within = (
+        max(1e-9, 1e3 * n * EPS * max(repeated.condition_, weighted.condition_)) * size
+    )
     np.testing.assert_allclose(
         real_outputs(weighted, container(probe)), expected, rtol=0, atol=within
     )
@@ -112,8 +116,12 @@ def test_rows_of_a_kernel_matrix_without_weight_are_left_out(name, seed):
     weights[y == np.unique(y)[0]] = 0.0
     kept = np.flatnonzero(weights)
     params = {"n_landmarks": 9, "random_state": 0} if name == "RKELM" else {}
-    model = class_of(name, "multi")(kernel="precomputed", class_weight="balanced", **params)
-    alone = class_of(name, "multi")(kernel="precomputed", class_weight="balanced", **params)
+    model = class_of(name, "multi")(
+        kernel="precomputed", class_weight="balanced", **params
+    )
+    alone = class_of(name, "multi")(
+        kernel="precomputed", class_weight="balanced", **params
+    )
     model.fit(K, y, sample_weight=weights)
     alone.fit(K[np.ix_(kept, kept)], y[kept], sample_weight=weights[kept])
     np.testing.assert_array_equal(model.classes_, alone.classes_)
@@ -131,10 +139,15 @@ def test_gaussians_of_weighted_landmark_features(seed):
     model = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0).fit(
         X, y, sample_weight=weights
     )
-    assert all(any((row == other).all() for other in X[weights > 0]) for row in model.landmarks_)
+    assert all(
+        any((row == other).all() for other in X[weights > 0])
+        for row in model.landmarks_
+    )
     projections = np.repeat(model.project(X), weights)
     for label, mean in zip((-1, 1), model.means_[0], strict=True):
-        assert projections[np.repeat(y, weights) == label].mean() == pytest.approx(mean, abs=1e-7)
+        assert projections[np.repeat(y, weights) == label].mean() == pytest.approx(
+            mean, abs=1e-7
+        )
     ones = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0)
     expected = ones.fit(X, y).decision_function(X)
     np.testing.assert_allclose(
@@ -146,7 +159,9 @@ def test_gaussians_of_weighted_landmark_features(seed):
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_weights_of_any_size_have_the_direction_of_their_ratios(scale):
     X, y = problem(40, 3, 0, "binary")
-    model = EEMClassifier(n_hidden=9, random_state=0).fit(X, y, sample_weight=np.full(40, scale))
+    model = EEMClassifier(n_hidden=9, random_state=0).fit(
+        X, y, sample_weight=np.full(40, scale)
+    )
     assert np.ptp(model.project(X)) > 0.5
     coinciding = np.vstack([X, X[::-1]]), np.repeat([0, 1], 40), np.full(80, scale)
     with pytest.warns(UserWarning, match="the means of the two classes coincide"):
@@ -161,7 +176,9 @@ def test_online_class_weights_are_those_of_fit(seed):
         .fit(X, y)
         .decision_function(X)
     )
-    np.testing.assert_allclose(model.fit(X, y).decision_function(X), expected, atol=1e-8)
+    np.testing.assert_allclose(
+        model.fit(X, y).decision_function(X), expected, atol=1e-8
+    )
     with pytest.raises(ValueError, match="class_weight: expected None for partial_fit"):
         model.partial_fit(X, y)
 
@@ -179,11 +196,19 @@ def test_class_weights_are_weights_of_rows(name, class_weight, seed):
     # The "scale" of gamma heeds the weights of rows, not of classes.
     params = {"random_state": 0} if name not in ("KELM", "LSSVM") else {}
     params |= {"gamma": 1.0} if "gamma" in cls().get_params() else {}
-    own = np.random.RandomState(seed).uniform(0.5, 2.0, 60) if class_weight != "balanced" else None
+    own = (
+        np.random.RandomState(seed).uniform(0.5, 2.0, 60)
+        if class_weight != "balanced"
+        else None
+    )
     by_class = compute_sample_weight(class_weight, y)
     model = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
-    expected = cls(**params).fit(X, y, sample_weight=by_class if own is None else own * by_class)
-    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
+    expected = cls(**params).fit(
+        X, y, sample_weight=by_class if own is None else own * by_class
+    )
+    np.testing.assert_allclose(
+        model.decision_function(X), expected.decision_function(X), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
@@ -199,11 +224,14 @@ def test_class_weights_are_weights_of_rows(name, class_weight, seed):
 def test_bad_weights(name, weights, message):
     X = rows(12, 2, 0)
     with pytest.raises(ValueError, match=message):
-        class_of(name, "binary")(**SMALL[name]).fit(X, np.arange(12) % 2, sample_weight=weights)
+        class_of(name, "binary")(**SMALL[name]).fit(
+            X, np.arange(12) % 2, sample_weight=weights
+        )
 
 
 @pytest.mark.parametrize(
-    ("weight", "error"), [("heavy", ValueError), ({0: -1.0}, ValueError), ({0: "1"}, TypeError)]
+    ("weight", "error"),
+    [("heavy", ValueError), ({0: -1.0}, ValueError), ({0: "1"}, TypeError)],
 )
 @pytest.mark.parametrize("name", sorted({*SMALL} - {*BY_PRIORS}))
 def test_bad_class_weights(name, weight, error):
@@ -213,8 +241,12 @@ def test_bad_class_weights(name, weight, error):
         )
 
 
-@pytest.mark.parametrize("class_weight", [{"A": 5.0}, {0: 5.0, 1: 1.0}, {"a": 2.0, "c": 1.0}])
-def test_a_class_weight_of_an_unknown_label_is_an_error_as_in_scikit_learn(class_weight, seed):
+@pytest.mark.parametrize(
+    "class_weight", [{"A": 5.0}, {0: 5.0, 1: 1.0}, {"a": 2.0, "c": 1.0}]
+)
+def test_a_class_weight_of_an_unknown_label_is_an_error_as_in_scikit_learn(
+    class_weight, seed
+):
     """Unless all classes have one: a fold may lack the other."""
     X = rows(20, 3, seed)
     y = np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
@@ -222,7 +254,8 @@ def test_a_class_weight_of_an_unknown_label_is_an_error_as_in_scikit_learn(class
         compute_sample_weight(class_weight, y)
     for name in ("ELM", "KELM", "WELM", "OSELM"):
         with pytest.raises(
-            ValueError, match=r"class_weight: expected labels among \['a', 'b'\], got \["
+            ValueError,
+            match=r"class_weight: expected labels among \['a', 'b'\], got \[",
         ):
             class_of(name, "binary")(class_weight=class_weight).fit(X, y)
     ELMClassifier(class_weight={"a": 1.0, "b": 2.0, "c": 3.0}).fit(X, y)

@@ -25,7 +25,9 @@ class Threshold(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "Threshold":
         self.classes_ = np.unique(y)
-        self.cuts_ = np.quantile(X[:, 2], np.arange(1, len(self.classes_)) / len(self.classes_))
+        self.cuts_ = np.quantile(
+            X[:, 2], np.arange(1, len(self.classes_)) / len(self.classes_)
+        )
         return self
 
     def predict(self, X: Any) -> Any:
@@ -35,13 +37,17 @@ class Threshold(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("data", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("model", [RidgeClassifier(), LinearSVC(random_state=0)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_probabilities_are_those_of_scikit_learn(data: Any, model: Any, weighted: bool) -> None:
+def test_the_probabilities_are_those_of_scikit_learn(
+    data: Any, model: Any, weighted: bool
+) -> None:
     X, y = data
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
     folds = list(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y))
     ours = WithProbabilities(model).fit(X, y, sample_weight=weights, folds=folds)
     theirs = CalibratedClassifierCV(model, cv=folds, ensemble=False).fit(X, y, weights)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6
+    )
     np.testing.assert_array_equal(ours.predict(X), model.fit(X, y, weights).predict(X))
     np.testing.assert_array_equal(ours.decision_function(X), model.decision_function(X))
 
@@ -65,7 +71,9 @@ def test_folds_without_a_class_are_left_out() -> None:
     X, y = THREE
     lacks_a_class = (np.flatnonzero(y < 2), np.flatnonzero(y == 2))
     folds = list(StratifiedKFold(3).split(X, y))
-    expected = WithProbabilities(RidgeClassifier()).fit(X, y, folds=folds).predict_proba(X)
+    expected = (
+        WithProbabilities(RidgeClassifier()).fit(X, y, folds=folds).predict_proba(X)
+    )
     some = WithProbabilities(RidgeClassifier()).fit(X, y, folds=[lacks_a_class, *folds])
     np.testing.assert_array_equal(some.predict_proba(X), expected)
     none = WithProbabilities(RidgeClassifier()).fit(X, y, folds=[lacks_a_class])
@@ -75,7 +83,8 @@ def test_folds_without_a_class_are_left_out() -> None:
 def test_sparse_rows_have_the_same_probabilities() -> None:
     X, y = TWO
     dense, sparse = (
-        WithProbabilities(LinearSVC(random_state=0)).fit(rows, y) for rows in (X, sp.csr_matrix(X))
+        WithProbabilities(LinearSVC(random_state=0)).fit(rows, y)
+        for rows in (X, sp.csr_matrix(X))
     )
     np.testing.assert_allclose(
         dense.predict_proba(X), sparse.predict_proba(sp.csr_matrix(X)), atol=1e-3

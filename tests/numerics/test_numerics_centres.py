@@ -11,7 +11,12 @@ from random_examples import examples
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.pairwise as pairwise
-from elmbench.numerics.pairwise import OF_DISTANCES, Kernel, centre_blocks, kernel_blocks
+from elmbench.numerics.pairwise import (
+    OF_DISTANCES,
+    Kernel,
+    centre_blocks,
+    kernel_blocks,
+)
 
 SETTINGS = examples(100)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -45,7 +50,8 @@ def as_kinds(X):
     data = [np.r_[0.25 * sparse.data[row], 0.75 * sparse.data[row]] for row in entries]
     indices = [np.tile(sparse.indices[row], 2) for row in entries]
     parts = sp.csr_matrix(
-        (np.concatenate(data), np.concatenate(indices), 2 * sparse.indptr), shape=X.shape
+        (np.concatenate(data), np.concatenate(indices), 2 * sparse.indptr),
+        shape=X.shape,
     )
     return {"dense": X, "sparse": sparse, "in parts": parts}
 
@@ -86,16 +92,21 @@ def test_equals_the_formula_in_any_form_and_blocks(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwise, "BLOCK_BYTES", 8 * L * block)
         each = list(kernel_blocks(one, given_rows, at, [gammas, 2 * gammas, gammas]))
-        assert [rows for rows, i, _ in each if i == 0] == list(centre_blocks(given_rows, L))
+        assert [rows for rows, i, _ in each if i == 0] == list(
+            centre_blocks(given_rows, L)
+        )
         product = one.product(given_rows, at, Z)
-    blocks = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
+    blocks = {
+        i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)
+    }
     np.testing.assert_allclose(blocks[0], reference, rtol=0, atol=tolerance)
     np.testing.assert_array_equal(blocks[2], blocks[0])
     doubled = expected(X, C, kernel, 2 * gammas, degree, coef0)
     np.testing.assert_allclose(blocks[1], doubled, rtol=0, atol=2**degree * tolerance)
     reach = np.abs(reference) @ np.abs(Z)
     assert (
-        np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach
+        np.abs(product - reference @ Z)
+        <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach
     ).all()
 
 
@@ -116,7 +127,9 @@ def test_blocks_take_what_was_allowed(monkeypatch, X, n_centres, sizes):
 
 def test_sparse_rows_are_never_made_dense():
     """Dense, these rows would take 1.6 GB and the centres 80 MB."""
-    X = sp.random_array((2000, 100_000), density=5e-4, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array(
+        (2000, 100_000), density=5e-4, format="csr", rng=np.random.default_rng(0)
+    )
     tracemalloc.start()
     Kernel("rbf", 0.5).product(X, X[:100], np.ones((100, 2)))
     peak = tracemalloc.get_traced_memory()[1]

@@ -49,12 +49,18 @@ def solved_exactly(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @SETTINGS
-@given(h=st.integers(1, 40), n=st.tuples(st.integers(3, 60), st.integers(3, 60)), seed=SEEDS)
+@given(
+    h=st.integers(1, 40),
+    n=st.tuples(st.integers(3, 60), st.integers(3, 60)),
+    seed=SEEDS,
+)
 def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     random = np.random.RandomState(seed)
     mixing = random.randn(h, h)
     negative = random.randn(n[0], h) @ mixing + 5.0
-    positive = random.randn(n[1], h) @ mixing * random.uniform(0.2, 3) + 5.0 + random.randn(h)
+    positive = (
+        random.randn(n[1], h) @ mixing * random.uniform(0.2, 3) + 5.0 + random.randn(h)
+    )
     line = discriminant(moments_of(negative), moments_of(positive), h)
 
     S_negative, S_positive = (
@@ -84,9 +90,9 @@ def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     assert line.variances == pytest.approx(expected, rel=10 * unit)
     assert condition / (3 * h) < line.condition < condition * 3 * h
     # Eq. (4) makes the means differ by 2.
-    assert float(line.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(
-        2, abs=10 * unit
-    )
+    assert float(
+        line.beta @ (positive.mean(axis=0) - negative.mean(axis=0))
+    ) == pytest.approx(2, abs=10 * unit)
 
 
 @SETTINGS
@@ -95,7 +101,9 @@ def test_direction_is_the_closed_form_in_long_double(h, n, seed):
     variances=st.tuples(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3)),
     log_weight=st.sampled_from([0.0, 0.0, -1.0, 2.0]),
 )
-def test_thresholds_are_where_root_finding_sees_the_densities_cross(mean, variances, log_weight):
+def test_thresholds_are_where_root_finding_sees_the_densities_cross(
+    mean, variances, log_weight
+):
     means = (mean, mean + 2.0)
     S_negative, S_positive = variances
     points = crossing_points(means, variances, log_weight)
@@ -107,13 +115,17 @@ def test_thresholds_are_where_root_finding_sees_the_densities_cross(mean, varian
             + log_weight
         )
 
-    assume(abs(S_negative - S_positive) > 1e-6 * max(variances) or S_negative == S_positive)
+    assume(
+        abs(S_negative - S_positive) > 1e-6 * max(variances) or S_negative == S_positive
+    )
     if S_negative == S_positive:
         assert len(points) == 1
         assert points[0] == pytest.approx(mean + 1 - log_weight * S_negative / 2)
         return
     # The log-odds are a parabola: one crossing on each side of its vertex, or none.
-    vertex = (means[1] / S_positive - means[0] / S_negative) / (1 / S_positive - 1 / S_negative)
+    vertex = (means[1] / S_positive - means[0] / S_negative) / (
+        1 / S_positive - 1 / S_negative
+    )
     assume(abs(difference(vertex)) > 1e-9)
     if np.sign(difference(vertex)) == np.sign(S_negative - S_positive):
         far = 1.0
@@ -148,9 +160,13 @@ def test_thresholds_of_the_paper_with_its_slip_put_right():
     """
     S_negative, S_positive, m = 0.9, 0.3, -1.4
     root = np.sqrt(
-        S_negative * S_positive * (np.log(S_negative / S_positive) * (S_negative - S_positive) + 4)
+        S_negative
+        * S_positive
+        * (np.log(S_negative / S_positive) * (S_negative - S_positive) + 4)
     )
-    expected = m + (2 * S_negative + np.array([-root, root])) / (S_negative - S_positive)
+    expected = m + (2 * S_negative + np.array([-root, root])) / (
+        S_negative - S_positive
+    )
     np.testing.assert_allclose(
         crossing_points((m, m + 2), (S_negative, S_positive)), expected, rtol=1e-14
     )
@@ -216,17 +232,23 @@ def test_theorem_1(pairs, h, seed):
         odds = log_odds(H @ line.beta, line.means, line.variances)
         np.testing.assert_array_equal(np.sign(odds), T)
         # One equilibrium point, between the means.
-        assert crossing_points(line.means, line.variances) == pytest.approx([0.0], abs=1e-6)
+        assert crossing_points(line.means, line.variances) == pytest.approx(
+            [0.0], abs=1e-6
+        )
 
 
 Density = Callable[[float], Any]
 
 
-def by_quadrature(f: Density, g: Density, low: float, high: float, breaks: list[float]) -> float:
+def by_quadrature(
+    f: Density, g: Density, low: float, high: float, breaks: list[float]
+) -> float:
     """ln int f^2 + ln int g^2 - 2 ln int fg."""
 
     def integral(function: Density) -> float:
-        return quad(function, low, high, points=breaks, limit=2000, epsabs=0, epsrel=1e-11)[0]
+        return quad(
+            function, low, high, points=breaks, limit=2000, epsabs=0, epsrel=1e-11
+        )[0]
 
     return (
         np.log(integral(lambda t: f(t) ** 2))
@@ -236,7 +258,9 @@ def by_quadrature(f: Density, g: Density, low: float, high: float, breaks: list[
 
 
 def gaussian(mean: Any, deviation: float) -> Density:
-    return lambda t: np.exp(-0.5 * ((t - mean) / deviation) ** 2) / deviation / np.sqrt(2 * np.pi)
+    return lambda t: (
+        np.exp(-0.5 * ((t - mean) / deviation) ** 2) / deviation / np.sqrt(2 * np.pi)
+    )
 
 
 @examples(40)
@@ -246,18 +270,30 @@ def gaussian(mean: Any, deviation: float) -> Density:
 )
 def test_gaussians_equal_quadrature(means, deviations):
     breaks = sorted({*means, sum(means) / 2})
-    f, g = (gaussian(mean, deviation) for mean, deviation in zip(means, deviations, strict=True))
+    f, g = (
+        gaussian(mean, deviation)
+        for mean, deviation in zip(means, deviations, strict=True)
+    )
     expected = by_quadrature(f, g, -45, 45, breaks)
-    assert gaussian_divergence(means, np.square(deviations)) == pytest.approx(expected, abs=1e-8)
+    assert gaussian_divergence(means, np.square(deviations)) == pytest.approx(
+        expected, abs=1e-8
+    )
 
 
 def test_gaussians_as_printed():
     """Eq. (3): -1/2 ln(pi/2) - ln(1/2 (S+ + S-) / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-)."""
-    expected = -0.5 * np.log(np.pi / 2) - np.log(0.5 * (0.4 + 1.6) / np.sqrt(0.4 * 1.6)) + 9 / 2.0
-    assert gaussian_divergence((1.0, -2.0), (0.4, 1.6), "as-printed") == pytest.approx(expected)
+    expected = (
+        -0.5 * np.log(np.pi / 2)
+        - np.log(0.5 * (0.4 + 1.6) / np.sqrt(0.4 * 1.6))
+        + 9 / 2.0
+    )
+    assert gaussian_divergence((1.0, -2.0), (0.4, 1.6), "as-printed") == pytest.approx(
+        expected
+    )
     assert leading_term((1.0, -2.0), (0.4, 1.6)) == 4.5
     with pytest.raises(
-        ValueError, match="form: expected 'corrected' or 'as-printed', got 'printed' instead"
+        ValueError,
+        match="form: expected 'corrected' or 'as-printed', got 'printed' instead",
     ):
         gaussian_divergence((1.0, -2.0), (0.4, 1.6), "printed")
 
@@ -283,7 +319,9 @@ def over_all_pairs(x: np.ndarray, y: np.ndarray) -> float:
     def logarithm(a: np.ndarray, b: np.ndarray, width: float) -> float:
         halves = (a[:, None] - b) ** 2 / (2 * width**2)
         least = halves.min()
-        return np.log(np.exp(least - halves).mean() / width / np.sqrt(2 * np.pi)) - least
+        return (
+            np.log(np.exp(least - halves).mean() / width / np.sqrt(2 * np.pi)) - least
+        )
 
     own, other = silverman_width(x), silverman_width(y)
     within = logarithm(x, x, np.sqrt(2) * own) + logarithm(y, y, np.sqrt(2) * other)
@@ -296,7 +334,9 @@ KINDS = {
     "wide": lambda random, n: random.randn(n) * 10 ** random.uniform(-6, 6),
     "heavy tails": lambda random, n: random.standard_cauchy(n),
     "few values": lambda random, n: np.round(random.randn(n)),
-    "two heaps": lambda random, n: np.sign(random.randn(n)) * 10 + 0.1 * random.randn(n),
+    "two heaps": lambda random, n: (
+        np.sign(random.randn(n)) * 10 + 0.1 * random.randn(n)
+    ),
     "all but a point": lambda random, n: 1 + 1e-9 * random.randn(n),
     "one far out": lambda random, n: np.r_[random.randn(n - 1), 1e5],
 }

@@ -65,7 +65,10 @@ def test_any_folds(n, n_folds, seed, repeated):
 def test_symmetric_product(monkeypatch, n, seed):
     """One half of the matrix is read, compiled or not, and the result overwrites anything."""
     A = np.random.RandomState(seed).rand(n, n)
-    half, v = np.asfortranarray(np.tril(A) + np.triu(np.full((n, n), np.nan), 1)), A[0] - 0.5
+    half, v = (
+        np.asfortranarray(np.tril(A) + np.triu(np.full((n, n), np.nan), 1)),
+        A[0] - 0.5,
+    )
     for compiled_from in (0, n + 1):
         monkeypatch.setattr(module, "COMPILED_FROM", compiled_from)
         w = np.full(n, np.nan)
@@ -151,7 +154,11 @@ def test_a_system_that_is_not_solved_has_an_infinite_error(monkeypatch, way, see
     force(monkeypatch, way)
     monkeypatch.setattr(module, "SMALLEST", 0.0)
     K = np.asfortranarray(kernel_matrix(awkward_rows(80, seed, "repeated"), gamma=4.0))
-    B, ridges, solvers = np.random.RandomState(seed).randn(80, 1), np.array([1e-15]), Counter()
+    B, ridges, solvers = (
+        np.random.RandomState(seed).randn(80, 1),
+        np.array([1e-15]),
+        Counter(),
+    )
     _, errors = fold_solutions(K, B, ridges, solvers)
     assert errors == (np.inf if solvers[way] else 0.0)
 
@@ -159,18 +166,25 @@ def test_a_system_that_is_not_solved_has_an_infinite_error(monkeypatch, way, see
 @pytest.mark.parametrize("n", [1, 2, 60])
 @pytest.mark.parametrize("kind", ["random", "repeated", "zero"])
 def test_a_krylov_space_knows_its_residuals_and_images(n, kind, seed):
-    X, b = awkward_rows(n, seed, kind), np.random.RandomState(seed).randn(n) * (kind != "zero")
+    X, b = (
+        awkward_rows(n, seed, kind),
+        np.random.RandomState(seed).randn(n) * (kind != "zero"),
+    )
     K, ridges = kernel_matrix(X, gamma=4.0), np.array([2.0**-13, 0.1, 8.0])
     space = KrylovSpace(lambda v, out: np.dot(K, v, out=out), b, ridges, K.sum() / n)
     np.testing.assert_allclose(
-        space.allowed, np.maximum(STOP, EPS * K.sum() / n / ridges) * (np.linalg.norm(b) or 1)
+        space.allowed,
+        np.maximum(STOP, EPS * K.sum() / n / ridges) * (np.linalg.norm(b) or 1),
     )
 
     def residuals_are_known(space):
         Z = space.solutions(ridges)
         true = np.linalg.norm(b[:, np.newaxis] - K @ Z - Z * ridges, axis=0)
         np.testing.assert_allclose(
-            space.lengths * space.allowed, true, rtol=1e-6, atol=100 * n * EPS * np.linalg.norm(Z)
+            space.lengths * space.allowed,
+            true,
+            rtol=1e-6,
+            atol=100 * n * EPS * np.linalg.norm(Z),
         )
         return True
 

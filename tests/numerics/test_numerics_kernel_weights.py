@@ -30,7 +30,8 @@ def given_blocks(matrices: np.ndarray) -> KernelBlocks:
     """Return the blocks of kernels that are given as matrices."""
     n = len(matrices[0])
     kernels = [
-        BaseKernel("precomputed", columns=(p * n, (p + 1) * n)) for p in range(len(matrices))
+        BaseKernel("precomputed", columns=(p * n, (p + 1) * n))
+        for p in range(len(matrices))
     ]
     return KernelBlocks(np.hstack(list(matrices)), kernels)
 
@@ -38,7 +39,9 @@ def given_blocks(matrices: np.ndarray) -> KernelBlocks:
 def some_kernels(m: int, n: int, seed: int) -> np.ndarray:
     """Return m kernel matrices of n rows, of different ranks and sizes."""
     random = np.random.RandomState(seed)
-    features = [random.randn(n, 1 + p % n) * 2.0 ** random.uniform(-2, 2) for p in range(m)]
+    features = [
+        random.randn(n, 1 + p % n) * 2.0 ** random.uniform(-2, 2) for p in range(m)
+    ]
     return np.array([F @ F.T for F in features])
 
 
@@ -46,7 +49,10 @@ def some_kernels(m: int, n: int, seed: int) -> np.ndarray:
 @given(m=st.integers(1, 6), seed=SEEDS)
 def test_sparse_update_is_equation_16(m, seed):
     random = np.random.RandomState(seed)
-    weights, forms = random.dirichlet(np.ones(m)), random.rand(m) * 10.0 ** random.uniform(-3, 3, m)
+    weights, forms = (
+        random.dirichlet(np.ones(m)),
+        random.rand(m) * 10.0 ** random.uniform(-3, 3, m),
+    )
     norms = weights * np.sqrt(forms)  # eq. (17)
     surface = WeightSurface(1.0, np.ones(m)).best(weights, forms)
     np.testing.assert_allclose(surface, norms / norms.sum(), rtol=1e-12)
@@ -92,7 +98,9 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
     radii = squared_radii(blocks) if radius else np.ones(m)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        alpha = np.linalg.solve(np.tensordot(np.maximum(weights, 0.0), full, 1) + np.eye(n) / C, T)
+        alpha = np.linalg.solve(
+            np.tensordot(np.maximum(weights, 0.0), full, 1) + np.eye(n) / C, T
+        )
         return np.vdot(T, alpha) / 2, -np.einsum("ik,pij,jk->p", alpha, full, alpha) / 2
 
     # On the scale u_p = R_p^(1/q) gamma_p the surface is sum_p u_p^q = 1; the objective falls in
@@ -119,7 +127,9 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
         key=lambda minimum: minimum.fun + 1e6 * max(0, np.sum(minimum.x**q) - 1 - 1e-8),
     )
     learnt = learn_weights(blocks, T, 1 / C, WeightSurface(q, radii), 20000, 1e-9, 0.0)
-    assert learnt.objective[-1] == pytest.approx(objective(learnt.weights[-1])[0], rel=1e-9)
+    assert learnt.objective[-1] == pytest.approx(
+        objective(learnt.weights[-1])[0], rel=1e-9
+    )
     # The objective is convex, so its slope bounds what lies between it and its minimum, exactly.
     slope = -objective(learnt.weights[-1])[1] * scale
     dual = slope.max() if q == 1 else np.sum(slope ** (q / (q - 1))) ** ((q - 1) / q)
@@ -141,7 +151,9 @@ def test_radii_scale_with_the_kernels(m, n, seed):
     np.testing.assert_allclose(scaled_radii, radii * factors, rtol=1e-6)
     surface, other = WeightSurface(1.0, radii), WeightSurface(1.0, scaled_radii)
     weights = surface.best(surface.start(), blocks.forms(T, np.arange(m)))
-    scaled_weights = other.best(surface.start() / factors, scaled.forms(T, np.arange(m)))
+    scaled_weights = other.best(
+        surface.start() / factors, scaled.forms(T, np.arange(m))
+    )
     np.testing.assert_allclose(scaled_weights * factors, weights, rtol=1e-5)
 
 
@@ -213,14 +225,18 @@ def test_the_list_of_this_test_is_complete():
 
 @examples(30)
 @given(
-    n=st.integers(1, 20), seed=st.integers(0, 2**31 - 1), which=st.permutations(range(len(LIST)))
+    n=st.integers(1, 20),
+    seed=st.integers(0, 2**31 - 1),
+    which=st.permutations(range(len(LIST))),
 )
 def test_values(n, seed, which):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, 4), random.rand(9, 4)
     some = [LIST[p] for p in which[:6]]
     expected = np.array([reference(kernel, Y, X) for kernel in some])
-    np.testing.assert_allclose(kernel_values(some, Y, X), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        kernel_values(some, Y, X), expected, rtol=1e-12, atol=1e-14
+    )
     rows = X[n // 2 :]
     expected = np.array([reference(kernel, rows, X) for kernel in some])
     np.testing.assert_allclose(
@@ -248,7 +264,9 @@ def test_sums_and_forms(monkeypatch, seed, held, block):
     full = np.array([reference(kernel, X, X) for kernel in LIST])
     computed = KernelBlocks(X, LIST)
     K = computed.weighted_sum(weights, np.full((40, 40), np.nan))
-    np.testing.assert_allclose(K, np.tensordot(weights, full, 1), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        K, np.tensordot(weights, full, 1), rtol=1e-12, atol=1e-13
+    )
     np.testing.assert_array_equal(K, K.T)
     used = np.flatnonzero(weights)
     forms = computed.forms(A, used)

@@ -33,7 +33,11 @@ SIZES = st.integers(1, 40)
 
 @SETTINGS
 @given(
-    n=SIZES, m=SIZES, d=st.integers(1, 6), seed=st.integers(0, 2**31 - 1), block=st.integers(1, 50)
+    n=SIZES,
+    m=SIZES,
+    d=st.integers(1, 6),
+    seed=st.integers(0, 2**31 - 1),
+    block=st.integers(1, 50),
 )
 def test_distances_equal_scipy(n, m, d, seed, block):
     random = np.random.RandomState(seed)
@@ -57,7 +61,9 @@ def test_offset_costs_no_digits(seed):
     shifted = X + 2.0**20
     expected = cdist(shifted, shifted, "sqeuclidean")
     np.testing.assert_allclose(squared_distances(shifted), expected, atol=1e-13)
-    np.testing.assert_allclose(squared_distances(shifted[:9], shifted), expected[:9], atol=1e-13)
+    np.testing.assert_allclose(
+        squared_distances(shifted[:9], shifted), expected[:9], atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -89,7 +95,9 @@ def test_ladder(n, d, seed, exponents, kept):
         patch.setattr(kernels, "DISTANCES_UP_TO", kept)
         for gamma, K in kernel_ladder(X, [2.0**e for e in exponents]):
             seen.append(gamma)
-            np.testing.assert_allclose(K, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
+            np.testing.assert_allclose(
+                K, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300
+            )
             np.testing.assert_array_equal(K, K.T)
             assert (np.diag(K) == 1.0).all()
     assert seen == sorted({2.0**e for e in exponents})
@@ -110,10 +118,15 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
     X = spread * np.random.RandomState(seed).rand(n, d)
     X[n // 2 :] = X[: n - n // 2]
     long = X.astype(np.longdouble)
-    exact = np.exp(-(np.longdouble(2.0) ** e) * ((long[:, np.newaxis] - long) ** 2).sum(axis=2))
+    exact = np.exp(
+        -(np.longdouble(2.0) ** e) * ((long[:, np.newaxis] - long) ** 2).sum(axis=2)
+    )
     off = kernel_round_off(X, 2.0**e)
     part = kernel_matrix(X, X[: n // 2], gamma=2.0**e)
-    for K, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
+    for K, expected in (
+        (kernel_matrix(X, gamma=2.0**e), exact),
+        (part, exact[:, : n // 2]),
+    ):
         seen = expected > 1e-290
         assert (np.abs(K - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
@@ -134,14 +147,17 @@ def test_named_kernels_are_those_of_scikit_learn(name, n, m, d, sparse, order, s
     X, Y, Z = random.rand(n, d), random.rand(m, d), random.rand(m, 2)
     params = {"gamma": 0.7, "degree": 2, "coef0": 0.5}
     expected = [
-        pairwise_kernels(X, other, metric=name, filter_params=True, **params) for other in (Y, X)
+        pairwise_kernels(X, other, metric=name, filter_params=True, **params)
+        for other in (Y, X)
     ]
     sparse = sparse and "chi2" not in name
     rows, others = (sp.csr_matrix(X), sp.csr_matrix(Y)) if sparse else (X, Y)
     kernel = Kernel(name, **params)
     # Sums of d products of numbers up to 1; of a power the relative error is as many times that of
     # its base.
-    within = 100 * d * EPS * max(1.0, np.abs(expected[0]).max(), np.abs(expected[1]).max())
+    within = (
+        100 * d * EPS * max(1.0, np.abs(expected[0]).max(), np.abs(expected[1]).max())
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "BLOCK_BYTES", 8 * 7 * m)
         across = kernel.matrix(rows, others, out=np.empty((n, m), order=order))
@@ -155,7 +171,9 @@ def test_named_kernels_are_those_of_scikit_learn(name, n, m, d, sparse, order, s
 
 def test_the_gaussian_kernel_of_dense_rows_is_our_own_to_the_bit(seed):
     X = np.random.RandomState(seed).rand(30, 3)
-    np.testing.assert_array_equal(Kernel(gamma=0.3).matrix(X), kernel_matrix(X, gamma=0.3))
+    np.testing.assert_array_equal(
+        Kernel(gamma=0.3).matrix(X), kernel_matrix(X, gamma=0.3)
+    )
     np.testing.assert_array_equal(
         Kernel(gamma=0.3).matrix(X, X[:4]), kernel_matrix(X, X[:4], gamma=0.3)
     )
@@ -164,7 +182,9 @@ def test_the_gaussian_kernel_of_dense_rows_is_our_own_to_the_bit(seed):
 def test_exponentials_of_large_distances():
     distances = np.concatenate([np.linspace(0, 800, 4001), [1e308, np.inf, np.nan]])
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(rbf_from_distances(distances.copy(), 1.0), np.exp(-distances))
+        np.testing.assert_array_equal(
+            rbf_from_distances(distances.copy(), 1.0), np.exp(-distances)
+        )
 
 
 def test_a_matrix_is_cut_by_numbers(seed):
@@ -192,11 +212,14 @@ def test_keys_leave_out_what_a_kernel_does_not_have():
 
 
 @pytest.mark.parametrize(
-    "kernel", [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)]
+    "kernel",
+    [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)],
 )
 def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
     if kernel.is_definite:
-        values = np.linalg.eigvalsh(kernel.matrix(np.random.RandomState(seed).rand(40, 3)))
+        values = np.linalg.eigvalsh(
+            kernel.matrix(np.random.RandomState(seed).rand(40, 3))
+        )
         assert values[0] > -40 * EPS * values[-1]
     else:
         assert (
@@ -216,7 +239,9 @@ def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
 def test_a_factor_is_of_the_kernel_within_round_off(
     n: int, d: int, exponent: int, copies: int, offset: float, seed: int
 ) -> None:
-    X = offset + np.repeat(np.random.default_rng(seed).uniform(size=(n, d)), copies, axis=0)
+    X = offset + np.repeat(
+        np.random.default_rng(seed).uniform(size=(n, d)), copies, axis=0
+    )
     K = kernel_matrix(X, gamma=2.0**exponent)
     most = len(X) // 2
     L = kernel_factor(X, 2.0**exponent, most)

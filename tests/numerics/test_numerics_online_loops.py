@@ -31,7 +31,13 @@ def kernel():
     """Return what the loop that compiles fastest computes."""
     out = np.empty(90)
     compiled.run_compiled(
-        kernel_row, X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, np.zeros((0, 0)), out
+        kernel_row,
+        X[0].copy(),
+        np.ascontiguousarray(X.T),
+        90,
+        2.0,
+        np.zeros((0, 0)),
+        out,
     )
     return out
 
@@ -61,7 +67,10 @@ def test_arrays_of_every_layout_share_one_compilation():
     frozen = X.copy()
     frozen.flags.writeable = False
     for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
-        for state in (InverseState(3, 2, 2.0, 0.01, 20), DependencyState(3, 2, 2.0, 0.01)):
+        for state in (
+            InverseState(3, 2, 2.0, 0.01, 20),
+            DependencyState(3, 2, 2.0, 0.01),
+        ):
             state.extend(rows, T[::-1])
     for loop in (absorb, absorb_ald):
         assert len(compiled.compile_loop(loop, True).signatures) == 1
@@ -77,7 +86,11 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         assert_same(before, [kernel()])
-    (message,) = (str(one.message) for one in recorded if issubclass(one.category, ElmbenchWarning))
+    (message,) = (
+        str(one.message)
+        for one in recorded
+        if issubclass(one.category, ElmbenchWarning)
+    )
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
     assert not compiled._cached

@@ -97,7 +97,9 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
         values, rotation = stream.decomposition()
         _, directions = stream.fix_signs(rotation)
         _, expected, V = np.linalg.svd(C, full_matrices=False)
-        largest = max(expected[0], np.sqrt(n) * size * 1e-4)  # the first rows may be all the same
+        largest = max(
+            expected[0], np.sqrt(n) * size * 1e-4
+        )  # the first rows may be all the same
         longer = max(len(values), len(expected))
         values, padded = (np.pad(v, (0, longer - len(v))) for v in (values, expected))
         np.testing.assert_allclose(values, padded, rtol=0, atol=1e-10 * largest)
@@ -109,9 +111,14 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
             stream.basis @ stream.basis.T, np.eye(len(stream.basis)), atol=1e-12
         )
         np.testing.assert_allclose(
-            (coordinates - stream.offset) @ stream.basis, C, rtol=0, atol=1e-12 * n * size
+            (coordinates - stream.offset) @ stream.basis,
+            C,
+            rtol=0,
+            atol=1e-12 * n * size,
         )
-        for k in np.flatnonzero(padded - np.append(padded[1:], 0.0) > 1e-3 * largest) + 1:
+        for k in (
+            np.flatnonzero(padded - np.append(padded[1:], 0.0) > 1e-3 * largest) + 1
+        ):
             leading = directions[:k]
             sines = np.linalg.norm(leading - (leading @ V[:k].T) @ V[:k], 2)
             assert sines < 1e-8, (k, sines)
@@ -150,7 +157,9 @@ def test_truncation_is_that_of_the_dense_matrices(kept, seed):
     for start, stop in ((0, 40), (40, 56), (56, 57), (57, 90), (90, 120)):
         new = stream.update(X[start:stop])
         q = new.shape[1]
-        coordinates = np.vstack([np.pad(coordinates, ((0, 0), (0, q - coordinates.shape[1]))), new])
+        coordinates = np.vstack(
+            [np.pad(coordinates, ((0, 0), (0, q - coordinates.shape[1]))), new]
+        )
         values, rotation = stream.decomposition()
         coordinates = coordinates @ stream.truncate(values[:kept], rotation[:kept])
         # The rows that are left of the earlier ones, and the new ones, less the mean of all; the
@@ -159,8 +168,12 @@ def test_truncation_is_that_of_the_dense_matrices(kept, seed):
         mean = X[:stop].mean(axis=0)
         U, S, V = np.linalg.svd(joined - mean, full_matrices=False)
         dense, n = (U[:, :kept] * S[:kept]) @ V[:kept], stop
-        np.testing.assert_allclose((coordinates - stream.offset) @ stream.basis, dense, atol=1e-10)
-        np.testing.assert_allclose(stream.decomposition()[0][:kept], S[:kept], atol=1e-10)
+        np.testing.assert_allclose(
+            (coordinates - stream.offset) @ stream.basis, dense, atol=1e-10
+        )
+        np.testing.assert_allclose(
+            stream.decomposition()[0][:kept], S[:kept], atol=1e-10
+        )
         np.testing.assert_allclose(stream.mean, mean, atol=1e-12)
     assert stream.count == n
     assert len(stream.basis) <= kept
@@ -175,10 +188,17 @@ def printed_update(U, S, V, mean, B):
     apart = extended - U @ (U.T @ extended)
     P, triangle = np.linalg.qr(apart)
     P = P[:, np.abs(np.diag(triangle)) > 1e-10]
-    M = np.block([[np.diag(S), U.T @ extended], [np.zeros((P.shape[1], len(S))), P.T @ extended]])
+    M = np.block(
+        [[np.diag(S), U.T @ extended], [np.zeros((P.shape[1], len(S))), P.T @ extended]]
+    )
     inner, S, right = np.linalg.svd(M, full_matrices=False)
     U = np.hstack([U, P]) @ inner
-    V = np.block([[V, np.zeros((n_a, n_b))], [np.zeros((n_b, V.shape[1])), np.eye(n_b)]]) @ right.T
+    V = (
+        np.block(
+            [[V, np.zeros((n_a, n_b))], [np.zeros((n_b, V.shape[1])), np.eye(n_b)]]
+        )
+        @ right.T
+    )
     Q, R = np.linalg.qr(V - V.mean(axis=0))
     U, S, right = np.linalg.svd((U * S) @ R.T, full_matrices=False)
     return U, S, Q @ right.T, (n_a * mean + B.sum(axis=1)) / (n_a + n_b)
@@ -191,7 +211,9 @@ def test_the_printed_update_loses_the_row_of_ones(seed):
     X = np.random.RandomState(seed).randn(60, 9)
     edges = (0, 30, 45, 60)
     mean = X[:30].mean(axis=0)
-    U, S, right = np.linalg.svd(np.vstack([(X[:30] - mean).T, np.ones(30)]), full_matrices=False)
+    U, S, right = np.linalg.svd(
+        np.vstack([(X[:30] - mean).T, np.ones(30)]), full_matrices=False
+    )
     V = right.T
     stream = StreamedDecomposition(9)
     stream.update(X[:30])
@@ -234,7 +256,11 @@ def test_what_is_kept_of_tall_rows_does_not_grow_with_them():
         stream = StreamedDecomposition(20)
         for _ in range(n // 100):
             stream.update(random.randn(100, 20))
-        return sum(value.nbytes for value in vars(stream).values() if isinstance(value, np.ndarray))
+        return sum(
+            value.nbytes
+            for value in vars(stream).values()
+            if isinstance(value, np.ndarray)
+        )
 
     assert held(400) == held(20_000)
     tracemalloc.start()

@@ -5,7 +5,11 @@ nothing varies.
 import numpy as np
 import pytest
 
-from elmbench.numerics.nodes.hidden_layer import node_outputs, projected_classes, unit_columns
+from elmbench.numerics.nodes.hidden_layer import (
+    node_outputs,
+    projected_classes,
+    unit_columns,
+)
 
 SIZES = (1, 7, 64, 90)
 
@@ -14,7 +18,13 @@ def problem(n: int = 150, d: int = 4, offset: float = 0.0) -> tuple[np.ndarray, 
     rng = np.random.default_rng(3)
     X = rng.uniform(size=(n, d)) + offset
     positive = rng.uniform(size=n) < 0.3
-    return X, positive, rng.uniform(size=(90, d)), rng.uniform(size=90), rng.normal(size=(90, 25))
+    return (
+        X,
+        positive,
+        rng.uniform(size=(90, d)),
+        rng.uniform(size=90),
+        rng.normal(size=(90, 25)),
+    )
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
@@ -29,7 +39,9 @@ def test_means_and_variances_of_each_class(activation: str) -> None:
             np.testing.assert_allclose(
                 mean[:, side], Z[rows].mean(axis=0) - Z[0], rtol=0, atol=1e-13
             )
-            np.testing.assert_allclose(variance[:, side], Z[rows].var(axis=0), rtol=1e-9)
+            np.testing.assert_allclose(
+                variance[:, side], Z[rows].var(axis=0), rtol=1e-9
+            )
 
 
 def test_variances_far_from_zero_keep_their_digits() -> None:

@@ -33,7 +33,12 @@ def assert_solves(gram, ridges, moments, solutions):
     for i, ridge in enumerate(ridges):
         Z = solutions[:, i * k : (i + 1) * k]
         left = moments - gram @ Z - ridge * Z
-        allowed = 20 * n * EPS * ((norm + ridge) * np.linalg.norm(Z) + np.linalg.norm(moments))
+        allowed = (
+            20
+            * n
+            * EPS
+            * ((norm + ridge) * np.linalg.norm(Z) + np.linalg.norm(moments))
+        )
         assert np.linalg.norm(left) <= allowed
 
 
@@ -75,7 +80,9 @@ def test_ridges_within_round_off_are_solved_as_a_single_one_is(seed):
         assert one.by_cholesky == (i == 1)
         expected = one.solve(moments)
         np.testing.assert_allclose(
-            solutions[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max()
+            solutions[:, 2 * i : 2 * i + 2],
+            expected,
+            atol=1e-8 * np.abs(expected).max(),
         )
     pinv = scipy.linalg.pinvh(gram, rtol=1e-12) @ moments
     np.testing.assert_allclose(solutions[:, :2], pinv, atol=1e-8 * np.abs(pinv).max())
@@ -88,7 +95,9 @@ def test_a_ridge_above_round_off_shares_a_reduction_and_one_within_is_factored(s
     )  # nearer to the round-off, what an orthogonal reduction leaves of a ridge may be nothing
     solvers = Counter()
     ridges = np.r_[unit / 2, unit * 2.0 ** np.arange(1, 40)]
-    assert_solves(gram, ridges, moments, ridge_solutions(gram, moments, ridges, solvers))
+    assert_solves(
+        gram, ridges, moments, ridge_solutions(gram, moments, ridges, solvers)
+    )
     assert solvers == {"reduction": 39, "cholesky": 1}
 
 

@@ -76,7 +76,9 @@ def test_leading_systems_by_the_same_factor(seed):
     solutions = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B, sizes)
     for size, solution in zip(sizes, np.hsplit(solutions, 3), strict=True):
         np.testing.assert_allclose(
-            (A[:size, :size] + 0.5 * np.eye(size)) @ solution[:size], B[:size], atol=1e-10
+            (A[:size, :size] + 0.5 * np.eye(size)) @ solution[:size],
+            B[:size],
+            atol=1e-10,
         )
         assert not solution[size:].any()
 
@@ -90,11 +92,15 @@ def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
     full = A + 0.1 * np.eye(n)
     condition = np.linalg.cond(full)
     assert not system.by_cholesky
-    np.testing.assert_allclose(full @ system.solve(B), B, rtol=0, atol=100 * n * EPS * condition)
+    np.testing.assert_allclose(
+        full @ system.solve(B), B, rtol=0, atol=100 * n * EPS * condition
+    )
     np.testing.assert_allclose(
         system.inverse() @ B, system.solve(B), rtol=0, atol=1e-10 * condition
     )
-    np.testing.assert_allclose(system.condition, condition, rtol=100 * n * EPS * condition)
+    np.testing.assert_allclose(
+        system.condition, condition, rtol=100 * n * EPS * condition
+    )
 
 
 @pytest.mark.parametrize("row", range(1, 18))
@@ -122,11 +128,17 @@ def test_what_is_lost_is_said_where_no_ridge_keeps_it():
 def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
     # The limit for two rows is 2 EPS. The first matrix has half of it, the second four times as
     # much.
-    left_out, kept = (RidgeSystem(np.diag([1.0, least]), EPS / 8) for least in (EPS, 8 * EPS))
+    left_out, kept = (
+        RidgeSystem(np.diag([1.0, least]), EPS / 8) for least in (EPS, 8 * EPS)
+    )
     assert not left_out.by_cholesky
-    np.testing.assert_allclose(left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0)
+    np.testing.assert_allclose(
+        left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0
+    )
     assert kept.by_cholesky
-    np.testing.assert_allclose(kept.inverse(), np.diag([1.0, 8 / 65 / EPS]), rtol=8 * EPS, atol=0)
+    np.testing.assert_allclose(
+        kept.inverse(), np.diag([1.0, 8 / 65 / EPS]), rtol=8 * EPS, atol=0
+    )
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided"])

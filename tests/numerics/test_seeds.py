@@ -21,7 +21,10 @@ def test_the_same_in_every_process(hash_seed: str) -> None:
         capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": hash_seed},
     )  # fmt: skip
     generator("something", 5).normal(size=100)  # what ran before makes no difference
-    expected = [integer_seed("split", "wdbc", 3), int(generator("a", 1).integers(1 << 60))]
+    expected = [
+        integer_seed("split", "wdbc", 3),
+        int(generator("a", 1).integers(1 << 60)),
+    ]
     assert [int(word) for word in done.stdout.split()] == expected
 
 
@@ -45,4 +48,6 @@ def test_keys_do_not_run_into_each_other() -> None:
         ("b", 1),
     ]
     assert len({integer_seed(*key) for key in keys}) == len(keys)
-    assert len({tuple(seed_sequence(*key).generate_state(4)) for key in keys}) == len(keys)
+    assert len({tuple(seed_sequence(*key).generate_state(4)) for key in keys}) == len(
+        keys
+    )

@@ -15,7 +15,9 @@ from elmbench.numerics.threads import FEW_ROWS, libraries, threads_for
 
 
 def threads() -> set[int]:
-    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+    return {
+        one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"
+    }
 
 
 pytestmark = pytest.mark.skipif(
@@ -27,7 +29,8 @@ MANY = np.zeros((FEW_ROWS + 1, 1))
 
 
 @pytest.mark.parametrize(
-    ("X", "n"), [(MANY[1:], 1), ([[1.0], [2.0]], 1), (sp.csr_array((3, 2)), 1), (MANY, 2)]
+    ("X", "n"),
+    [(MANY[1:], 1), ([[1.0], [2.0]], 1), (sp.csr_array((3, 2)), 1), (MANY, 2)],
 )
 def test_few_rows_have_one_thread_and_many_keep_theirs(X: Any, n: int) -> None:
     with libraries().limit(limits=2):
@@ -38,13 +41,19 @@ def test_few_rows_have_one_thread_and_many_keep_theirs(X: Any, n: int) -> None:
 
 def test_a_search_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = list[set[int]]()
-    monkeypatch.setattr(PathSearchCV, "_fit_by_path", lambda *_: seen.append(threads()) or True)
+    monkeypatch.setattr(
+        PathSearchCV, "_fit_by_path", lambda *_: seen.append(threads()) or True
+    )
     with libraries().limit(limits=2):
-        PathSearchCV(ridge_regressor(), {"alpha": [1.0]}).fit(np.zeros((20, 2)), np.arange(20.0))
+        PathSearchCV(ridge_regressor(), {"alpha": [1.0]}).fit(
+            np.zeros((20, 2)), np.arange(20.0)
+        )
     assert seen == [{1}]
 
 
-def test_kernel_weights_are_learnt_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernel_weights_are_learnt_with_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen = list[set[int]]()
     learn = mk_elm.learn_weights
 

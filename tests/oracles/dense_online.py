@@ -121,7 +121,11 @@ def step(state, x, label, ridge, gamma):
         if len(same):
             W[same[0]] += gain / (ridge * t)
         else:
-            X, W, born = np.vstack([X, x]), np.vstack([W, gain / (ridge * t)]), [*born, t]
+            X, W, born = (
+                np.vstack([X, x]),
+                np.vstack([W, gain / (ridge * t)]),
+                [*born, t],
+            )
     return Dense(X, W, born, t)
 
 
@@ -134,7 +138,9 @@ def least(state):
 
 def without(state, a):
     keep = np.arange(len(state.X)) != a
-    return Dense(state.X[keep], state.W[keep], list(np.array(state.born)[keep]), state.t)
+    return Dense(
+        state.X[keep], state.W[keep], list(np.array(state.born)[keep]), state.t
+    )
 
 
 def scores_of(W, x, t, ridge):

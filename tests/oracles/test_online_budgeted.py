@@ -38,7 +38,10 @@ def a_problem(n, d, n_outputs, seed, sparse=False):
 def as_dense(state, ridge):
     """Return what the compiled state holds as the reference holds it."""
     return dense.Dense(
-        state.vectors(), state.solution(ridge), list(state.support.born[: state.size]), state.step
+        state.vectors(),
+        state.solution(ridge),
+        list(state.support.born[: state.size]),
+        state.step,
     )
 
 
@@ -50,14 +53,18 @@ def outputs(learner, gamma, probe):
 @pytest.mark.parametrize("sparse", [False, True])
 @examples(25)
 @given(shape=SHAPES, gamma=GAMMAS, ridge=RIDGES, budget=BUDGETS)
-def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge, budget):
+def test_each_row_does_what_the_formulas_say(
+    merges, sparse, shape, gamma, ridge, budget
+):
     X, labels = a_problem(*shape, sparse)
     state = BudgetedState(X.shape[1], shape[2], gamma, budget, merges)
     probe = np.random.RandomState(shape[3]).rand(20, X.shape[1])
     for t in range(len(X)):
         expected = dense.step(as_dense(state, ridge), X[t], labels[t], ridge, gamma)
         given_row = X[t : t + 1]
-        state.extend(sp.csr_matrix(given_row) if sparse else given_row, labels[t : t + 1], ridge)
+        state.extend(
+            sp.csr_matrix(given_row) if sparse else given_row, labels[t : t + 1], ridge
+        )
         rows = as_dense(state, ridge)
         assert state.size <= budget
         assert state.step == t + 1
@@ -76,7 +83,10 @@ def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge
         if merges:
             whole = dense.norm(expected.X, expected.W, gamma)
             # What is lost is the squared distance of the weight vectors before and after.
-            X_both, W_both = np.vstack([expected.X, rows.X]), np.vstack([expected.W, -rows.W])
+            X_both, W_both = (
+                np.vstack([expected.X, rows.X]),
+                np.vstack([expected.W, -rows.W]),
+            )
             lost = dense.norm(X_both, W_both, gamma)
             best = min(
                 dense.best_merge(expected.X[[a, b]], expected.W[[a, b]], gamma, 201)[0]
@@ -85,18 +95,28 @@ def test_each_row_does_what_the_formulas_say(merges, sparse, shape, gamma, ridge
             )
             removed = (expected.W[a] ** 2).sum()
             assert lost <= removed + 1e-9 * (1 + whole)
-            one_hill = all(gamma * ((x - expected.X[a]) ** 2).sum() < 2 for x in expected.X)
-            if one_hill and shape[2] == 1 and (np.sign(expected.W) == np.sign(expected.W[a])).all():
+            one_hill = all(
+                gamma * ((x - expected.X[a]) ** 2).sum() < 2 for x in expected.X
+            )
+            if (
+                one_hill
+                and shape[2] == 1
+                and (np.sign(expected.W) == np.sign(expected.W[a])).all()
+            ):
                 assert lost <= best + 1e-9 * (1 + whole)
             continue
         reference = outputs(dense.without(expected, a), gamma, probe)
-        np.testing.assert_allclose(outputs(rows, gamma, probe), reference, rtol=0, atol=1e-9 * size)
+        np.testing.assert_allclose(
+            outputs(rows, gamma, probe), reference, rtol=0, atol=1e-9 * size
+        )
 
 
 @examples(100)
 @given(
     distance=st.floats(0, 8),
-    weights=st.lists(st.floats(-3, 3), min_size=2, max_size=6).filter(lambda w: len(w) % 2 == 0),
+    weights=st.lists(st.floats(-3, 3), min_size=2, max_size=6).filter(
+        lambda w: len(w) % 2 == 0
+    ),
 )
 def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_there_is_on_one_hill(
     distance, weights
@@ -119,7 +139,9 @@ def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_th
 @given(shape=SHAPES, budget=BUDGETS, data=st.data())
 def test_blocks_do_not_matter_nor_whether_rows_are_sparse(merges, shape, budget, data):
     X, labels = a_problem(*shape, sparse=True)
-    whole, cut = (BudgetedState(X.shape[1], shape[2], 2.0, budget, merges) for _ in range(2))
+    whole, cut = (
+        BudgetedState(X.shape[1], shape[2], 2.0, budget, merges) for _ in range(2)
+    )
     whole.extend(X, labels, 0.05)
     for piece in pieces(data, len(X), 9):
         cut.extend(sp.csr_matrix(X[piece]), labels[piece], 0.05)
@@ -135,9 +157,13 @@ def test_what_is_carried_along_is_that_of_the_support_vectors(merges, seed):
     labels = (X.sum(axis=1) > 1.5).astype(int)
     state = BudgetedState(60, 1, 0.5, 12, merges)
     for start in range(0, 400, 7):
-        state.extend(sp.csr_matrix(X[start : start + 7]), labels[start : start + 7], 0.001)
+        state.extend(
+            sp.csr_matrix(X[start : start + 7]), labels[start : start + 7], 0.001
+        )
         S, m = state.vectors(), state.size
         exact = ((S[:, None] - S[None]) ** 2).sum(axis=2)
         np.testing.assert_allclose(state.support.distances[:m, :m], exact, atol=1e-10)
-        np.testing.assert_allclose(state.support.norms[:m], (S**2).sum(axis=1), atol=1e-10)
+        np.testing.assert_allclose(
+            state.support.norms[:m], (S**2).sum(axis=1), atol=1e-10
+        )
         assert not state.support.columns[:, m:].any()

@@ -46,8 +46,12 @@ def test_a_row_joins_exactly_where_its_projection_distance_exceeds_the_threshold
 
 
 @examples(60)
-@given(problems(), st.sampled_from([1e-3, 0.02, 0.1, 0.5]), st.sampled_from([1, 5, 10**6]))
-def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, threshold, max_atoms):
+@given(
+    problems(), st.sampled_from([1e-3, 0.02, 0.1, 0.5]), st.sampled_from([1, 5, 10**6])
+)
+def test_weights_are_the_dense_least_squares_solution_at_each_row(
+    problem, threshold, max_atoms
+):
     state = state_of(problem, threshold, max_atoms=max_atoms)
     for t in range(len(problem.X)):
         state.extend(problem.X[t : t + 1], problem.T[t : t + 1])
@@ -56,14 +60,18 @@ def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, thres
         )
         assert np.array_equal(rows_of(state), problem.X[kept])
         inverse, ours = state.inverse_matrix(), state.solution()
-        condition = np.linalg.cond(dense.kernel(problem.X[kept], problem.X[kept], problem.gamma))
+        condition = np.linalg.cond(
+            dense.kernel(problem.X[kept], problem.X[kept], problem.gamma)
+        )
         assert_allclose(
             state.fitted[:, : state.size].T,
             values,
             rtol=0,
             atol=1e-11 * condition * np.abs(problem.T).max(),
         )
-        assert_allclose(ours, weights, rtol=0, atol=1e-11 * condition * (1 + np.abs(weights).max()))
+        assert_allclose(
+            ours, weights, rtol=0, atol=1e-11 * condition * (1 + np.abs(weights).max())
+        )
         assert_allclose(
             inverse @ dense.kernel(problem.X[kept], problem.X[kept], problem.gamma),
             np.eye(len(kept)),
@@ -84,7 +92,9 @@ def test_threshold_zero_is_the_solution_without_a_ridge(problem):
     weights = state.solution()
     reference = np.linalg.solve(K, problem.T)
     assert_allclose(weights, reference, rtol=0, atol=1e-6 * np.abs(reference).max())
-    assert_allclose(K @ weights, problem.T, rtol=0, atol=1e-8 * np.abs(problem.T).max() * len(K))
+    assert_allclose(
+        K @ weights, problem.T, rtol=0, atol=1e-8 * np.abs(problem.T).max() * len(K)
+    )
 
 
 @pytest.mark.parametrize("gamma", [1e-4, 0.01, 1.0, 100.0])

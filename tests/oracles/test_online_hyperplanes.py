@@ -47,7 +47,9 @@ def held(state, ridge):
 
 
 def assert_close(actual, expected):
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
+    np.testing.assert_allclose(
+        actual, expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max())
+    )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -86,7 +88,9 @@ def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limi
         np.testing.assert_array_equal(found_owners, owners)
         assert_close(kernels, W)
         assert state.step == t + 1
-        np.testing.assert_array_equal(state.counts, np.bincount(owners, minlength=shape[2]))
+        np.testing.assert_array_equal(
+            state.counts, np.bincount(owners, minlength=shape[2])
+        )
         assert state.counts.max() <= max(1, limit)
         W = kernels
 
@@ -120,11 +124,20 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
             expected_zero.add(labels[i])
         else:
             assert own[i] == scores.argmax()
-    np.testing.assert_array_equal(np.sort(owners[len(before) :]), np.sort(list(expected_zero)))
+    np.testing.assert_array_equal(
+        np.sort(owners[len(before) :]), np.sort(list(expected_zero))
+    )
     size = state.size
     for i in range(len(X)):
         W, _ = dense.amm_step(
-            W, owners, extended(X, 1.0)[i], labels[i], state.step + 1, ridge, limit, own[i]
+            W,
+            owners,
+            extended(X, 1.0)[i],
+            labels[i],
+            state.step + 1,
+            ridge,
+            limit,
+            own[i],
         )
         state.extend(X[i : i + 1], labels[i : i + 1], ridge, names[i : i + 1])
         assert state.size == size
@@ -134,11 +147,19 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
 
 
 @examples(40)
-@given(shape=SHAPES, limit=LIMITS, prune_every=st.sampled_from([3, 7, 10_000]), data=st.data())
-def test_blocks_do_not_matter_nor_whether_rows_are_sparse(shape, limit, prune_every, data):
+@given(
+    shape=SHAPES,
+    limit=LIMITS,
+    prune_every=st.sampled_from([3, 7, 10_000]),
+    data=st.data(),
+)
+def test_blocks_do_not_matter_nor_whether_rows_are_sparse(
+    shape, limit, prune_every, data
+):
     X, labels = a_problem(*shape)
     whole, cut = (
-        HyperplaneState(X.shape[1], shape[2], 1.0, limit, 1.5, prune_every) for _ in range(2)
+        HyperplaneState(X.shape[1], shape[2], 1.0, limit, 1.5, prune_every)
+        for _ in range(2)
     )
     for learns_assigned in (False, True):
         names = whole.assign(X, labels) if learns_assigned else None
@@ -186,7 +207,9 @@ def test_pruning_drops_the_smallest_up_to_the_threshold(shape, limit, pruning):
         np.testing.assert_array_equal(held(state, ridge)[0], W[kept])
         np.testing.assert_array_equal(held(state, ridge)[1], owners[kept])
         np.testing.assert_array_equal(state.names[: state.size], free.names[kept])
-        np.testing.assert_array_equal(state.counts, np.bincount(owners[kept], minlength=shape[2]))
+        np.testing.assert_array_equal(
+            state.counts, np.bincount(owners[kept], minlength=shape[2])
+        )
         assert not state.columns[:, state.size :].any()
 
 

@@ -14,7 +14,11 @@ from elmbench.numerics.online.states import InverseState
 
 def state_of(problem, **options):
     return InverseState(
-        problem.X.shape[1], problem.T.shape[1], problem.gamma, 1.0 / problem.C, **options
+        problem.X.shape[1],
+        problem.T.shape[1],
+        problem.gamma,
+        1.0 / problem.C,
+        **options,
     )
 
 
@@ -66,7 +70,11 @@ def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
             gone.remove(row)
         (gone,) = gone
         costs = dense.removal_costs(D, T, problem.gamma, problem.C)
-        cost = max(c for c, row in zip(costs, np.hstack([D, T]), strict=True) if list(row) == gone)
+        cost = max(
+            c
+            for c, row in zip(costs, np.hstack([D, T]), strict=True)
+            if list(row) == gone
+        )
         # Rows that are nearly equally significant may be told apart by round-off, in either way.
         assert cost <= costs.min() * (1 + 1e-5) + 1e-7 * np.abs(T).max()
 
@@ -89,7 +97,10 @@ def test_hundreds_of_swaps_do_not_wear_the_inverse_out(kind):
     D, T = rows_of(state)
     A = dense.regularised(D, problem.gamma, problem.C)
     assert_allclose(
-        state.inverse_matrix(), np.linalg.inv(A), rtol=0, atol=1e-8 * np.abs(np.linalg.inv(A)).max()
+        state.inverse_matrix(),
+        np.linalg.inv(A),
+        rtol=0,
+        atol=1e-8 * np.abs(np.linalg.inv(A)).max(),
     )
     assert_allclose(
         state.weights[0, :30, None],
@@ -147,7 +158,9 @@ def test_weights_found_spoilt_are_computed_from_scratch():
     state.extend(problem.X[130:200], problem.T[130:200])
     D, T = rows_of(state)
     assert_allclose(
-        dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T, T, atol=1e-10
+        dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T,
+        T,
+        atol=1e-10,
     )
 
 

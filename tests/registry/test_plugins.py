@@ -65,7 +65,11 @@ def plugin(tmp_path: Path) -> Callable[..., Path]:
 def test_a_good_plugin(plugin: Callable[..., Path]) -> None:
     assert load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}')).name == "mine.py"
     entry = find_model("mine")
-    assert (entry.title, entry.origin, entry.regression) == ("My model.", "plug-in mine.py", None)
+    assert (entry.title, entry.origin, entry.regression) == (
+        "My model.",
+        "plug-in mine.py",
+        None,
+    )
     assert list_models()[-1] == "mine"
     assert make_model("mine", depth=3).depth == 3
 
@@ -83,26 +87,39 @@ MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha":
     assert entry.factory("regression") is Ridge
 
 
-def test_a_plugin_may_declare_an_estimator_which_is_cloned(plugin: Callable[..., Path]) -> None:
+def test_a_plugin_may_declare_an_estimator_which_is_cloned(
+    plugin: Callable[..., Path],
+) -> None:
     text = """
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 MODELS = {"mine": make_pipeline(SVC(C=3))}
 """
     load_plugin(plugin(text))
-    models = [make_model("mine", svc__gamma=gamma, random_state=7)[-1] for gamma in (1, 2)]
-    assert [(one.C, one.gamma, one.random_state) for one in models] == [(3, 1, 7), (3, 2, 7)]
+    models = [
+        make_model("mine", svc__gamma=gamma, random_state=7)[-1] for gamma in (1, 2)
+    ]
+    assert [(one.C, one.gamma, one.random_state) for one in models] == [
+        (3, 1, 7),
+        (3, 2, 7),
+    ]
     assert find_model("mine").regression is None
 
 
 def test_a_plugin_may_declare_kinds_of_table(plugin: Callable[..., Path]) -> None:
     load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}", "a.py"))
-    load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nLAYOUTS = {'long': Mine}", "b.py"))
+    load_plugin(
+        plugin(MODEL + "MODELS = {'wide': Mine}\nLAYOUTS = {'long': Mine}", "b.py")
+    )
     kinds = plugin_objects("LAYOUTS")
-    assert {name: kind.__name__ for name, kind in kinds.items()} == {"wide": "Kind", "long": "Mine"}
+    assert {name: kind.__name__ for name, kind in kinds.items()} == {
+        "wide": "Kind",
+        "long": "Mine",
+    }
     assert list(plugin_objects("MODELS")) == ["wide"]
     with pytest.raises(
-        ElmbenchError, match=r"kind of table name 'wide' of the plug-in .*c\.py is taken by .*a\.py"
+        ElmbenchError,
+        match=r"kind of table name 'wide' of the plug-in .*c\.py is taken by .*a\.py",
     ):
         load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}", "c.py"))
 
@@ -187,13 +204,17 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
     keys = []
     for edit in ("", "", "# edited\n"):
         load_plugin(plugin(text + edit + "LAYOUTS = {'mine': Mine}\n"))
-        work = plugin_objects("LAYOUTS")["mine"]("classification", DatasetRef("two", "abc"))
+        work = plugin_objects("LAYOUTS")["mine"](
+            "classification", DatasetRef("two", "abc")
+        )
         assert pickle.loads(pickle.dumps(work)) == work
         keys.append(work.key)
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Path]) -> None:
+def test_work_whose_plugin_has_been_edited_is_not_done(
+    plugin: Callable[..., Path],
+) -> None:
     text = (
         "from elmbench.tasks.description import Description\nclass Mine(Description):\n    kind = "
         "'mine'\nLAYOUTS = {'mine': Mine}\n"
@@ -216,7 +237,10 @@ def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Pat
         ("x = 1", "declares no models"),
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
-        ("LAYOUTS = {}\nMETRICS = []", "declares no models, layouts, sources, metrics or splits"),
+        (
+            "LAYOUTS = {}\nMETRICS = []",
+            "declares no models, layouts, sources, metrics or splits",
+        ),
         (
             "class A: pass\nMODELS = ['a']\nLAYOUTS = {'w': A}",
             "declares no models, layouts, sources, metrics or splits",
@@ -225,10 +249,16 @@ def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Pat
         ("def broken(:", "fails when it is loaded: SyntaxError"),
         ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
         ("raise SystemExit(3)", "fails when it is loaded: SystemExit"),
-        ("class E(Exception): __str__ = 1\nraise E", "fails when it is loaded: E: <exception str"),
+        (
+            "class E(Exception): __str__ = 1\nraise E",
+            "fails when it is loaded: E: <exception str",
+        ),
         ("MODELS = {'a:b': int}", "a model of the plug-in .* has the name 'a:b'"),
         ("MODELS = {'mine': 3}", "the model 'mine' .* is 3"),
-        ("class A:\n    fit = predict = None\nMODELS = {'mine': A}", "the model 'mine' "),
+        (
+            "class A:\n    fit = predict = None\nMODELS = {'mine': A}",
+            "the model 'mine' ",
+        ),
         ("class A:\n    pass\nMODELS = {'mine': A}", "the model 'mine' "),
         (
             MODEL.replace("depth=1", "depth") + 'MODELS = {"mine": Mine}',
@@ -247,7 +277,9 @@ def test_work_whose_plugin_has_been_edited_is_not_done(plugin: Callable[..., Pat
         ),
     ],
 )
-def test_plugins_that_are_none(plugin: Callable[..., Path], text: str, message: str) -> None:
+def test_plugins_that_are_none(
+    plugin: Callable[..., Path], text: str, message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message) as error:
         load_plugin(plugin(text))
     assert error.value.next_step
@@ -258,7 +290,9 @@ def test_a_class_that_cannot_be_made_leaves_the_others_of_its_file(
     plugin: Callable[..., Path],
 ) -> None:
     """Its `__init__`, which may also hang, runs with its own cells only."""
-    broken = "class Broken(Mine):\n    def __init__(self):\n        raise SystemExit(3)\n"
+    broken = (
+        "class Broken(Mine):\n    def __init__(self):\n        raise SystemExit(3)\n"
+    )
     load_plugin(plugin(f"{MODEL}{broken}MODELS = {{'mine': Mine, 'broken': Broken}}"))
     assert make_model("mine").depth == 1
     factory = find_model("broken").factory("classification")
@@ -268,16 +302,21 @@ def test_a_class_that_cannot_be_made_leaves_the_others_of_its_file(
 
 
 def test_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*none\.py: No such file"):
+    with pytest.raises(
+        ElmbenchError, match=r"cannot read the plug-in .*none\.py: No such file"
+    ):
         load_plugin(tmp_path / "none.py")
-    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*: Is a directory"):
+    with pytest.raises(
+        ElmbenchError, match=r"cannot read the plug-in .*: Is a directory"
+    ):
         load_plugin(tmp_path)
 
 
 def test_a_plugin_may_not_take_a_name_of_the_suite(plugin: Callable[..., Path]) -> None:
     load_plugin(plugin(MODEL + 'MODELS = {"elm": Mine}'))
     with pytest.raises(
-        ElmbenchError, match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in"
+        ElmbenchError,
+        match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in",
     ):
         registry()
 
@@ -330,7 +369,8 @@ def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
 def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:
     package(MODEL, "toy = toy_models:Nothing")
     with pytest.raises(
-        ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"
+        ElmbenchError,
+        match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded",
     ):
         registry()
 
@@ -366,7 +406,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_class_of_the_folder_one_is_in(folder: Path) -> None:
     (folder / "own_models.py").write_text(MODELS)
     entry = find_model("own_models:Mine")
-    assert (entry.name, entry.title, entry.regression) == ("own_models:Mine", "My model.", None)
+    assert (entry.name, entry.title, entry.regression) == (
+        "own_models:Mine",
+        "My model.",
+        None,
+    )
     assert make_model("own_models:Mine", depth=4).depth == 4
     assert len(model_version(entry, "classification")) == 12
 
@@ -384,7 +428,10 @@ def test_a_class_that_is_installed(folder: Path) -> None:
             "own_models:Mien",
             r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)",
         ),
-        ("own_nothing:Mine", "'own_nothing' .* cannot be imported: ModuleNotFoundError"),
+        (
+            "own_nothing:Mine",
+            "'own_nothing' .* cannot be imported: ModuleNotFoundError",
+        ),
         ("own_broken:Mine", "cannot be imported: SyntaxError: .*own_broken.py, line 2"),
         ("own_models:Half", "which has no predict$"),
         ("own_models:limit", "is 3"),
@@ -399,9 +446,13 @@ def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None
     assert caught.value.next_step
 
 
-def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(folder: Path) -> None:
+def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(
+    folder: Path,
+) -> None:
     (folder / "own_neighbour.py").write_text(MODELS)
-    (folder / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+    (folder / "mine.py").write_text(
+        "from own_neighbour import Mine\nMODELS = {'mine': Mine}\n"
+    )
     load_plugin(folder / "mine.py")
     assert list(plugin_objects("MODELS")) == ["mine"]
     (folder / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
@@ -438,7 +489,9 @@ def test_an_edit_of_code_that_a_model_uses_makes_another_version(
         (package / "models.py").write_text(MODELS)
         module = "own_package"
     (folder / "own_neighbour.py").write_text(f"from {module} import Mine\n")
-    (folder / "own_mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+    (folder / "own_mine.py").write_text(
+        "from own_neighbour import Mine\nMODELS = {'mine': Mine}\n"
+    )
 
     def version() -> str:
         if by == "plug-in":
@@ -468,7 +521,9 @@ def test_an_edit_of_code_that_a_model_uses_makes_another_version(
         "try:\n    import own_absent\nexcept ImportError:\n    from own_hidden import *",
     ],
 )
-def test_an_edit_counts_however_the_code_is_imported(folder: Path, statement: str) -> None:
+def test_an_edit_counts_however_the_code_is_imported(
+    folder: Path, statement: str
+) -> None:
     is_beside = "sys.path" not in statement
     hidden = folder / ("own_hidden.py" if is_beside else "lib/own_hidden.py")
     hidden.parent.mkdir(exist_ok=True)
@@ -543,7 +598,8 @@ def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) ->
     for script in scripts:
         exec(MODEL, script)
     first, second = (
-        plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, []) for script in scripts
+        plugins.write_plugin({"mine": script["Mine"]()}, tmp_path, [])
+        for script in scripts
     )
     assert first == second
 
@@ -556,5 +612,7 @@ def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
     )
     (folder / "mine.py").write_text(text)
     load_plugin(folder / "mine.py")
-    with pytest.raises(ElmbenchError, match="is at 'own_broken:Mine', which cannot be imported"):
+    with pytest.raises(
+        ElmbenchError, match="is at 'own_broken:Mine', which cannot be imported"
+    ):
         make_model("mine")

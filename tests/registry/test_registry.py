@@ -35,20 +35,29 @@ BOTH = [*OWN, "ls-svm", "rsvm"]
 
 @pytest.mark.parametrize(
     ("name", "task"),
-    [*itertools.product(BOTH, TASKS), *((name, "classification") for name in CLASSIFIERS)],
+    [
+        *itertools.product(BOTH, TASKS),
+        *((name, "classification") for name in CLASSIFIERS),
+    ],
 )
-def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, task: str) -> None:
+def test_own_models_have_what_their_grids_and_the_field_s_names_say(
+    name: str, task: str
+) -> None:
     entry = find_model(name)
     parameters = parameter_names(entry.factory(task))
     assert parameters is not None
-    assert {"elm": {"n_hidden", "C"}, "k-elm": {"gamma", "C"}}.get(name, set()) <= set(parameters)
+    assert {"elm": {"n_hidden", "C"}, "k-elm": {"gamma", "C"}}.get(name, set()) <= set(
+        parameters
+    )
     assert model_version(entry, task).isdigit()
     assert entry.origin == "built-in"
     assert not entry.baseline
 
 
 @pytest.mark.parametrize("entry", BUILT_IN.values(), ids=BUILT_IN)
-def test_names_that_are_valid_without_an_import_are_parameters(entry: ModelEntry) -> None:
+def test_names_that_are_valid_without_an_import_are_parameters(
+    entry: ModelEntry,
+) -> None:
     for task in TASKS:
         if getattr(entry, task) is not None:
             assert {*entry.grid, *entry.settings.get(task, ())} <= {
@@ -58,12 +67,18 @@ def test_names_that_are_valid_without_an_import_are_parameters(entry: ModelEntry
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_have_no_regressor(name: str) -> None:
-    with pytest.raises(ElmbenchError, match=f"'{name}' has no estimator for regression"):
+    with pytest.raises(
+        ElmbenchError, match=f"'{name}' has no estimator for regression"
+    ):
         find_model(name).factory("regression")
 
 
-@pytest.mark.parametrize("name", [name for name in list_models() if find_model(name).cost])
-def test_what_a_fit_costs_is_known_whatever_is_given_and_grows_with_the_rows(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [name for name in list_models() if find_model(name).cost]
+)
+def test_what_a_fit_costs_is_known_whatever_is_given_and_grows_with_the_rows(
+    name: str,
+) -> None:
     """Parameters that were chosen by a search are not known when a run is announced."""
     entry = find_model(name)
     for params in ({}, {key: values[-1] for key, values in entry.grid.items()}):
@@ -76,7 +91,9 @@ def test_the_front_door() -> None:
     model = elmbench.make_model("k-elm", C=32, gamma=0.03)
     assert type(model).__name__ == "KELMClassifier"
     assert (model.C, model.gamma) == (32, 0.03)
-    assert type(elmbench.make_model("elm", task="regression")).__name__ == "ELMRegressor"
+    assert (
+        type(elmbench.make_model("elm", task="regression")).__name__ == "ELMRegressor"
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +102,11 @@ def test_the_front_door() -> None:
         ("kelm", {}, r"unknown model 'kelm' \(did you mean 'k-elm'\?\)"),
         ("quite-another", {}, "unknown model 'quite-another'"),
         ("k-elm", {"task": "ranking"}, "unknown task 'ranking'"),
-        ("k-elm", {"c": 1}, r"unknown parameter of the model k-elm: 'c' \(did you mean 'C'\?\)"),
+        (
+            "k-elm",
+            {"c": 1},
+            r"unknown parameter of the model k-elm: 'c' \(did you mean 'C'\?\)",
+        ),
     ],
 )
 def test_what_is_not_there(name: str, options: dict[str, object], message: str) -> None:
@@ -109,9 +130,9 @@ def test_a_long_grid_is_quoted_in_part(text: str, problem: str) -> None:
 
 
 def test_grids_as_they_are_typed() -> None:
-    assert read_all_grids(["svm: {C: [1e-3, 1.5E3, -2e+4], kernel: [null, true, e3]}"]) == {
-        "svm": {"C": [0.001, 1500.0, -20000.0], "kernel": [None, True, "e3"]}
-    }
+    assert read_all_grids(
+        ["svm: {C: [1e-3, 1.5E3, -2e+4], kernel: [null, true, e3]}"]
+    ) == {"svm": {"C": [0.001, 1500.0, -20000.0], "kernel": [None, True, "e3"]}}
     assert read_all_grids(["k-elm: {C: [1, 10], gamma: 2}"]) == {
         "k-elm": {"C": [1, 10], "gamma": [2]}
     }

@@ -48,7 +48,9 @@ def store(tmp_path: Path) -> Store:
 def share(monkeypatch: pytest.MonkeyPatch) -> None:
     """A metric as a stranger adds it: the share of negative rows that are predicted as such."""
     entry = Metric(
-        "specificity", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1)
+        "specificity",
+        "counts",
+        lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1),
     )
     monkeypatch.setitem(REGISTRY, entry.name, entry)
 
@@ -70,7 +72,10 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
     # A table that names it has a column of it in cells.csv.
     named = toy(protocol={"metrics": ["mcc", "specificity"]})
     written = write_results(named, store, tmp_path)
-    assert read_cells(written.folder / "cells.csv")["specificity"].tolist() == [0.8] * 4 + [1.0] * 4
+    assert (
+        read_cells(written.folder / "cells.csv")["specificity"].tolist()
+        == [0.8] * 4 + [1.0] * 4
+    )
 
     # A comparison is ranked by it.
     side_by_side = toy(layout="comparison", protocol={"metrics": ["recall"]})
@@ -86,7 +91,13 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
     # A search goes by it.
     X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([-1, 1, -1, 1])
     problem = GridProblem(
-        KELMClassifier, X, y, [(np.array([0, 1]), np.arange(4))], [{"C": 1.0}], {}, [-1, 1]
+        KELMClassifier,
+        X,
+        y,
+        [(np.array([0, 1]), np.arange(4))],
+        [{"C": 1.0}],
+        {},
+        [-1, 1],
     )
     predicted = KELMClassifier(C=1.0).fit(X[:2], y[:2]).predict(X)
     assert grid_scores([problem], "specificity")[0] == [
@@ -94,13 +105,20 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
     ]
 
     # The check compares it where the baseline has it, and takes a baseline without it.
-    lines = [cell(tn=5, fp=0, fn=1, tp=2, mcc=0.7, specificity=value) for value in (1.0, 0.9)]
+    lines = [
+        cell(tn=5, fp=0, fn=1, tp=2, mcc=0.7, specificity=value) for value in (1.0, 0.9)
+    ]
     plain = [{name: value for name, value in lines[0].items() if name != "specificity"}]
     baseline = tmp_path / "one.baseline.csv"
-    for old, new, differ in ((lines[:1], lines[1:], ["specificity"]), (plain, lines[1:], [])):
+    for old, new, differ in (
+        (lines[:1], lines[1:], ["specificity"]),
+        (plain, lines[1:], []),
+    ):
         update_baseline(frame(named, old).dropna(axis=1, how="all"), baseline)
         write_frame(frame(named, new), tmp_path / "cells.csv")
-        differences = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+        differences = compare_with_baseline(
+            read_cells(tmp_path / "cells.csv"), baseline
+        )
         assert [one["column"] for one in differences["differences"]] == differ
 
 
@@ -118,12 +136,16 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     )
     entries = results.table.sections[0].entries
     assert [
-        entry.model for entry in entries if entry.measure.metric == "jaccard" and entry.best
+        entry.model
+        for entry in entries
+        if entry.measure.metric == "jaccard" and entry.best
     ] == ["ELM"]
     assert means(results, "jaccard") == pytest.approx(
         {model: sk.jaccard_score(TRUE, said) for model, said in SAID.items()}
     )
-    assert means(results, "roc_auc")["ELM"] == pytest.approx(sk.roc_auc_score(TRUE, VALUES))
+    assert means(results, "roc_auc")["ELM"] == pytest.approx(
+        sk.roc_auc_score(TRUE, VALUES)
+    )
     notes = [note.text for note in results.table.notes if note.kind == "metric"]
     assert notes == [
         "roc_auc is missing for K-ELM: it takes decision values or probabilities",
@@ -135,7 +157,8 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     accuracy = means(results_of_table(toy(), tmp_path, ["accuracy"]), "accuracy")
     assert accuracy == pytest.approx({"ELM": 0.75, "K-ELM": 0.75})
     with pytest.raises(
-        ElmbenchError, match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8"
+        ElmbenchError,
+        match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8",
     ) as error:
         results_of_table(toy(), tmp_path, ["roc_auc"])
     assert str(error.value.next_step).startswith("elmbench run toy/one --profile paper")
@@ -144,8 +167,16 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("layout", "metric", "message"),
     [
-        ("metrics", "rmse", "rmse is not a metric for classification, the task of toy/one"),
-        ("metrics", "neg_max_error", "neg_max_error is not a metric for classification"),
+        (
+            "metrics",
+            "rmse",
+            "rmse is not a metric for classification, the task of toy/one",
+        ),
+        (
+            "metrics",
+            "neg_max_error",
+            "neg_max_error is not a metric for classification",
+        ),
         ("metrics", "tp", "which cannot show tp"),
         ("confusion", "mcc", "a table of kind confusion, which cannot show mcc"),
         ("metrics", "mmc", "unknown metric 'mmc'"),
@@ -159,8 +190,12 @@ def test_a_metric_that_a_table_cannot_show(
         results_of_table(toy(layout=layout), tmp_path, [metric])
 
 
-def test_cells_of_another_task_lack_the_metric(toy: Toy, store: Store, tmp_path: Path) -> None:
-    resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+def test_cells_of_another_task_lack_the_metric(
+    toy: Toy, store: Store, tmp_path: Path
+) -> None:
+    resolved = toy(
+        datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]}
+    )
     values = _pack(np.array([1.0, 2.0]), "<f8")
     keep_cells(
         store,

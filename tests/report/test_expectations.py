@@ -13,7 +13,11 @@ from elmbench.specs.experiments import Expectation
 
 FAILING = "fast/eem/table1"
 HOLDING = "paper/eem/table4"
-WHOLE = {"metric": "spearman", "verdict": "does not hold", "reason": "no reading gives it"}
+WHOLE = {
+    "metric": "spearman",
+    "verdict": "does not hold",
+    "reason": "no reading gives it",
+}
 
 
 def outcome_of(name: str, *expect: dict[str, Any]) -> StrictOutcome:
@@ -27,7 +31,9 @@ def outcome_of(name: str, *expect: dict[str, Any]) -> StrictOutcome:
 
 def test_a_table_that_does_not_hold_is_an_objection() -> None:
     outcome = outcome_of(FAILING)
-    assert outcome.objections == ("eem/table1: the verdict on spearman is does not hold",)
+    assert outcome.objections == (
+        "eem/table1: the verdict on spearman is does not hold",
+    )
     assert outcome.exit_code == 1
 
 
@@ -57,7 +63,10 @@ def test_an_expected_claim() -> None:
     claim = {"claim": "Results obtained for EEKM", "reason": "tested"}
     assert outcome_of(HOLDING, claim | {"verdict": "holds"}).exit_code == 0
     (objection,) = outcome_of(HOLDING, claim | {"verdict": "does not hold"}).objections
-    assert "the claim 'Results obtained for EEKM' is holds; expected does not hold" in objection
+    assert (
+        "the claim 'Results obtained for EEKM' is holds; expected does not hold"
+        in objection
+    )
 
 
 def test_what_is_undecided_decides_nothing() -> None:
@@ -70,5 +79,7 @@ def test_what_is_undecided_decides_nothing() -> None:
     [{}, {"dataset": "heart"}, {"claim": "x", "metric": "gmean"}, {"model": "y"}],
 )
 def test_an_expectation_has_one_subject(subject: dict[str, str]) -> None:
-    with pytest.raises(ValidationError, match="expected a claim, a metric, or a dataset"):
+    with pytest.raises(
+        ValidationError, match="expected a claim, a metric, or a dataset"
+    ):
         Expectation.model_validate({"verdict": "holds", "reason": "r"} | subject)

@@ -70,7 +70,9 @@ def lines_of(folder: Path) -> dict[tuple[Any, ...], float]:
     return dict(zip(names, cells["mcc"].round(12), strict=True))
 
 
-def test_other_cells_stay_with_their_own_origin(resolved: Resolved, tmp_path: Path) -> None:
+def test_other_cells_stay_with_their_own_origin(
+    resolved: Resolved, tmp_path: Path
+) -> None:
     table = run(resolved, tmp_path, {"ELM": 1, "K-ELM": 2}, FIRST, mcc=0.7)
     first = record_of(table)
     text = (table / "cells.csv").read_text().splitlines()
@@ -85,7 +87,11 @@ def test_other_cells_stay_with_their_own_origin(resolved: Resolved, tmp_path: Pa
     }
     assert len(values) == 6
     # The digits of kept cells are those of the file.
-    kept = [line for line in (table / "cells.csv").read_text().splitlines() if ",K-ELM," in line]
+    kept = [
+        line
+        for line in (table / "cells.csv").read_text().splitlines()
+        if ",K-ELM," in line
+    ]
     assert kept == [f"{line},1" for line in text if ",K-ELM," in line]
     record = record_of(table)
     assert record["commands"] == [SECOND]
@@ -94,10 +100,14 @@ def test_other_cells_stay_with_their_own_origin(resolved: Resolved, tmp_path: Pa
     assert record["kept"] == [{"cells": 4} | first]
     results = results_of_table(resolved, tmp_path)
     assert results.commands == [FIRST, SECOND]
-    assert all(command in (table / "table.md").read_text() for command in (FIRST, SECOND))
+    assert all(
+        command in (table / "table.md").read_text() for command in (FIRST, SECOND)
+    )
 
 
-def test_what_was_kept_twice_keeps_its_first_origin(resolved: Resolved, tmp_path: Path) -> None:
+def test_what_was_kept_twice_keeps_its_first_origin(
+    resolved: Resolved, tmp_path: Path
+) -> None:
     table = run(resolved, tmp_path, {"ELM": 1, "K-ELM": 1, "OS-ELM": 1}, FIRST, mcc=0.7)
     first = record_of(table)
     for model, mcc in (("ELM", 0.8), ("K-ELM", 0.9)):
@@ -110,7 +120,9 @@ def test_what_was_kept_twice_keeps_its_first_origin(resolved: Resolved, tmp_path
     }
     record = record_of(table)
     assert record["commands"] == ["run K-ELM"]
-    of_elm, of_os_elm = sorted(record["kept"], key=lambda part: part["commands"] == [FIRST])
+    of_elm, of_os_elm = sorted(
+        record["kept"], key=lambda part: part["commands"] == [FIRST]
+    )
     assert (of_elm["cells"], of_elm["commands"]) == (2, ["run ELM"])
     assert of_os_elm == {"cells": 2} | first
     records = pd.read_csv(table / "cells.csv").groupby("model")["record"].first()
@@ -119,7 +131,9 @@ def test_what_was_kept_twice_keeps_its_first_origin(resolved: Resolved, tmp_path
     assert pd.isna(records["K-ELM"])
 
 
-def test_another_run_joins_runs_of_the_same_work(resolved: Resolved, tmp_path: Path) -> None:
+def test_another_run_joins_runs_of_the_same_work(
+    resolved: Resolved, tmp_path: Path
+) -> None:
     table = run(resolved, tmp_path, {"ELM": 2}, FIRST, mcc=0.7)
     clone(tmp_path)
     run(resolved, tmp_path, {"ELM": 1}, SECOND, mcc=0.8)
@@ -146,10 +160,14 @@ def test_runs_of_different_work_are_dropped(
     clone(tmp_path)
     with pytest.warns(ElmbenchWarning, match="2 earlier cells left out"):
         run(resolved, tmp_path, {"ELM": 1}, SECOND, mcc=0.8)
-    assert set(lines_of(table)) == {(m, 0, fold) for m in ("ELM", "K-ELM") for fold in (0, 1)}
+    assert set(lines_of(table)) == {
+        (m, 0, fold) for m in ("ELM", "K-ELM") for fold in (0, 1)
+    }
 
 
-def test_kept_cells_of_an_older_model_are_named(resolved: Resolved, tmp_path: Path) -> None:
+def test_kept_cells_of_an_older_model_are_named(
+    resolved: Resolved, tmp_path: Path
+) -> None:
     table = run(resolved, tmp_path, {"ELM": 1, "K-ELM": 1}, FIRST, mcc=0.7)
     versions = {"ELM": "elm, version 0", "K-ELM": "k-elm, version 0"}
     change_record(table, models=versions)
@@ -159,12 +177,16 @@ def test_kept_cells_of_an_older_model_are_named(resolved: Resolved, tmp_path: Pa
     assert "cells of an older version of the model: K-ELM (k-elm, version 0)" in notes
 
 
-def test_stale_cells_of_the_same_store_are_not_kept(resolved: Resolved, tmp_path: Path) -> None:
+def test_stale_cells_of_the_same_store_are_not_kept(
+    resolved: Resolved, tmp_path: Path
+) -> None:
     run(resolved, tmp_path, {"ELM": 2}, FIRST, mcc=0.7)
     store = Store(tmp_path)
     cell = cell_in_store("new", "ELM")
     changed = cell.__class__(**{**vars(cell), "family": "another grid"})
-    keep_cells(store, {changed: {"predictions": predictions_of_mcc(0.5)}}, command=SECOND)
+    keep_cells(
+        store, {changed: {"predictions": predictions_of_mcc(0.5)}}, command=SECOND
+    )
     table = write_results(resolved, store, tmp_path).folder
     assert lines_of(table) == {("ELM", 0, 0): 0.5}
     assert "kept" not in record_of(table)

@@ -36,7 +36,9 @@ def test_each_verdict_by_hand(table: str) -> None:
     resolved = resolve(find_experiment(table), "paper")
     assert len(paper.tables[0].published_values) > 3
     for line in paper.tables[0].published_values.to_dict("records"):
-        part = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
+        part = cells[
+            (cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])
+        ]
         part = part[part["select"] == line["select"]]
         if line["verdict"] == "no data":
             assert (part["status"] != "ok").any()
@@ -45,7 +47,11 @@ def test_each_verdict_by_hand(table: str) -> None:
         figure = resolved.published[line["dataset"], line["model"], metric]
         published = float(figure.value)
         in_paper = resolved.printed_in_paper[line["dataset"], metric]
-        others = [abs(other - published) for model, other in in_paper if model != line["model"]]
+        others = [
+            abs(other - published)
+            for model, other in in_paper
+            if model != line["model"]
+        ]
         if len(runs) < 3:
             expected = "too few runs"
         else:
@@ -62,7 +68,9 @@ def test_each_verdict_by_hand(table: str) -> None:
             high = min(runs.mean() + half, 1)
             margin = 0.02 if metric == "mcc" else 0.01
             is_narrow = high - low <= min(margin, np.median(others))
-            is_near = distance <= margin + 0.5 * 10.0 ** figure.value.as_tuple().exponent
+            is_near = (
+                distance <= margin + 0.5 * 10.0 ** figure.value.as_tuple().exponent
+            )
             if distance <= half:
                 expected = "reproduced" if is_narrow else "consistent"
             else:
@@ -104,6 +112,8 @@ def test_damaged_data_of_a_figure_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "fast/kos-elm/figure3"
     shutil.copytree(RESULTS / "fast/kos-elm/figure3", folder)
     (folder / "figure.csv").write_text("model,recall\nELM,1\n")
-    with pytest.raises(ElmbenchError, match="does not hold the data of a figure") as error:
+    with pytest.raises(
+        ElmbenchError, match="does not hold the data of a figure"
+    ) as error:
         rewrite_results(resolve(find_experiment("kos-elm/figure3"), "fast"), tmp_path)
     assert "elmbench run kos-elm/figure3" in str(error.value)

@@ -39,16 +39,20 @@ def test_the_readme_has_each_finding(title: str) -> None:
 def test_the_dictionary_that_leaks() -> None:
     paper: PaperResults
     (paper,) = gather(
-        ResultsDirs(RESULTS), lambda files: [one for one in files if one.spec.paper == "kos-elm"]
+        ResultsDirs(RESULTS),
+        lambda files: [one for one in files if one.spec.paper == "kos-elm"],
     )
     finding, evidence = finding_about("comes within")
     readings = paper.readings
     lines = readings[
-        (readings["experiment"] == "kos-elm/table4") & (readings["model"] == "FB-KOS-ELM")
+        (readings["experiment"] == "kos-elm/table4")
+        & (readings["model"] == "FB-KOS-ELM")
     ].assign(distance=(readings["mean"] - readings["published"]).abs())
     lines = lines[lines["metric"] == "mcc"]
     fresh, leaking = (
-        lines[(lines["reading"] == "carry-over") & (lines["value"] == value)].sort_values("dataset")
+        lines[
+            (lines["reading"] == "carry-over") & (lines["value"] == value)
+        ].sort_values("dataset")
         for value in ("none", "folds")
     )
     assert leaking["leaks"].all()
@@ -61,7 +65,10 @@ def test_the_dictionary_that_leaks() -> None:
     ) in finding.title
     means = [[f"{mean:.3f}" for mean in part["mean"]] for part in (fresh, leaking)]
     assert f"its MCC is {means[0][0]} on Sylva and {means[0][1]} on WDBC" in evidence
-    assert f"the same folds and random numbers give {means[1][0]} and {means[1][1]}" in evidence
+    assert (
+        f"the same folds and random numbers give {means[1][0]} and {means[1][1]}"
+        in evidence
+    )
     for _, line in leaking.iterrows():
         is_inside = line["low"] <= line["published"] <= line["high"]
         assert (
@@ -100,7 +107,9 @@ def test_the_choice_on_the_test_folds() -> None:
     distances = means[["oracle", "nested"]].sub(means["published"], axis=0).abs()
     nearer = distances["nested"] - distances["oracle"]
     models = committed("paper/eem/table4").resolved.file.spec.models
-    names = means["model"].map(lambda column: registry()[models[column].model].name.upper())
+    names = means["model"].map(
+        lambda column: registry()[models[column].model].name.upper()
+    )
     of_oracle = []
     for model, part in nearer.groupby(names):
         oracle, nested, equal = (part > 0).sum(), (part < 0).sum(), (part == 0).sum()
@@ -121,12 +130,17 @@ def test_the_choice_on_the_test_folds() -> None:
         pairs = [
             (value, printed[number][key])
             for key, value in printed[4].items()
-            if printed[number].get(key) is not None and value is not None and key[2] == "gmean"
+            if printed[number].get(key) is not None
+            and value is not None
+            and key[2] == "gmean"
         ]
         shared[number] = len(pairs)
         better[number] = sum(other > value for value, other in pairs)
     assert shared == {9: 81, 10: 81}
-    assert f"Table 9 has {better[9]} better ones, and Table 10 has {better[10]}" in evidence
+    assert (
+        f"Table 9 has {better[9]} better ones, and Table 10 has {better[10]}"
+        in evidence
+    )
 
 
 def test_the_table_that_no_reading_reproduces() -> None:
@@ -140,7 +154,9 @@ def test_the_table_that_no_reading_reproduces() -> None:
         f"Under each of {lines['reading'].nunique()} readings, with {lines['runs'].min()} runs or "
         f"more, {values['outside'].all().sum()} of its {len(values)} published values"
     ) in evidence
-    assert f"{values['opposite'].all().sum()} have the opposite sign under all" in evidence
+    assert (
+        f"{values['opposite'].all().sum()} have the opposite sign under all" in evidence
+    )
     assert values["outside"].all().mean() > 0.5
 
 
@@ -149,6 +165,8 @@ def comparable(name: str) -> pd.DataFrame:
     results = committed(name)
     lines = results.summary
     lines = lines[
-        lines["published"].notna() & (lines["ended"] == COMPLETE) & ~lines["metric"].isin(UNJUDGED)
+        lines["published"].notna()
+        & (lines["ended"] == COMPLETE)
+        & ~lines["metric"].isin(UNJUDGED)
     ]
     return lines[lines["dataset"].map(results.resolved.compares).astype(bool)]

@@ -42,9 +42,14 @@ def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
     return cells_frame([cell_in_store(key, key) for key in keys], store, ["mcc"], toy())
 
 
-def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
+def put(
+    store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any
+) -> str:
     return keep(
-        store, key, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, **unit
+        store,
+        key,
+        OK | ({"solvers": {"capped": capped}} if capped else {}) | result,
+        **unit,
     )
 
 
@@ -55,8 +60,17 @@ def store(tmp_path: Path) -> Store:
         put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped)
         for i, capped in enumerate((3, 0, 6))
     ]
-    put(store, "choice", {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None})
-    put(store, "search", {"kind": "search", "grid": GRID, "inner": INNER, "given": None}, 9)
+    put(
+        store,
+        "choice",
+        {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None},
+    )
+    put(
+        store,
+        "search",
+        {"kind": "search", "grid": GRID, "inner": INNER, "given": None},
+        9,
+    )
     put(store, "divergence", {"kind": "divergence", "grid": GRID, "given": None}, 1)
     put(
         store,
@@ -66,25 +80,47 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> dict[str, Any]:
+def cell_of(
+    chosen: str | None, max_iter: int | None = 100, **result: Any
+) -> dict[str, Any]:
     params = {} if max_iter is None else {"max_iter": max_iter}
     needs = [] if chosen is None else [chosen]
-    return {"unit": unit_of(params=params, chosen=chosen), "needs": needs, "result": OK | result}
+    return {
+        "unit": unit_of(params=params, chosen=chosen),
+        "needs": needs,
+        "result": OK | result,
+    }
 
 
 @pytest.mark.parametrize(
     ("chosen", "share"),
-    [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)],
+    [
+        ("choice", 9 / 18),
+        ("search", 9 / 18),
+        ("by-dcs", 1 / 6),
+        ("g0", 3 / 6),
+        ("g1", 0),
+    ],
 )
-def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
-    assert capped_fits(store)(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
+def test_the_share_is_of_all_fits_of_the_search(
+    store: Store, chosen: str, share: float
+) -> None:
+    assert capped_fits(store)(cell_of(chosen)) == {
+        "capped": 0.0,
+        "search_capped": share,
+    }
 
 
 def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
     put(
         store,
         "second",
-        {"kind": "search", "grid": {"C": [1, 2]}, "inner": INNER | {"folds": 2}, "given": "search"},
+        {
+            "kind": "search",
+            "grid": {"C": [1, 2]},
+            "inner": INNER | {"folds": 2},
+            "given": "search",
+        },
         2,
     )
     assert capped_fits(store)(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 4)
@@ -101,7 +137,9 @@ def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
     assert fits(cell_of("search", status="timeout")) == {}
 
 
-def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
+def test_columns_are_there_only_where_a_model_may_be_stopped(
+    store: Store, toy: Toy
+) -> None:
     put(store, "svm", cell_of("search")["unit"], 1)
     put(store, "elm", cell_of("search", None)["unit"])
     assert not set(CAPPED) & set(cells_of(store, toy, "elm").columns)
@@ -127,7 +165,9 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
         f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
     ]
     alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
-    assert [note.text for note in capped_notes(alone)] == [f"SVM, nested: 50% {stopped}"]
+    assert [note.text for note in capped_notes(alone)] == [
+        f"SVM, nested: 50% {stopped}"
+    ]
     assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
     assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()
 
@@ -157,7 +197,9 @@ def test_what_counts_as_said_by_a_model(
     assert cells.get(WARNING, pd.Series(dtype=object)).dropna().tolist() == expected
 
 
-def test_the_column_is_there_only_where_a_model_has_warned(tmp_path: Path, toy: Toy) -> None:
+def test_the_column_is_there_only_where_a_model_has_warned(
+    tmp_path: Path, toy: Toy
+) -> None:
     store = Store(tmp_path)
     keep(store, "plain", OK)
     keep(store, "warned", OK | {"warnings": [f"UserWarning: {ONE_CLASS}"]})

@@ -17,7 +17,13 @@ from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather
 from elmbench.report.checks import check_published, published_record
-from elmbench.report.papers import PaperResults, PrintedOnce, TableResults, papers_of, printed_once
+from elmbench.report.papers import (
+    PaperResults,
+    PrintedOnce,
+    TableResults,
+    papers_of,
+    printed_once,
+)
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     answer_sentence,
@@ -33,8 +39,12 @@ from elmbench.specs.profiles import resolve
 
 def papers(*names: str) -> list[PaperResults]:
     """Return the papers of committed tables, the most faithful profile of a table first."""
-    tables = group_by(map(committed, names), lambda table: table.resolved.file.id).values()
-    return papers_of(TableResults(group[0].resolved.file, tuple(group)) for group in tables)
+    tables = group_by(
+        map(committed, names), lambda table: table.resolved.file.id
+    ).values()
+    return papers_of(
+        TableResults(group[0].resolved.file, tuple(group)) for group in tables
+    )
 
 
 def answer(*names: str) -> PaperResults:
@@ -59,7 +69,9 @@ def test_the_sentences_on_a_table() -> None:
         f"({proposed.unseparated} too close); differences are "
     )
     assert "As one more rerun of ours, the print has p = " in table4
-    assert "if a published value is one run, and p <.001 if it is a mean of 10" in table4
+    assert (
+        "if a published value is one run, and p <.001 if it is a mean of 10" in table4
+    )
     assert table4.endswith("Verdict: holds.")
     # One run has no interval, so nothing is decided.
     assert "(values undecided); our runs separate none of 121 pairs of models" in table5
@@ -82,19 +94,29 @@ def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
 
 def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
     verdict = committed("paper/eem/table4").verdicts[0]
-    named = replace(verdict, order_verdict=MeasureVerdict("holds", exceptions=("EEM-SIG",)))
+    named = replace(
+        verdict, order_verdict=MeasureVerdict("holds", exceptions=("EEM-SIG",))
+    )
     sentence = table_sentence("Table 4", named)
     assert "(order holds but for EEM-SIG)" in sentence
     assert sentence.endswith("Verdict: holds but for EEM-SIG.")
-    resting = replace(verdict, values_verdict=MeasureVerdict("undecided", rests_on="heart"))
-    assert "(values undecided, as it rests on heart)" in table_sentence("Table 4", resting)
+    resting = replace(
+        verdict, values_verdict=MeasureVerdict("undecided", rests_on="heart")
+    )
+    assert "(values undecided, as it rests on heart)" in table_sentence(
+        "Table 4", resting
+    )
 
 
 def test_the_answer_on_a_paper() -> None:
     verdict = committed("paper/eem/table4").verdicts[0]
     fails = MeasureVerdict("does not hold")
-    failing = replace(verdict, values_verdict=fails, order_verdict=fails, differences_verdict=fails)
-    excepted = replace(verdict, values_verdict=MeasureVerdict("holds", exceptions=("heart",)))
+    failing = replace(
+        verdict, values_verdict=fails, order_verdict=fails, differences_verdict=fails
+    )
+    excepted = replace(
+        verdict, values_verdict=MeasureVerdict("holds", exceptions=("heart",))
+    )
     verdicts = (failing, verdict, excepted, failing)
     tables = [(f"Table {number}", one) for number, one in enumerate(verdicts, start=1)]
     values = verdict.values
@@ -105,8 +127,12 @@ def test_the_answer_on_a_paper() -> None:
         f"{4 * order.same} of {4 * (order.same + order.opposite)} pairs of models that both "
         "separate have the same order."
     )
-    alone = answer_sentence([("Table 1", replace(verdict, order=replace(order, pairs=())))])
-    assert alone == (f"Table 1 holds. {values.within} of {values.n} values are within the margin.")
+    alone = answer_sentence(
+        [("Table 1", replace(verdict, order=replace(order, pairs=())))]
+    )
+    assert alone == (
+        f"Table 1 holds. {values.within} of {values.n} values are within the margin."
+    )
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
@@ -120,8 +146,13 @@ def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None
         answer("fast/eem/figure3"),
         TableResults(answer("paper/eem/table4").tables[0].file, ()),
     )
-    assert PaperResults(run.paper, (*run.tables, unrun)).answer == "No value of Fig. 3 is compared."
-    assert PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
+    assert (
+        PaperResults(run.paper, (*run.tables, unrun)).answer
+        == "No value of Fig. 3 is compared."
+    )
+    assert (
+        PaperResults(run.paper, (unrun,)).answer == "No table or figure has been run."
+    )
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
@@ -130,7 +161,9 @@ def test_the_counts_are_those_of_the_summary() -> None:
         RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""]
     )
     part = summary[
-        summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()
+        summary["reading"].isna()
+        & (summary["select"] == "oracle")
+        & summary["published"].notna()
     ]
     assert sum(result.counts[0].values()) == len(part) == 81
     assert list(result.verdicts) == [*VERDICTS, "not run"]
@@ -141,14 +174,20 @@ def test_a_figure_of_several_tables_counts_once() -> None:
     entries = [
         (line.dataset, line.model, line.metric, line.published)
         for one in map(committed, names)
-        for line in one.published_values[one.published_values["verdict"] != ""].itertuples()
+        for line in one.published_values[
+            one.published_values["verdict"] != ""
+        ].itertuples()
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
     assert sum(answer(*names).counts[0].values()) == len(set(entries))
     # An equal number under another criterion of the choice is another figure.
-    alone = [sum(answer(f"paper/eem/table{number}").counts[0].values()) for number in (9, 10)]
-    assert sum(answer("paper/eem/table9", "paper/eem/table10").counts[0].values()) == sum(alone)
+    alone = [
+        sum(answer(f"paper/eem/table{number}").counts[0].values()) for number in (9, 10)
+    ]
+    assert sum(
+        answer("paper/eem/table9", "paper/eem/table10").counts[0].values()
+    ) == sum(alone)
 
 
 def test_facts_of_the_data_are_counted_apart() -> None:
@@ -169,7 +208,9 @@ def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
     paper, fast = (committed(name).verdicts[0].values.n for name in names)
     # The other data sets are those of profile fast alone.
     sentence = answer(*names).sentences[1]
-    assert sentence.startswith("RMSEs of Table 3 (profiles paper and fast): the median distance is")
+    assert sentence.startswith(
+        "RMSEs of Table 3 (profiles paper and fast): the median distance is"
+    )
     assert f"17 of {fast} are within 3 %" in sentence
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
@@ -201,7 +242,10 @@ def test_a_main_claim_names_claims_that_the_tables_declare(key: str) -> None:
         for table, beginnings in main.tested_by.items():
             declared = [claim.says for claim in find_experiment(table).spec.claims]
             for beginning in beginnings:
-                assert any(says.startswith(beginning) for says in declared), (table, beginning)
+                assert any(says.startswith(beginning) for says in declared), (
+                    table,
+                    beginning,
+                )
 
 
 def test_the_result_of_a_main_claim_counts_its_statements() -> None:
@@ -217,26 +261,37 @@ def test_the_result_of_a_main_claim_counts_its_statements() -> None:
         }
     )
     fails = ClaimOutcome(above, resolved, "does not hold")
-    undecided, holds = replace(fails, verdict="undecided"), replace(fails, verdict="holds")
+    undecided, holds = (
+        replace(fails, verdict="undecided"),
+        replace(fails, verdict="holds"),
+    )
     assert result_in_words([holds]) == "holds"
     assert (
-        result_in_words([fails, undecided, holds, fails]) == "1 holds, 2 do not hold, 1 undecided"
+        result_in_words([fails, undecided, holds, fails])
+        == "1 holds, 2 do not hold, 1 undecided"
     )
     # Far less than a third of the time is not a third, but no slower.
     time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
     third = Claim.model_validate(above.model_dump(by_alias=True) | time)
     result = ClaimOutcome(
-        third, resolved, "does not hold", finding=SignificanceResult("t", 0.01, 1.0, 0.0, 3, "runs")
+        third,
+        resolved,
+        "does not hold",
+        finding=SignificanceResult("t", 0.01, 1.0, 0.0, 3, "runs"),
     )
     assert result_in_words([result]) == "ratio smaller than stated"
     assert result_in_words(
-        [replace(result, finding=SignificanceResult("t", 2.0, 1.0, 0.0, 3, "runs")), holds]
+        [
+            replace(result, finding=SignificanceResult("t", 2.0, 1.0, 0.0, 3, "runs")),
+            holds,
+        ]
     ) == ("1 holds, 1 ratio larger than stated")
 
 
 def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     (paper,) = gather(
-        ResultsDirs(RESULTS), lambda files: [file for file in files if file.spec.paper == "kos-elm"]
+        ResultsDirs(RESULTS),
+        lambda files: [file for file in files if file.spec.paper == "kos-elm"],
     )
     on_site = [(one.table, one.record()) for one in paper.claims]
     tables = [table.file.id for table in paper.tables if table.results]
@@ -245,13 +300,24 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     assert checked.sentences == paper.sentences
     counts = [(table.file.id, table.counts) for table in checked.tables]
     assert counts == [(table.file.id, table.counts) for table in paper.tables]
-    lines = [text.plain for text in published_text([checked]).renderables if isinstance(text, Text)]
-    assert sum(text.startswith("- claim ") for text in lines) == len(PAPERS["kos-elm"].main_claims)
+    lines = [
+        text.plain
+        for text in published_text([checked]).renderables
+        if isinstance(text, Text)
+    ]
+    assert sum(text.startswith("- claim ") for text in lines) == len(
+        PAPERS["kos-elm"].main_claims
+    )
     # Sylva has results under the profile `fast` only, WDBC under `paper` too.
     records = {record["experiment"]: record for record in published_record([checked])}
-    profiles = {claim["dataset"]: claim["profile"] for claim in records["kos-elm/table4"]["claims"]}
+    profiles = {
+        claim["dataset"]: claim["profile"]
+        for claim in records["kos-elm/table4"]["claims"]
+    }
     assert profiles == {"wdbc": "paper", "sylva": "fast"}
-    assert [main for main, _, _ in paper.main_claims] == list(PAPERS["kos-elm"].main_claims)
+    assert [main for main, _, _ in paper.main_claims] == list(
+        PAPERS["kos-elm"].main_claims
+    )
     assert all(parts for _, _, parts in paper.main_claims)
 
 
@@ -259,14 +325,17 @@ def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
     # Under `paper`, only Segment has results; under `fast`, no data set has all cells of KELM.
     outcomes = answer("paper/rkelm/table5", "fast/rkelm/table5").claims
     verdicts = {
-        outcome.claim.says: (outcome.resolved.profile, outcome.verdict) for outcome in outcomes
+        outcome.claim.says: (outcome.resolved.profile, outcome.verdict)
+        for outcome in outcomes
     }
     assert verdicts["the testing accuracy is superior to ELM"] == ("fast", "undecided")
     assert verdicts["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
 
 
 def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
-    (paper,) = check_published(["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS))[:1]
+    (paper,) = check_published(
+        ["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS)
+    )[:1]
     # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
     (record,) = published_record([paper])
     assert {(one["dataset"], one["profile"]) for one in record["values"]} == {
@@ -280,21 +349,30 @@ def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
         paper.counts[0].total(),
     }
     assert counts == {10}
-    assert "MCCs of Table IV (profiles paper and fast): the median" in paper.sentences[1]
+    assert (
+        "MCCs of Table IV (profiles paper and fast): the median" in paper.sentences[1]
+    )
 
 
 def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:
     file = find_experiment("ospvm/text-theta")
-    assert TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"] == 0
+    assert (
+        TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"]
+        == 0
+    )
     # Of Table 2, the data of three data sets have not been run.
     assert TableResults(find_experiment("ospvm/table2"), ()).verdicts["not run"] == 84
 
 
-def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs() -> None:
+def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs() -> (
+    None
+):
     runs: dict[tuple[str, str], set[int]] = {}
     for file in load_catalogue().values():
         if (published := file.spec.published) and published.values:
-            runs.setdefault((file.spec.paper, published.values), set()).add(published.mean_of)
+            runs.setdefault((file.spec.paper, published.values), set()).add(
+                published.mean_of
+            )
     assert all(len(numbers) == 1 for numbers in runs.values()), runs
 
 
@@ -306,7 +384,9 @@ def test_a_value_under_two_names_of_one_model_counts_once() -> None:
 
     one_by_one = printed("ospvm/table2", "OSPVM (40, 1-by-1)")
     assert printed("ospvm/table4", "OSPVM") == one_by_one
-    assert printed("ospvm/table8", "OSPVM") == printed("ospvm/table2", "OSPVM (40, 16-by-16)")
+    assert printed("ospvm/table8", "OSPVM") == printed(
+        "ospvm/table2", "OSPVM (40, 16-by-16)"
+    )
     # An equal number of another model.
     assert printed("ospvm/table8", "OSELM").value == one_by_one.value
     assert printed("ospvm/table8", "OSELM") != one_by_one

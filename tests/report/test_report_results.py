@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_cells import Toy, cell_in_store, keep, keep_cells, predictions, predictions_of_mcc
+from made_cells import (
+    Toy,
+    cell_in_store,
+    keep,
+    keep_cells,
+    predictions,
+    predictions_of_mcc,
+)
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
@@ -18,11 +25,20 @@ from elmbench.specs.profiles import Resolved
 from elmbench.tables import base
 from elmbench.tables.precision_recall import PrecisionRecallTable
 
-FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
+FILES = [
+    "cells.csv",
+    "environment.json",
+    "figure.csv",
+    "figure.png",
+    "summary.csv",
+    "table.md",
+]
 COMMAND = "elmbench run toy/one --profile paper -m elm"
 
 
-def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K-ELM")) -> None:
+def fill(
+    store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K-ELM")
+) -> None:
     """Store two folds of each model, and the command that asked for them."""
     software = store.put_environment({"python": "3.12.1", "packages": {"numpy": "2.1"}})
     result = {"measured": {"mcc": mcc}, "params": {"C": 8}}
@@ -54,9 +70,13 @@ def resolved(toy: Toy) -> Resolved:
     return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
 
 
-def test_the_optimism_is_written_if_both_selections_were_run(toy: Toy, tmp_path: Path) -> None:
+def test_the_optimism_is_written_if_both_selections_were_run(
+    toy: Toy, tmp_path: Path
+) -> None:
     store = Store(tmp_path)
-    keep_cells(store, {cell_in_store("nested"): {"predictions": predictions_of_mcc(0.7)}})
+    keep_cells(
+        store, {cell_in_store("nested"): {"predictions": predictions_of_mcc(0.7)}}
+    )
     folder = write_results(toy(), store, tmp_path).folder
     assert not (folder / "optimism.csv").exists()
     oracle = {"predictions": predictions_of_mcc(0.9)}
@@ -80,14 +100,17 @@ def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
     path = write_results(resolved, store, tmp_path).folder / "cells.csv"
     path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))
     with pytest.warns(
-        ElmbenchWarning, match=f"{path}: cells of nosuch are not comparable and left out"
+        ElmbenchWarning,
+        match=f"{path}: cells of nosuch are not comparable and left out",
     ):
         results = results_of_table(resolved, tmp_path)
     assert {*results.cells["model"]} == {"ELM"}
     assert "cells of nosuch" in results.table.notes[0].text
 
 
-def test_every_number_can_be_traced(resolved: Resolved, store: Store, tmp_path: Path) -> None:
+def test_every_number_can_be_traced(
+    resolved: Resolved, store: Store, tmp_path: Path
+) -> None:
     results = write_results(resolved, store, tmp_path)
     folder = results.folder
     record = json.loads((folder / "environment.json").read_text())
@@ -122,8 +145,21 @@ def test_solvers_are_summed_over_searches_each_once(
         inner=inner,
         given="first",
     )
-    keep(store, "choice", outcome, kind="choice", given="second", evaluated=["grid", "lost"])
-    keep(store, "grid", outcome | {"solvers": {"lanczos": 10}}, kind="grid", given="second")
+    keep(
+        store,
+        "choice",
+        outcome,
+        kind="choice",
+        given="second",
+        evaluated=["grid", "lost"],
+    )
+    keep(
+        store,
+        "grid",
+        outcome | {"solvers": {"lanczos": 10}},
+        kind="grid",
+        given="second",
+    )
     for row in store.cells("paper", "toy/one"):
         record = store.get(row.key)
         assert record is not None
@@ -149,7 +185,9 @@ def test_results_are_read_from_cells_and_not_from_the_store(
     pd.testing.assert_frame_equal(again.summary, written.summary)
     assert again.table == written.table
     pd.read_csv(path).assign(mcc=0.8).to_csv(path, index=False)
-    assert results_of_table(resolved, tmp_path).summary["mean"].iloc[0] == pytest.approx(0.8)
+    assert results_of_table(resolved, tmp_path).summary["mean"].iloc[
+        0
+    ] == pytest.approx(0.8)
     path.unlink()
     with pytest.raises(ElmbenchError, match="does not exist"):
         results_of_table(resolved, tmp_path)
@@ -188,19 +226,28 @@ def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, function, fail_in_time)
-        with pytest.raises(WriteError, match=r"cannot write .*: " + os.strerror(code)) as error:
+        with pytest.raises(
+            WriteError, match=r"cannot write .*: " + os.strerror(code)
+        ) as error:
             write_results(resolved, store, tmp_path)
     assert "Next: " in str(error.value)
     outcome = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert sorted(outcome) == FILES
-    assert [name for name in FILES if outcome[name] not in (before[name], after[name])] == []
-    assert sum(outcome[name] == after[name] != before[name] for name in FILES) <= broken_write
+    assert [
+        name for name in FILES if outcome[name] not in (before[name], after[name])
+    ] == []
+    assert (
+        sum(outcome[name] == after[name] != before[name] for name in FILES)
+        <= broken_write
+    )
     # Nothing that was computed is lost, and the same command goes on.
     write_results(resolved, store, tmp_path)
     assert (folder / "cells.csv").read_bytes() == after["cells.csv"]
 
 
-def test_a_folder_that_cannot_be_made(resolved: Resolved, store: Store, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made(
+    resolved: Resolved, store: Store, tmp_path: Path
+) -> None:
     (tmp_path / "paper" / "toy").mkdir(parents=True)
     (tmp_path / "paper" / "toy" / "one").write_text("in the way")
     with pytest.raises(WriteError, match=r"cannot write .*cells\.csv") as error:

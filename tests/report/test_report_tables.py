@@ -3,7 +3,17 @@
 from typing import Any
 
 import pytest
-from made_cells import Toy, cell, folds, headings, notes_of, row, rows_of, stopped, table_of
+from made_cells import (
+    Toy,
+    cell,
+    folds,
+    headings,
+    notes_of,
+    row,
+    rows_of,
+    stopped,
+    table_of,
+)
 
 from elmbench.tables.number_texts import format_fixed, quantity, three_figures
 
@@ -18,18 +28,28 @@ def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
     assert row(section, "ELM")["value"] == "0.922 ± 0.014"
     assert row(section, "ELM")["published"] == "0.93 ± 0.012"
     assert row(section, "K-ELM")["value"] == "0.91"
-    assert (row(section, "OS-ELM")["value"], row(section, "OS-ELM")["published"]) == ("0.912", "")
+    assert (row(section, "OS-ELM")["value"], row(section, "OS-ELM")["published"]) == (
+        "0.912",
+        "",
+    )
     assert {r["dataset"] for r in rows_of(section)} == {"WDBC"}
 
 
-def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds(toy: Toy) -> None:
+def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds(
+    toy: Toy,
+) -> None:
     scores = {"ELM": (0.90, 0.92), "mine": (0.80, 0.85), "K-ELM": (0.7, 0.7)}
     lines = [line for model, values in scores.items() for line in folds(model, *values)]
     # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has
     # Holm's factor 2.
-    expected = "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
+    expected = (
+        "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
+    )
     (note,) = (note for note in table_of(toy(""), lines).notes if note.kind == "added")
-    assert note.text == f"{expected} (corrected resampled t-test on 2 folds, Holm's correction)"
+    assert (
+        note.text
+        == f"{expected} (corrected resampled t-test on 2 folds, Holm's correction)"
+    )
     runs = [line | {"run": line["fold"], "fold": 0} for line in lines]
     (note,) = (note for note in table_of(toy(""), runs).notes if note.kind == "added")
     assert "t-test on 2 runs" in note.text
@@ -43,7 +63,10 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
         (stopped(600), "> 600 s"),
         (stopped(600, search=True), "> 600 s"),
         (
-            {"status": "out-of-memory", "reason": "would need about 3 GB; the limit is 2 GB"},
+            {
+                "status": "out-of-memory",
+                "reason": "would need about 3 GB; the limit is 2 GB",
+            },
             "out of memory",
         ),
         ({"status": "unavailable", "reason": "no data directory is given"}, "-"),
@@ -62,7 +85,9 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
     assert row(table.sections[0], "ELM")["published"] == "0.93"
     (note,) = (note.text for note in table.notes if note.kind == "ending")
     assert ending["reason"] in note
-    assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (ending["status"] != "unavailable")
+    assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (
+        ending["status"] != "unavailable"
+    )
 
 
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
@@ -71,7 +96,10 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     # A mean of some folds shows of how many.
     lines += [cell("K-ELM", fold=0, mcc=0.9), cell("K-ELM", fold=1, **stopped(5))]
     table = table_of(toy("WDBC,K-ELM,mcc,0.9,,\n"), lines)
-    assert [row(section, "ELM")["value"] for section in table.sections] == ["> 5 s", "> 60 s"]
+    assert [row(section, "ELM")["value"] for section in table.sections] == [
+        "> 5 s",
+        "> 60 s",
+    ]
     some = row(table.sections[0], "K-ELM")
     assert (some["value"], some["verdict"]) == ("0.90 (1 ok)", "no data")
     assert notes_of(table)[1:] == (
@@ -107,30 +135,47 @@ def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_th
         ),
     ],
 )
-def test_a_heading_names_the_criterion_of_the_choice(toy: Toy, criterion: str, says: str) -> None:
+def test_a_heading_names_the_criterion_of_the_choice(
+    toy: Toy, criterion: str, says: str
+) -> None:
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, select="oracle")]
     nested, oracle = table_of(toy(protocol={"criterion": criterion}), lines).sections
     assert nested.heading == f"nested: hyperparameters {says}"
-    assert oracle.heading == "oracle: hyperparameters of the best mean over the outer test folds"
+    assert (
+        oracle.heading
+        == "oracle: hyperparameters of the best mean over the outer test folds"
+    )
 
 
-@pytest.mark.parametrize("reading", ["carry-over=folds", "c-grid=all-powers;carry-over=folds"])
-def test_state_carried_over_folds_is_labelled_as_leaking(toy: Toy, reading: str) -> None:
+@pytest.mark.parametrize(
+    "reading", ["carry-over=folds", "c-grid=all-powers;carry-over=folds"]
+)
+def test_state_carried_over_folds_is_labelled_as_leaking(
+    toy: Toy, reading: str
+) -> None:
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading=reading)]
     default, leaking = table_of(toy(), lines).sections
     assert "LEAKING" in leaking.heading
     assert "LEAKING" not in default.heading
 
 
-def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: Toy) -> None:
+def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(
+    toy: Toy,
+) -> None:
     published = "WDBC,ELM,train_seconds,0.5,,\nWDBC,K-ELM,train_seconds,2,,\nCalhousing,K-ELM,train_seconds,3,,\n"
     resolved = toy(
         published,
         datasets=["wdbc", "calhousing"],
         protocol={"metrics": ["mcc", "nrmse", "fit_seconds"]},
     )
-    lines = [*folds("ELM", 1, 1, fit_seconds=0.2), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
-    lines += [line | {"dataset": "calhousing", "nrmse": 0.5, "mcc": None} for line in lines[2:]]
+    lines = [
+        *folds("ELM", 1, 1, fit_seconds=0.2),
+        *folds("K-ELM", 1, 1, fit_seconds=1.0),
+    ]
+    lines += [
+        line | {"dataset": "calhousing", "nrmse": 0.5, "mcc": None}
+        for line in lines[2:]
+    ]
     rows = rows_of(table_of(resolved, lines).sections[0])
     assert [r["ratio"] for r in rows] == ["1", "5", "1"]
     assert [r["published_ratio"] for r in rows] == ["1", "4", "1"]
@@ -146,18 +191,37 @@ TIMES = (
 
 def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
     resolved = toy(TIMES, layout="times")
-    lines = [*folds("ELM", 0.9, 0.8, fit_seconds=0.2), *folds("K-ELM", 0.7, 0.7, fit_seconds=1.0)]
+    lines = [
+        *folds("ELM", 0.9, 0.8, fit_seconds=0.2),
+        *folds("K-ELM", 0.7, 0.7, fit_seconds=1.0),
+    ]
     lines += folds("OS-ELM", 0.5, 0.5) + folds("FB-KOS-ELM", 0.5, 0.5)
     table = table_of(resolved, lines)
     (section,) = table.sections
-    expected = ["data set", "model", "fit s", "publ. s", "fit ratio", "publ. ratio", "mcc"]
+    expected = [
+        "data set",
+        "model",
+        "fit s",
+        "publ. s",
+        "fit ratio",
+        "publ. ratio",
+        "mcc",
+    ]
     assert list(headings(table, section).values()) == expected
     # There is no verdict, so the ratios are what a terminal shows.
     assert list(headings(table, section, narrow=True).values()) == expected
     result = row(section, "K-ELM")
-    shown = [result[name] for name in ("fit", "published_fit", "ratio", "published_ratio", "value")]
+    shown = [
+        result[name]
+        for name in ("fit", "published_fit", "ratio", "published_ratio", "value")
+    ]
     assert shown == ["1", "20.0", "5", "40", "0.700"]
-    assert [r["published_fit"] for r in rows_of(section)] == ["0.5", "20.0", "> 600 s", "-"]
+    assert [r["published_fit"] for r in rows_of(section)] == [
+        "0.5",
+        "20.0",
+        "> 600 s",
+        "-",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +235,11 @@ def test_a_fit_that_ran_over_shows_where_its_time_would_stand(
     lines = [cell("OS-ELM", fold=i, fit_seconds=None, **ending) for i in range(2)]
     table = table_of(resolved, lines)
     result = row(table.sections[0], "OS-ELM")
-    assert (result["fit"], result["published_fit"], result["value"]) == (shown, "> 600 s", "")
+    assert (result["fit"], result["published_fit"], result["value"]) == (
+        shown,
+        "> 600 s",
+        "",
+    )
     # A note does not repeat the content of the cell.
     assert [note for note in notes_of(table) if "over 600 s" in note] == []
 
@@ -184,7 +252,13 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
     assert "published_fit" in {column.name for column in table.columns}
     assert "published_fit" not in headings(table, table.sections[0])
     bare = table_of(toy(), lines)
-    assert list(headings(bare, bare.sections[0])) == ["dataset", "model", "value", "fit", "ratio"]
+    assert list(headings(bare, bare.sections[0])) == [
+        "dataset",
+        "model",
+        "value",
+        "fit",
+        "ratio",
+    ]
     assert list(headings(bare, bare.sections[0], narrow=True)) == [
         "dataset",
         "model",
@@ -201,7 +275,12 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
         ("paper", {}, 3, "Profile paper: the protocol as printed, 2 to 3 runs."),
         ("ci", None, 1, "fewer runs than the paper: 1 of 2; thinned grids"),
         ("ci", {"runs": 1}, 2, "2 runs"),
-        ("ci", {"rows": 400, "folds": 5}, 2, "2 runs; at most 400 rows of a data set; 5 folds"),
+        (
+            "ci",
+            {"rows": 400, "folds": 5},
+            2,
+            "2 runs; at most 400 rows of a data set; 5 folds",
+        ),
         (
             "ci",
             {"stand-ins": ["sylva"], "thin-grids": 1},
@@ -214,7 +293,9 @@ def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed
     toy: Toy, profile: str, settings: dict[str, object] | None, runs: int, says: str
 ) -> None:
     changes = {} if settings is None else {"profiles": {"ci": settings}}
-    lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
+    lines = [
+        line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)
+    ]
     lines += [line | {"model": "OS-ELM"} for line in lines if line["run"] < 2]
     says = says if profile == "paper" else f"Profile ci: {says}."
     assert table_of(toy(profile=profile, **changes), lines).subtitle.endswith(says)
@@ -222,9 +303,7 @@ def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed
 
 def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     names = ["sonar", "wdbc", "heart", "oil-spill"]
-    missing = (
-        "the data set '{0}' is not here; elmbench data fetch {0} (or drop {0}.csv into the folder)"
-    )
+    missing = "the data set '{0}' is not here; elmbench data fetch {0} (or drop {0}.csv into the folder)"
     reasons = {name: missing.format(name) for name in names} | {"heart": "its licence"}
     lines = [
         cell(dataset=name, status="unavailable", reason=reasons[name])
@@ -256,11 +335,20 @@ def test_numbers_fit_their_columns() -> None:
         "123",
     ]
     assert quantity(379.3, 5.7e-14) == "379 ± 0"  # equal numbers, apart from round-off
-    assert (format_fixed(1234567.0, 3), format_fixed(999999.0, 1)) == ("1.2e+06", "999999.0")
+    assert (format_fixed(1234567.0, 3), format_fixed(999999.0, 1)) == (
+        "1.2e+06",
+        "999999.0",
+    )
 
 
-def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(toy: Toy) -> None:
-    column = {"model": "k-elm", "search": ["C"], "not-run": {"wdbc": "it would take days"}}
+def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(
+    toy: Toy,
+) -> None:
+    column = {
+        "model": "k-elm",
+        "search": ["C"],
+        "not-run": {"wdbc": "it would take days"},
+    }
     resolved = toy("WDBC,ELM,mcc,0.93,,\n", models={"K-ELM": column})
     table = table_of(resolved, folds("ELM", 0.9, 0.9))
     assert notes_of(table) == ("wdbc K-ELM not run: it would take days",)

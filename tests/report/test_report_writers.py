@@ -52,11 +52,15 @@ def table() -> ResultTable:
         Section("oracle", (ChosenReading("a_b", "c", leaks=True),), (line,)),
     )
     notes = (Note("published", "<a> & c"), Note("published", "d"))
-    return ResultTable("Table I: 100 % of_it", "Somebody (2020).", COLUMNS, sections, notes)
+    return ResultTable(
+        "Table I: 100 % of_it", "Somebody (2020).", COLUMNS, sections, notes
+    )
 
 
 def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
-    text = markdown(table, ["elmbench run a/b --profile ci", "elmbench run a/b --runs 2"])
+    text = markdown(
+        table, ["elmbench run a/b --profile ci", "elmbench run a/b --runs 2"]
+    )
     lines = text.splitlines()
     assert lines[0] == "# Table I: 100 % of_it"
     commands = ["    elmbench run a/b --profile ci", "    elmbench run a/b --runs 2"]
@@ -69,7 +73,9 @@ def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:
     assert len(pipes) == 7
     assert {line.count("|") for line in pipes} == {len(COLUMNS) + 1}
     assert {len(line) for line in pipes[:4]} == {len(pipes[0])}
-    assert [cell.strip() for cell in pipes[2].strip("|").split("|")] == list(ROW.values())
+    assert [cell.strip() for cell in pipes[2].strip("|").split("|")] == list(
+        ROW.values()
+    )
     assert text.endswith("- &lt;a> & c\n- d\n")
 
 
@@ -91,7 +97,9 @@ def test_markdown_shows_a_text_as_it_is(text: str, escaped: str) -> None:
     table = ResultTable(text, text, COLUMNS, (section,), (Note("published", text),))
     lines = markdown(table, ["elmbench run\n<b>"], Path("figure.png")).splitlines()
     assert lines[0] == f"# {escaped}"
-    assert [line for line in lines if "elmbench run" in line or line.strip() == "<b>"] == [
+    assert [
+        line for line in lines if "elmbench run" in line or line.strip() == "<b>"
+    ] == [
         "    elmbench run",
         "    <b>",
     ]
@@ -102,20 +110,28 @@ def test_markdown_shows_a_text_as_it_is(text: str, escaped: str) -> None:
     assert [unescape(cell) for cell in cells] == [shown] * len(COLUMNS)
     (heading,) = re.findall("<h1>(.*)</h1>", page)
     assert unescape(heading) == shown
-    assert [unescape(alt) for alt in re.findall('<img src="figure.png" alt="(.*)" />', page)] == [
-        shown
-    ]
+    assert [
+        unescape(alt) for alt in re.findall('<img src="figure.png" alt="(.*)" />', page)
+    ] == [shown]
 
 
 @pytest.mark.parametrize(
     ("text", "escaped"),
-    [("[1] a|b", r"{[}1] a\textbar{}b"), ("*", "{*}"), ("a\n\nb\x1b", r"a  b\textbackslash{}x1b")],
+    [
+        ("[1] a|b", r"{[}1] a\textbar{}b"),
+        ("*", "{*}"),
+        ("a\n\nb\x1b", r"a  b\textbackslash{}x1b"),
+    ],
 )
-def test_latex_takes_no_text_for_an_option_of_the_row_before(text: str, escaped: str) -> None:
+def test_latex_takes_no_text_for_an_option_of_the_row_before(
+    text: str, escaped: str
+) -> None:
     assert tex(text) == escaped
 
 
-def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultTable) -> None:
+def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(
+    table: ResultTable,
+) -> None:
     text = latex(table)
     assert r"A \& B\_1 & 50 \% \#1 \{x\} \$y\$ & 0.92 $\pm$ 0.01 & $>$ 600 s" in text
     assert r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}d" in text
@@ -128,7 +144,9 @@ def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultT
         assert columns is not None
         rows = re.findall(r"^(.+) \\\\$", block, flags=re.M)
         assert len(rows) == block.count("A \\&") + 1
-        assert {len(re.findall(r"(?<!\\)&", line)) + 1 for line in rows} == {len(columns[1])}
+        assert {len(re.findall(r"(?<!\\)&", line)) + 1 for line in rows} == {
+            len(columns[1])
+        }
     unescaped = re.sub(r"\\[{}$]", "", text)
     assert unescaped.count("{") == unescaped.count("}")
     assert unescaped.count("$") % 2 == 0
@@ -136,7 +154,12 @@ def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(table: ResultT
 
 @pytest.mark.parametrize(
     "name",
-    ["fast/kos-elm/table4", "paper/eem/table4", "fast/rkelm/table6", "fast/ospvm/table12"],
+    [
+        "fast/kos-elm/table4",
+        "paper/eem/table4",
+        "fast/rkelm/table6",
+        "fast/ospvm/table12",
+    ],
 )
 def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
     results = committed(name)
@@ -155,7 +178,9 @@ def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
     for block in blocks:
         (alignment,) = re.findall(r"\\begin\{tabular\}\{(l+c+)\}", block)
         rows = re.findall(r"^(.+) \\\\$", block, flags=re.M)
-        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(alignment)}
+        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {
+            len(alignment)
+        }
         for rule in ("toprule", "midrule", "bottomrule"):
             assert block.count(rf"\{rule}") == 1
         assert block.count(r"\begin{tabular}") == block.count(r"\end{tabular}") == 1
@@ -198,7 +223,9 @@ def printed(table: ResultTable) -> str:
     return console.file.getvalue()
 
 
-def test_a_terminal_has_a_line_above_the_models_of_a_data_set(table: ResultTable) -> None:
+def test_a_terminal_has_a_line_above_the_models_of_a_data_set(
+    table: ResultTable,
+) -> None:
     short = replace(table, columns=table.columns[:7])
     lines = [line.strip() for line in printed(short).splitlines()]
     assert lines.count("A & B_1") == 2
@@ -220,8 +247,14 @@ def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
             Column(names[1], "published"),
             Column(names[2], "verdict"),
         ]
-        line |= {names[0]: f"0.9{i}000 ± 0.01000", names[1]: f"0.8{i}00", names[2]: "differs"}
-    table = ResultTable("Table 1", "", tuple(columns), (Section("published", (), (line,)),), ())
+        line |= {
+            names[0]: f"0.9{i}000 ± 0.01000",
+            names[1]: f"0.8{i}00",
+            names[2]: "differs",
+        }
+    table = ResultTable(
+        "Table 1", "", tuple(columns), (Section("published", (), (line,)),), ()
+    )
     console = Console(file=io.StringIO(), width=80)
     console.print(*section_text(table, table.sections[0]))
     printed = console.file.getvalue()
@@ -238,8 +271,12 @@ FIGURES = "WDBC,ELM,mcc,0.9,0.02,\nWDBC,K-ELM,mcc,0.95,0.01,\nSylva,ELM,mcc,0.5,
 def read(toy: Toy, tmp_path: Path) -> Callable[..., Results]:
     """Read the results of a table that has these cells."""
 
-    def results(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> Results:
-        return results_of(toy(figures, datasets=["wdbc", "sylva"], **changes), lines, tmp_path)
+    def results(
+        lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any
+    ) -> Results:
+        return results_of(
+            toy(figures, datasets=["wdbc", "sylva"], **changes), lines, tmp_path
+        )
 
     return results
 
@@ -257,14 +294,20 @@ def both(read: Callable[..., Results]) -> Results:
     return read(lines)
 
 
-def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Results) -> None:
+def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(
+    both: Results,
+) -> None:
     lines = lines_of(both)
     start = lines.index("data set ELM K-ELM")
     assert lines[start - 1] == "mcc"
     wdbc, published, sylva, printed = lines[start + 1 : start + 5]
     figures = both.published_values
     verdicts = dict(
-        zip(zip(figures["dataset"], figures["model"], strict=True), figures["verdict"], strict=True)
+        zip(
+            zip(figures["dataset"], figures["model"], strict=True),
+            figures["verdict"],
+            strict=True,
+        )
     )
     assert (sylva.split()[0], sylva.split()[1][-1]) == ("Sylva", "*")
     assert not sylva.split()[2].endswith("*")
@@ -294,7 +337,9 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
         )
 
     none = pd.DataFrame({"more_runs": [], "minutes": []})
-    assert counted([], none) == counted([line("")], none) == "No published value to judge."
+    assert (
+        counted([], none) == counted([line("")], none) == "No published value to judge."
+    )
     facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
     both = [line("reproduced", "features"), line("differs", "instances")]
     assert counted(both, none) == facts
@@ -334,7 +379,11 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(
         for lines in (few, some, many)
     ]
     assert "mcc (deviations: --format md)" in some
-    assert [sum(len(line.split()) - 2 for line in result) // 2 for result in heads] == [4, 6, 12]
+    assert [sum(len(line.split()) - 2 for line in result) // 2 for result in heads] == [
+        4,
+        6,
+        12,
+    ]
     assert len(heads[2]) > 2
 
 

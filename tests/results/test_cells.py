@@ -70,7 +70,9 @@ def store(tmp_path: Path) -> Store:
 def written(toy: Toy, store: Store) -> Callable[..., pd.DataFrame]:
     """Return the table of cells of these rows, whose results are stored as given."""
 
-    def make(rows: list[Cell], results: dict[str, dict[str, Any]] | None = None) -> pd.DataFrame:
+    def make(
+        rows: list[Cell], results: dict[str, dict[str, Any]] | None = None
+    ) -> pd.DataFrame:
         resolved = toy()
         for one in rows:
             if one.key and (results is None or one.key in results):
@@ -84,10 +86,19 @@ def test_the_limit_that_stopped_a_cell_or_its_search(
     written: Callable[..., pd.DataFrame], store: Store
 ) -> None:
     stop = {"status": "timeout", "reason": "> 2 h"}
-    keep(store, "choice", stop | {"limit": 7200.0}, kind="choice", given=None, evaluated=[])
+    keep(
+        store,
+        "choice",
+        stop | {"limit": 7200.0},
+        kind="choice",
+        given=None,
+        evaluated=[],
+    )
     rows = [row(), row("K-ELM"), row("OS-ELM")]
     keep(store, rows[0].key, stop, chosen="choice")
-    cells = written(rows, {rows[1].key: result("timeout", limit=600.0), rows[2].key: result()})
+    cells = written(
+        rows, {rows[1].key: result("timeout", limit=600.0), rows[2].key: result()}
+    )
     assert cells[["fit_limit", "search_limit"]].fillna(0.0).to_numpy().tolist() == [
         [0, 7200],
         [600, 0],
@@ -100,7 +111,12 @@ def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -
     metrics = METRICS | COUNTS
     assert {name: line[name] for name in metrics} == pytest.approx(metrics)
     assert line["params"] == '{"C": 8.0, "n_hidden": 100}'
-    assert (line["fit_seconds"], line["search_seconds"], line["n_units"], line["n_test"]) == (
+    assert (
+        line["fit_seconds"],
+        line["search_seconds"],
+        line["n_units"],
+        line["n_test"],
+    ) == (
         0.1,
         2.5,
         100,
@@ -113,16 +129,29 @@ def test_measured_values_replace_no_column_and_no_metric_of_the_predictions(
 ) -> None:
     packed = _pack(np.array([0, 1, 1]), "|u1")
     perfect = {"classes": 2, "true": packed, "predicted": packed}
-    measured = {"mcc": 0.5, "run": 7.0, "fold": 1.5, "dataset": 1.0, "key": 1.0, "n_units": 9.0}
-    cells = written([row()], {"ELM-0-0": result(measured=measured, predictions=perfect, n_test=3)})
+    measured = {
+        "mcc": 0.5,
+        "run": 7.0,
+        "fold": 1.5,
+        "dataset": 1.0,
+        "key": 1.0,
+        "n_units": 9.0,
+    }
+    cells = written(
+        [row()], {"ELM-0-0": result(measured=measured, predictions=perfect, n_test=3)}
+    )
     (line,) = cells.to_dict("records")
     assert (line["mcc"], line["run"], line["fold"], line["n_units"]) == (1.0, 0, 0, 100)
     assert line["dataset"] == "wdbc"
 
 
-def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame]) -> None:
+def test_nothing_but_cells_that_have_ended(
+    written: Callable[..., pd.DataFrame],
+) -> None:
     rows = [row(fold=0), row(fold=1), row(fold=2), row("K-ELM", unavailable="no file")]
-    outcome = written(rows, {rows[0].key: result(), rows[2].key: result("timeout", reason="> 5 s")})
+    outcome = written(
+        rows, {rows[0].key: result(), rows[2].key: result("timeout", reason="> 5 s")}
+    )
     assert outcome[["model", "fold", "status", "reason"]].to_numpy().tolist() == [
         ["ELM", 0, "ok", ""],
         ["ELM", 2, "timeout", "> 5 s"],
@@ -134,7 +163,11 @@ def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame])
 
 def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
     entries = itertools.product(
-        ("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1)
+        ("", "order=stored"),
+        ("nested", "oracle"),
+        ("ELM", "K-ELM", "ridge"),
+        (0, 1),
+        (0, 1),
     )
     expected = [
         row(m, run, fold, select=select, reading=reading)
@@ -156,7 +189,11 @@ def test_cells_are_read_as_they_were_written(
         row("K-ELM", unavailable='a "quoted", reason'),
     ]
     cells = written(
-        rows, {r.key: result() if i != 1 else result("failed") for i, r in enumerate(rows[:3])}
+        rows,
+        {
+            r.key: result() if i != 1 else result("failed")
+            for i, r in enumerate(rows[:3])
+        },
     )
     write_frame(cells, tmp_path / "cells.csv")
     again = read_cells(tmp_path / "cells.csv")
@@ -174,14 +211,21 @@ def test_a_cell_with_an_infinite_error_has_diverged(tmp_path: Path) -> None:
         cell(fold=2, log_loss=math.inf),
     ]
     write_frame(pd.DataFrame(lines), tmp_path / "cells.csv")
-    assert read_cells(tmp_path / "cells.csv")["status"].tolist() == ["diverged", "ok", "ok"]
+    assert read_cells(tmp_path / "cells.csv")["status"].tolist() == [
+        "diverged",
+        "ok",
+        "ok",
+    ]
 
 
-def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFrame]) -> None:
+def test_no_reason_holds_a_path_of_this_machine(
+    written: Callable[..., pd.DataFrame],
+) -> None:
     absent = "neither /home/someone/data nor the cache holds it"
     rows = [row(), row("K-ELM", unavailable=absent)]
     outcome = written(
-        rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")}
+        rows,
+        {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")},
     )
     assert outcome["reason"].tolist() == [
         "OSError: no '.../x.bin'",
@@ -208,7 +252,10 @@ def test_other_slashes_stay(written: Callable[..., pd.DataFrame], text: str) -> 
     [
         (None, "does not exist"),
         ("", "cannot read"),
-        ("a,b\n1,2\n", "lacks the columns dataset, model, run, fold, select, reading, status"),
+        (
+            "a,b\n1,2\n",
+            "lacks the columns dataset, model, run, fold, select, reading, status",
+        ),
         ('"broken\n', "cannot read"),
         (b"\xff\xfe\x00", "cannot read"),
     ],

@@ -56,7 +56,11 @@ def run_table(folder: Path, data: str, metrics: str, column: str) -> dict[str, f
     load_diabetes(as_frame=True).frame[:60].to_csv(folder / "sugar.csv", index=False)
     (folder / "datasets.yaml").write_text(DATA)
     (folder / "plug.py").write_text(PLUGIN)
-    table = TABLE.replace("DATA", data).replace("METRICS", metrics).replace("COLUMN", column)
+    table = (
+        TABLE.replace("DATA", data)
+        .replace("METRICS", metrics)
+        .replace("COLUMN", column)
+    )
     (folder / "mine.yaml").write_text(table)
     results = elmbench.run(
         "own/mine",
@@ -77,7 +81,9 @@ def test_a_classification_has_the_metrics_of_all_predictions(tmp_path: Path) -> 
     X, y = data[:, :4], data[:, 4]
     pipeline = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
     predicted = cross_val_predict(pipeline, X, y, cv=LeaveOneOut())
-    scores = cross_val_predict(pipeline, X, y, cv=LeaveOneOut(), method="decision_function")
+    scores = cross_val_predict(
+        pipeline, X, y, cv=LeaveOneOut(), method="decision_function"
+    )
     assert cell["accuracy"] == np.mean(predicted == y)
     assert cell["mcc"] == pytest.approx(matthews_corrcoef(y, predicted), rel=1e-12)
     assert cell["roc_auc"] == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
@@ -88,7 +94,9 @@ def test_a_regression_has_errors_over_all_rows(tmp_path: Path) -> None:
     data = np.loadtxt(tmp_path / "sugar.csv", delimiter=",", skiprows=1)
     X, y = data[:, :10], data[:, 10]
     predicted = cross_val_predict(LinearRegression(), X, y, cv=LeaveOneOut())
-    assert cell["rmse"] == pytest.approx(np.sqrt(np.mean((predicted - y) ** 2)), rel=1e-9)
+    assert cell["rmse"] == pytest.approx(
+        np.sqrt(np.mean((predicted - y) ** 2)), rel=1e-9
+    )
     assert cell["r2"] == pytest.approx(r2_score(y, predicted), rel=1e-9)
 
 

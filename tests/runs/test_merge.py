@@ -28,7 +28,13 @@ Fill = Callable[..., Path]
 
 def result_of(work: Work) -> dict[str, Any]:
     if work.kind == "search":
-        return {"status": "ok", "reason": "", "params": {}, "scores": [0.5, 0.25], "seconds": 0.5}
+        return {
+            "status": "ok",
+            "reason": "",
+            "params": {},
+            "scores": [0.5, 0.25],
+            "seconds": 0.5,
+        }
     times = {"fit_seconds": 0.1, "search_seconds": 0.5, "predict_seconds": 0.1}
     return {
         "status": "ok",
@@ -50,7 +56,9 @@ def fill(
     """Make a results folder: `fill("a", models=("ELM",), change=lambda work, result: result,
     **spec)`.
     """
-    experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "K-ELM")}
+    experiment["models"] = {
+        name: experiment["models"][name] for name in ("ELM", "K-ELM")
+    }
 
     def use(content: dict[str, Any]) -> None:
         root = write_tree(content)
@@ -60,19 +68,28 @@ def fill(
     def fill(
         name: str,
         models: tuple[str, ...] = ("ELM",),
-        change: Callable[[Work, dict[str, Any]], dict[str, Any]] = lambda work, result: result,
+        change: Callable[
+            [Work, dict[str, Any]], dict[str, Any]
+        ] = lambda work, result: result,
         environment: dict[str, Any] = ENVIRONMENT,
         **spec: Any,
     ) -> Path:
         use(experiment | spec)
-        plan = make_plan(resolve(find_experiment("one"), "ci"), RunRequest(models=models))
+        plan = make_plan(
+            resolve(find_experiment("one"), "ci"), RunRequest(models=models)
+        )
         store = Store(tmp_path / name)
-        store.add_cells("ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}")
+        store.add_cells(
+            "ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}"
+        )
         described = store.put_environment(environment)
         for work in plan.works.values():
             result = result_of(work)
             store.put(
-                work, result if work.kind == "search" else change(work, result), described, 0.5
+                work,
+                result if work.kind == "search" else change(work, result),
+                described,
+                0.5,
             )
         store.close()
         use(experiment)
@@ -87,7 +104,10 @@ def cells_in(folder: Path) -> set[tuple[str, int]]:
 
 
 def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
-    a, b = fill("a"), fill("b", ("K-ELM",), environment=ENVIRONMENT | {"machine": "two"})
+    a, b = (
+        fill("a"),
+        fill("b", ("K-ELM",), environment=ENVIRONMENT | {"machine": "two"}),
+    )
     into = tmp_path / "c"
     merged = merge_results([a, b], into)
     assert cells_in(into) == cells_in(a) | cells_in(b)
@@ -122,7 +142,9 @@ def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) ->
     )
     merge_results([fill("a"), b], tmp_path / "c")
     store = Store(tmp_path / "c")
-    assert {store.result(cell.key)["fit_seconds"] for cell in store.cells("ci", "toy/one")} == {0.1}
+    assert {
+        store.result(cell.key)["fit_seconds"] for cell in store.cells("ci", "toy/one")
+    } == {0.1}
 
 
 @pytest.mark.parametrize(
@@ -142,10 +164,17 @@ def test_what_does_not_belong_together_is_refused_by_name(
     assert not into.exists()
 
 
-def test_what_ended_ok_takes_the_place_of_what_did_not(fill: Fill, tmp_path: Path) -> None:
-    a, b = fill("a"), fill("b", change=lambda work, found: found | {"status": "timeout"})
+def test_what_ended_ok_takes_the_place_of_what_did_not(
+    fill: Fill, tmp_path: Path
+) -> None:
+    a, b = (
+        fill("a"),
+        fill("b", change=lambda work, found: found | {"status": "timeout"}),
+    )
     for folders in ([a, b], [b, a]):
         into = tmp_path / folders[0].name / "joined"
         merge_results(folders, into)
         store = Store(into)
-        assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}
+        assert {
+            store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")
+        } == {"ok"}

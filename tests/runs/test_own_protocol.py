@@ -50,7 +50,9 @@ def run_table(folder: Path, outer: str) -> pd.DataFrame:
 def test_overlapping_given_tests_are_measured_as_by_hand(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     tests = [random.choice(569, 200, replace=False) for _ in range(3)]
-    lines = [f"{run},0,{' '.join(map(str, rows))},test" for run, rows in enumerate(tests)]
+    lines = [
+        f"{run},0,{' '.join(map(str, rows))},test" for run, rows in enumerate(tests)
+    ]
     (tmp_path / "splits.csv").write_text("\n".join(["run,fold,row,part", *lines]))
     cells = run_table(tmp_path, "{kind: given, file: splits.csv, runs: 3}")
     assert cells["status"].tolist() == ["ok"] * 3
@@ -59,7 +61,9 @@ def test_overlapping_given_tests_are_measured_as_by_hand(tmp_path: Path) -> None
     for rows, cell in zip(tests, cells.to_dict("records"), strict=True):
         train = np.setdiff1d(np.arange(569), rows)
         C = json.loads(cell["params"])["C"]
-        predicted = RidgeClassifier(alpha=1 / C).fit(X[train], data.y[train]).predict(X[rows])
+        predicted = (
+            RidgeClassifier(alpha=1 / C).fit(X[train], data.y[train]).predict(X[rows])
+        )
         true = data.y[rows]
         wrong = np.sum((true == -1) & (predicted == 1)) + 5 * np.sum(
             (true == 1) & (predicted == -1)

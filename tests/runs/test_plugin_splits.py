@@ -61,16 +61,25 @@ def test_outer_and_inner_splits_are_those_of_the_splitter(tmp_path: Path) -> Non
         for fold, (train, test) in enumerate(splits):
             cell = cells[3 * run + fold]
             C = json.loads(cell["params"])["C"]
-            predicted = RidgeClassifier(alpha=1 / C).fit(X[train], data.y[train]).predict(X[test])
+            predicted = (
+                RidgeClassifier(alpha=1 / C)
+                .fit(X[train], data.y[train])
+                .predict(X[test])
+            )
             assert cell["n_test"] == 100
             assert cell["accuracy"] == np.mean(predicted == data.y[test])
 
 
 def test_bootstraps_test_the_rows_that_were_not_drawn(tmp_path: Path) -> None:
     table = TABLE.replace("three-parts, runs: 2", "bootstrap, runs: 2, folds: 2")
-    (tmp_path / "mine.yaml").write_text(table.replace("two-halves", "bootstrap, folds: 5"))
+    (tmp_path / "mine.yaml").write_text(
+        table.replace("two-halves", "bootstrap, folds: 5")
+    )
     results = elmbench.run(
-        "own/mine", profile="paper", spec_dirs=[tmp_path], results_dir=tmp_path / "results"
+        "own/mine",
+        profile="paper",
+        spec_dirs=[tmp_path],
+        results_dir=tmp_path / "results",
     )
     assert set(results.cells["status"]) == {"ok"}
     cells = iter(results.cells.to_dict("records"))
@@ -83,7 +92,11 @@ def test_bootstraps_test_the_rows_that_were_not_drawn(tmp_path: Path) -> None:
             test = np.setdiff1d(np.arange(569), train)
             cell = next(cells)
             C = json.loads(cell["params"])["C"]
-            predicted = RidgeClassifier(alpha=1 / C).fit(X[train], data.y[train]).predict(X[test])
+            predicted = (
+                RidgeClassifier(alpha=1 / C)
+                .fit(X[train], data.y[train])
+                .predict(X[test])
+            )
             assert cell["n_test"] == len(test)
             assert cell["accuracy"] == np.mean(predicted == data.y[test])
 
@@ -96,7 +109,10 @@ def test_bootstraps_test_the_rows_that_were_not_drawn(tmp_path: Path) -> None:
             '{"pairs": LeavePOut(2)}',
             "the number of splits of 'pairs' (plug.py) depends on the rows",
         ),
-        ('{"shuffle": ShuffleSplit}', "the kind of split 'shuffle' (plug.py) is <class"),
+        (
+            '{"shuffle": ShuffleSplit}',
+            "the kind of split 'shuffle' (plug.py) is <class",
+        ),
     ],
 )
 def test_a_split_that_is_refused(tmp_path: Path, splits: str, problem: str) -> None:

@@ -44,8 +44,13 @@ def test_experiments_are_those_that_have_something_to_show_under_the_profile() -
     # Sylva alone, which does not come with the suite.
     assert "kos-elm/table5" not in everything
     assert "kos-elm/table5" in chosen(everything=True, profile="fast")
-    assert chosen(paper="kos-elm") == [e for e in everything if e.startswith("kos-elm/")]
-    assert chosen("table4", "kos-elm/table4", "table2") == ["kos-elm/table4", "kos-elm/table2"]
+    assert chosen(paper="kos-elm") == [
+        e for e in everything if e.startswith("kos-elm/")
+    ]
+    assert chosen("table4", "kos-elm/table4", "table2") == [
+        "kos-elm/table4",
+        "kos-elm/table2",
+    ]
 
 
 def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
@@ -66,7 +71,9 @@ def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
 def test_limits_of_the_run_come_before_those_of_the_experiment(tmp_path: Path) -> None:
     def limits(table: str, **settings: Any) -> set[Limits]:
         return set(
-            prepare_run(options(table, settings=Settings(**settings)), tmp_path).limits.values()
+            prepare_run(
+                options(table, settings=Settings(**settings)), tmp_path
+            ).limits.values()
         )
 
     assert limits("rkelm/table3", limits=Limits(seconds=60)) == {Limits(60, 4 * 10**9)}
@@ -99,7 +106,9 @@ def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     result["predictions"] = predictions_of_mcc(0.5)
     for key in run.todo:
         run.store.put(run.works[key], result, "e")
-    again = prepare_run(options("table4", request=RunRequest(models=("ELM",))), tmp_path)
+    again = prepare_run(
+        options("table4", request=RunRequest(models=("ELM",))), tmp_path
+    )
     assert (again.todo, again.seconds_on(1)) == ([], 0)
     assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
     assert [line["seconds"] for line in again.cost_by_entry()] == [0]
@@ -111,9 +120,15 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
     assert {run.works[key].kind for key in run.todo} == {"description"}
 
 
-def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
+def test_the_command_says_what_changes_the_cells_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     request = RunRequest(
-        datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True
+        datasets=("wdbc",),
+        models=("elm", "k-elm"),
+        select=("nested",),
+        runs=2,
+        with_baselines=True,
     )
     readings, settings = (
         {"order": "stored", "c-grid": "step-3"},
@@ -162,7 +177,9 @@ def folder(tmp_path: Path) -> Path:
         forged=["yes", "no"] * 20
     )
     frame.to_csv(tmp_path / "rows" / "my-notes.csv", index=False)
-    entry = {"sources": [{"kind": "file", "path": "rows/my-notes.csv", "target": "forged"}]}
+    entry = {
+        "sources": [{"kind": "file", "path": "rows/my-notes.csv", "target": "forged"}]
+    }
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
     (tmp_path / "my-table.yaml").write_text(yaml.safe_dump(TABLE))
     return tmp_path
@@ -170,7 +187,8 @@ def folder(tmp_path: Path) -> Path:
 
 def cells(name: str, results: Path, **request: Any) -> set[tuple[str, str]]:
     run = prepare_run(
-        RunOptions(experiments=(name,), profile="fast", request=RunRequest(**request)), results
+        RunOptions(experiments=(name,), profile="fast", request=RunRequest(**request)),
+        results,
     )
     assert not any(cell.unavailable for _, plan in run.tables for cell in plan.cells)
     return {(cell.dataset, cell.model) for _, plan in run.tables for cell in plan.cells}
@@ -179,7 +197,11 @@ def cells(name: str, results: Path, **request: Any) -> set[tuple[str, str]]:
 def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
     add_spec_dir(folder)
     spec = load_dataset_specs().find("my-notes")
-    assert (spec.task, spec.shape.instances, spec.positive) == ("classification", 40, ("yes",))
+    assert (spec.task, spec.shape.instances, spec.positive) == (
+        "classification",
+        40,
+        ("yes",),
+    )
     assert load_dataset("my-notes").X.shape == (40, 3)
     for name in ("own/my-table", str(folder / "my-table.yaml")):
         assert cells(name, tmp_path) == {("my-notes", "Mine")}
@@ -198,8 +220,15 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
 def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(
     folder: Path, target: str | int
 ) -> None:
-    source = {"kind": "file", "path": "rows/my-notes.csv", "target": target, "drop": ["b"]}
-    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"sources": [source]}}))
+    source = {
+        "kind": "file",
+        "path": "rows/my-notes.csv",
+        "target": target,
+        "drop": ["b"],
+    }
+    (folder / "datasets.yaml").write_text(
+        yaml.safe_dump({"my-notes": {"sources": [source]}})
+    )
     add_spec_dir(folder)
     assert load_dataset("my-notes").feature_names == ("a", "c")
     whole = {
@@ -215,12 +244,15 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(
     for entry in (whole, {}):
         null = {"my-notes": entry | {"sources": [source | {"target": None}]}}
         (folder / "datasets.yaml").write_text(yaml.safe_dump(null))
-        with pytest.raises(ElmbenchError, match=r"my-notes\.sources\.0\.target' is None"):
+        with pytest.raises(
+            ElmbenchError, match=r"my-notes\.sources\.0\.target' is None"
+        ):
             add_spec_dir(folder)
     typo = {"my-notes": {"sources": [source], "task": "regresion"}}
     (folder / "datasets.yaml").write_text(yaml.safe_dump(typo))
     with pytest.raises(
-        ElmbenchError, match=r"datasets\.yaml: 'my-notes\.task' is 'regresion': expected"
+        ElmbenchError,
+        match=r"datasets\.yaml: 'my-notes\.task' is 'regresion': expected",
     ):
         add_spec_dir(folder)
 
@@ -249,7 +281,9 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
     paper = folder / "experiments" / "mine"
     paper.mkdir(parents=True)
     (paper / "paper.yaml").write_text(
-        yaml.safe_dump({"key": "mine", "title": "T", "authors": "A", "year": 2020, "doi": "x"})
+        yaml.safe_dump(
+            {"key": "mine", "title": "T", "authors": "A", "year": 2020, "doi": "x"}
+        )
     )
     (paper / "table1.yaml").write_text(
         yaml.safe_dump(TABLE | {"id": "mine/table1", "label": "I", "title": "t"})
@@ -274,7 +308,9 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
         ({"models": {True: {"model": "ridge"}}}, "'models.1' is True: expected text"),
     ],
 )
-def test_tables_are_checked_like_ours(folder: Path, change: dict[str, Any], message: str) -> None:
+def test_tables_are_checked_like_ours(
+    folder: Path, change: dict[str, Any], message: str
+) -> None:
     (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | change))
     with pytest.raises(ElmbenchError, match=message):
         cells(str(folder / "my-table.yaml"), folder)
@@ -292,7 +328,9 @@ def test_what_is_not_there_is_said(folder: Path, tmp_path: Path) -> None:
 def test_a_data_set_may_have_a_name_of_the_suite(folder: Path, tmp_path: Path) -> None:
     text = (folder / "datasets.yaml").read_text()
     (folder / "datasets.yaml").write_text(text.replace("my-notes:", "wdbc:", 1))
-    (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | {"datasets": ["wdbc"]}))
+    (folder / "my-table.yaml").write_text(
+        yaml.safe_dump(TABLE | {"datasets": ["wdbc"]})
+    )
     add_spec_dir(folder)
     own = resolve(find_experiment("own/my-table"), "paper").dataset("wdbc")
     of_suite = resolve(find_experiment("table4"), "paper").dataset("wdbc")
@@ -305,8 +343,14 @@ def test_a_data_set_may_have_a_name_of_the_suite(folder: Path, tmp_path: Path) -
     [
         ({"models": {"Mine": {"model": "rigde"}}}, "unknown model 'rigde'"),
         ({"layout": "learning-curves"}, "unknown kind of table 'learning-curves'"),
-        ({"protocol": TABLE["protocol"] | {"metrics": ["cost"]}}, "unknown metric 'cost'"),
-        ({"datasets": ["far-away"]}, "the data set far-away: .*unknown kind of source 'my-lab'"),
+        (
+            {"protocol": TABLE["protocol"] | {"metrics": ["cost"]}},
+            "unknown metric 'cost'",
+        ),
+        (
+            {"datasets": ["far-away"]},
+            "the data set far-away: .*unknown kind of source 'my-lab'",
+        ),
     ],
 )
 def test_a_table_without_its_plug_in_blocks_itself_alone(

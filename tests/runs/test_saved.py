@@ -59,7 +59,9 @@ def test_all_tables_are_one_frame_with_their_place(two: Path) -> None:
         ("summary", result.summary),
         ("claims", result.claims),
     ):
-        assert len(frame) == sum(len(getattr(table, name)) for table in result.values()), name
+        assert len(frame) == sum(
+            len(getattr(table, name)) for table in result.values()
+        ), name
     group = result.summary.query("profile == 'paper' and paper == 'eem'")
     pd.testing.assert_series_equal(
         group["mean"].reset_index(drop=True),
@@ -104,11 +106,17 @@ def test_the_specs_of_own_tables_are_named(two: Path, tmp_path: Path) -> None:
     own = two / "fast" / "own" / "mine"
     own.mkdir(parents=True)
     cells = pd.read_csv(two / "fast/kos-elm/table4/cells.csv")
-    is_own = (cells["model"] == "ELM") & (cells["dataset"] == "wdbc") & cells["reading"].isna()
+    is_own = (
+        (cells["model"] == "ELM")
+        & (cells["dataset"] == "wdbc")
+        & cells["reading"].isna()
+    )
     cells[is_own & (cells["select"] == "nested")].to_csv(own / "cells.csv", index=False)
     saved = elmbench.read_results(two)
     assert len(saved["paper/eem/table4"].summary)
-    with pytest.raises(ElmbenchError, match="holds own/mine, which is not a table of") as caught:
+    with pytest.raises(
+        ElmbenchError, match="holds own/mine, which is not a table of"
+    ) as caught:
         _ = saved.summary
     assert 'spec_dirs=["FOLDER"]' in str(caught.value)
     (tmp_path / "specs").mkdir()

@@ -33,7 +33,10 @@ from elmbench.registry.plugins import load_plugin
 io = pytest.importorskip("skops.io")
 X = np.random.default_rng(0).normal(size=(60, 4))
 VALUES = X[:, 0] + X[:, 1] ** 2
-TARGETS: dict[str, Any] = {"classification": np.where(VALUES > 1, "a", "b"), "regression": VALUES}
+TARGETS: dict[str, Any] = {
+    "classification": np.where(VALUES > 1, "a", "b"),
+    "regression": VALUES,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +61,9 @@ def fitted(name: str, task: str) -> Any:
 
 @pytest.mark.parametrize("task", TARGETS)
 @pytest.mark.parametrize("name", registry())
-def test_every_model_is_the_same_after_loading_without_code(name: str, task: str) -> None:
+def test_every_model_is_the_same_after_loading_without_code(
+    name: str, task: str
+) -> None:
     model = fitted(name, task)
     save(model, Path("model.skops"))
     loaded = load(Path("model.skops"))
@@ -76,7 +81,8 @@ def rows(n: int) -> pd.DataFrame:
 
 @pytest.mark.parametrize("ending", [".skops", ".joblib"])
 @pytest.mark.parametrize(
-    ("model", "metric"), [("knn", ()), ("hist-gradient-boosting", ()), ("k-elm", "log_loss")]
+    ("model", "metric"),
+    [("knn", ()), ("hist-gradient-boosting", ()), ("k-elm", "log_loss")],
 )
 def test_the_pipeline_of_a_comparison_predicts_new_rows(
     model: str, metric: Any, ending: str
@@ -91,13 +97,17 @@ def test_the_pipeline_of_a_comparison_predicts_new_rows(
     new.to_csv("new.csv", index=False)
     predictions, _ = predict_file(path, Path("new.csv"), proba=True)
     assert predictions["prediction"].tolist() == best.predict(new).tolist()
-    np.testing.assert_allclose(predictions["probability_yes"], best.predict_proba(new)[:, 1])
+    np.testing.assert_allclose(
+        predictions["probability_yes"], best.predict_proba(new)[:, 1]
+    )
 
 
 def test_the_command_says_that_a_safe_file_runs_no_code() -> None:
     words = "compare sklearn:diabetes -m ridge --folds 2 --save best.skops"
     process = subprocess.run(
-        [sys.executable, "-m", "elmbench", *words.split()], capture_output=True, text=True
+        [sys.executable, "-m", "elmbench", *words.split()],
+        capture_output=True,
+        text=True,
     )
     assert process.returncode == 0, process.stderr
     assert "Loading a skops file runs no code" in process.stdout
@@ -184,7 +194,9 @@ class Foreign(ClassifierMixin, BaseEstimator):
 def test_a_model_that_a_safe_file_cannot_hold(model: Any, reason: str) -> None:
     """The earlier file stays."""
     save(Lasso().fit(X, VALUES), Path("best.skops"))
-    with pytest.raises(ElmbenchError, match=r"best\.skops.* cannot hold this model") as error:
+    with pytest.raises(
+        ElmbenchError, match=r"best\.skops.* cannot hold this model"
+    ) as error:
         save(model, Path("best.skops"))
     assert reason in error.value.found
     assert error.value.next_step.startswith("--save best.joblib: results are stored")
@@ -192,9 +204,13 @@ def test_a_model_that_a_safe_file_cannot_hold(model: Any, reason: str) -> None:
     assert type(load(Path("best.skops"))) is Lasso
 
 
-def test_without_skops_it_is_an_error_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_skops_it_is_an_error_before_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(saved_models, "find_spec", lambda name: None)
     saved_models.check_format(Path("best.joblib"))
-    with pytest.raises(ElmbenchError, match=r"best\.skops: skops.* is not installed") as error:
+    with pytest.raises(
+        ElmbenchError, match=r"best\.skops: skops.* is not installed"
+    ) as error:
         saved_models.check_format(Path("best.skops"))
     assert "pip install 'elmbench[skops]'" in error.value.next_step

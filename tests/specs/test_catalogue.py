@@ -43,7 +43,8 @@ def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
 def differences(new: Resolved, old: Resolved) -> dict[str, Any]:
     """Return what differs between two resolved experiments, with the new values (None: gone)."""
     first, second = (
-        dict(leaves(one.spec.model_dump(by_alias=True, mode="json"))) for one in (old, new)
+        dict(leaves(one.spec.model_dump(by_alias=True, mode="json")))
+        for one in (old, new)
     )
     return {
         path: second.get(path)
@@ -61,18 +62,25 @@ def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> No
             if profile in file.profiles:
                 assert resolve(file, profile).profile == profile
             else:
-                with pytest.raises(ElmbenchError, match=f"nothing to show under profile {profile}"):
+                with pytest.raises(
+                    ElmbenchError, match=f"nothing to show under profile {profile}"
+                ):
                     resolve(file, profile)
 
 
 def test_tables_stand_as_they_are_counted() -> None:
-    result = [file.path.stem for file in load_catalogue().values() if file.spec.paper == "eem"]
+    result = [
+        file.path.stem for file in load_catalogue().values() if file.spec.paper == "eem"
+    ]
     assert result == ["figure3", "table1", *(f"table{i}" for i in range(3, 11))]
 
 
 #: What a reading changes: (table, reading, value) -> every value that is another one.
 CHANGES: dict[tuple[str, str, str], dict[str, Any]] = {
-    ("table4", "c-grid", "all-powers"): {"grids/C": ALL_POWERS, "grids/gamma": ALL_POWERS},
+    ("table4", "c-grid", "all-powers"): {
+        "grids/C": ALL_POWERS,
+        "grids/gamma": ALL_POWERS,
+    },
     ("table4", "os-start", "ridge"): {"models/OS-ELM/params/start": "ridge"},
     ("table4", "ald-threshold", "as-printed"): {
         "models/ALD-KOS-ELM/params": None,
@@ -85,9 +93,18 @@ CHANGES: dict[tuple[str, str, str], dict[str, Any]] = {
     },
     ("table4", "order", "stored"): {"protocol/order": "stored"},
     ("table4", "scaling", "train"): {"protocol/scale/fit-on": "train"},
-    ("table6", "mg-noise", "0"): {"data": None, "data/mackey-glass/noise_variance": 0.0},
-    ("table6", "mg-noise", "1e-4"): {"data": None, "data/mackey-glass/noise_variance": 1e-4},
-    ("table6", "mg-noise", "2e-4"): {"data": None, "data/mackey-glass/noise_variance": 2e-4},
+    ("table6", "mg-noise", "0"): {
+        "data": None,
+        "data/mackey-glass/noise_variance": 0.0,
+    },
+    ("table6", "mg-noise", "1e-4"): {
+        "data": None,
+        "data/mackey-glass/noise_variance": 1e-4,
+    },
+    ("table6", "mg-noise", "2e-4"): {
+        "data": None,
+        "data/mackey-glass/noise_variance": 2e-4,
+    },
 }
 
 
@@ -115,13 +132,17 @@ def test_what_leaks_says_so() -> None:
                 if "carry-over" in str(value.set):
                     assert "leaking" in value.says.lower()
                 assert value.leaks == ("carry-over" in str(value.set))
-    (leaking,) = resolve(find_experiment("table4"), "fast", {"carry-over": "folds"}).readings
+    (leaking,) = resolve(
+        find_experiment("table4"), "fast", {"carry-over": "folds"}
+    ).readings
     assert (str(leaking), leaking.leaks) == ("carry-over=folds", True)
 
 
 def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:
     for file in load_catalogue().values():
-        defaults = {name: file.paper.readings[name].default for name in file.spec.readings}
+        defaults = {
+            name: file.paper.readings[name].default for name in file.spec.readings
+        }
         named = resolve(file, "paper", defaults)
         assert named.reading == ""
         assert named.spec == resolve(file, "paper").spec
@@ -174,10 +195,16 @@ def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
     assert printed.protocol.selections == ("nested",)
 
 
-def test_other_data_sets_stand_in_under_ci_alone(table: Table, experiment: dict[str, Any]) -> None:
+def test_other_data_sets_stand_in_under_ci_alone(
+    table: Table, experiment: dict[str, Any]
+) -> None:
     experiment["datasets"] = ["sylva"]
     experiment["profiles"]["ci"] = {"stand-ins": ["wdbc"]}
-    assert [table(profile).datasets for profile in PROFILES] == [("wdbc",), ("sylva",), ("sylva",)]
+    assert [table(profile).datasets for profile in PROFILES] == [
+        ("wdbc",),
+        ("sylva",),
+        ("sylva",),
+    ]
 
 
 def test_a_profile_may_treat_single_data_sets_otherwise(
@@ -197,7 +224,9 @@ def test_a_profile_may_treat_single_data_sets_otherwise(
     }
 
 
-def test_thinning_reaches_both_kinds_of_grid(table: Table, experiment: dict[str, Any]) -> None:
+def test_thinning_reaches_both_kinds_of_grid(
+    table: Table, experiment: dict[str, Any]
+) -> None:
     experiment["grids"]["gamma"] = {"powers-of-2": [0, 4]}
     spec = table("ci")
     assert spec.grids.values["gamma"] == [1.0, 4.0, 16.0]
@@ -219,13 +248,21 @@ def test_a_column_has_grids_of_its_own_on_one_data_set(
 
 
 def based(**changes: Any) -> dict[str, Any]:
-    return {"based-on": "one", "id": "toy/two", "title": "Other", "label": "Table II", **changes}
+    return {
+        "based-on": "one",
+        "id": "toy/two",
+        "title": "Other",
+        "label": "Table II",
+        **changes,
+    }
 
 
 def test_a_table_takes_over_what_it_does_not_say(
     write_tree: WriteTree, experiment: dict[str, Any]
 ) -> None:
-    other = based(protocol={"outer": {"folds": 5}, "metrics": ["gmean"]}, grids={"C": [3]})
+    other = based(
+        protocol={"outer": {"folds": 5}, "metrics": ["gmean"]}, grids={"C": [3]}
+    )
     catalogue = load_catalogue(write_tree(experiment, other))
     one, two = catalogue["toy/one"].spec, catalogue["toy/two"].spec
     assert two.protocol.outer.folds == 5
@@ -242,7 +279,9 @@ def test_published_is_merged_and_models_are_replaced(
 ) -> None:
     experiment |= {"published": {"mean-of": 20, "meant": {"fp": "fn"}}}
     column = {"model": "ridge", "search": ["C"]}
-    other = based(published={"mean-of": 5, "meant": {"fn": "fp"}}, models={"ridge": column})
+    other = based(
+        published={"mean-of": 5, "meant": {"fn": "fp"}}, models={"ridge": column}
+    )
     without = based(published=None) | {"id": "toy/three"}
     emptied = based(published={"meant": {}}) | {"id": "toy/four"}
     catalogue = load_catalogue(write_tree(experiment, other, without, emptied))
@@ -287,7 +326,10 @@ def test_a_base_is_another_table_of_the_same_folder(
     ],
 )
 def test_a_table_that_is_refused(
-    write_tree: WriteTree, experiment: dict[str, Any], tables: list[dict[str, Any]], message: str
+    write_tree: WriteTree,
+    experiment: dict[str, Any],
+    tables: list[dict[str, Any]],
+    message: str,
 ) -> None:
     with pytest.raises(ElmbenchError, match=message):
         load_catalogue(write_tree(*(experiment | changes for changes in tables)))
@@ -300,7 +342,9 @@ def test_files_have_the_names_of_their_tables_and_papers(
         load_catalogue(write_tree(paper=paper | {"key": "tyo"}))
     folder = write_tree() / "experiments" / "toy"
     (folder / "one.yaml").rename(folder / "uno.yaml")
-    with pytest.raises(ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'(?s:.*)'toy/uno'"):
+    with pytest.raises(
+        ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'(?s:.*)'toy/uno'"
+    ):
         load_catalogue(folder.parents[1])
     (folder / "uno.yaml").rename(folder / "one.yml")
     with pytest.raises(ElmbenchError, match=r"one\.yml is not read(?s:.*)one\.yaml"):
@@ -308,7 +352,9 @@ def test_files_have_the_names_of_their_tables_and_papers(
     (folder / "one.yml").rename(folder / "one.yaml")
     (folder / "paper.yaml").unlink()
     load_catalogue.cache_clear()
-    with pytest.raises(ElmbenchError, match=r"toy holds experiments but no paper\.yaml"):
+    with pytest.raises(
+        ElmbenchError, match=r"toy holds experiments but no paper\.yaml"
+    ):
         load_catalogue(folder.parents[1])
 
 
@@ -316,7 +362,12 @@ def test_an_error_in_a_base_names_the_base(
     write_tree: WriteTree, experiment: dict[str, Any]
 ) -> None:
     """The table that is based on it comes first in the order of names."""
-    derived = {"id": "toy/a", "title": "Derived", "label": "Table II", "based-on": "one"}
+    derived = {
+        "id": "toy/a",
+        "title": "Derived",
+        "label": "Table II",
+        "based-on": "one",
+    }
     experiment["grids"]["C"] = "many"
     with pytest.raises(ElmbenchError) as caught:
         load_catalogue(write_tree(experiment, derived))
@@ -367,10 +418,22 @@ def test_a_reading_that_breaks_a_table(
             {"margins": {"mcc": -0.01}},
             r"'margins\.mcc' is -0\.01: expected a number greater than 0",
         ),
-        ({"margins": {"mcc": 0}}, r"'margins\.mcc' is 0: expected a number greater than 0"),
-        ({"margins": {"mcc": "small"}}, r"'margins\.mcc' is 'small': expected a valid number"),
-        ({"margins": {"mcc": True}}, r"'margins\.mcc' is True: expected a valid number"),
-        ({"margins": {"mcc": float("nan")}}, r"'margins\.mcc' is nan: expected a finite number"),
+        (
+            {"margins": {"mcc": 0}},
+            r"'margins\.mcc' is 0: expected a number greater than 0",
+        ),
+        (
+            {"margins": {"mcc": "small"}},
+            r"'margins\.mcc' is 'small': expected a valid number",
+        ),
+        (
+            {"margins": {"mcc": True}},
+            r"'margins\.mcc' is True: expected a valid number",
+        ),
+        (
+            {"margins": {"mcc": float("nan")}},
+            r"'margins\.mcc' is nan: expected a finite number",
+        ),
         (
             {"proposed": ["FB-KOS-ELM"]},
             r"proposed names the model 'FB-KOS-ELM', which no table has(?s:.*)one of .*fb-kos-elm",
@@ -418,7 +481,10 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
         ("a: 1\nb: 2\na: 3\n", r"line 3, column 1: duplicate key 'a'"),
         ("a: [1, 2", r"line \d, column \d: "),
         ("? [1, 2]\n: 3\n", r"line 1, column 3: a key is not a plain word"),
-        ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        (
+            "a: !!python/object/apply:os.getcwd []\n",
+            "could not determine a constructor",
+        ),
         ("a: !!float abc", "cannot be read"),
         ("a: 010", "line 1, column 4: 010 is not a decimal number"),
         ("a: [1, 1:30]", "line 1, column 8: 1:30 is not a decimal number"),
@@ -426,15 +492,23 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
         (f"a: 1{':30' * 5000}", r"1(:30){19}:3\.\.\. is not a decimal number"),
         (f"a: [{'1, ' * 500_001}]", "more than 500,000 values"),
         (f"a: {'1' * 5000}", "line 1, column 4: a number of 5000 characters"),
-        *((opening * 200_000, "more than 100 levels") for opening in ("[", "{a: ", "- ", "? ")),
-        (ALIASES, r"more than 500,000 values, those of an anchor counted at each alias"),
+        *(
+            (opening * 200_000, "more than 100 levels")
+            for opening in ("[", "{a: ", "- ", "? ")
+        ),
+        (
+            ALIASES,
+            r"more than 500,000 values, those of an anchor counted at each alias",
+        ),
         (MERGES, r"more than 500,000 values, those of an anchor counted at each alias"),
         ("a: &a [*a]", "line 1, column 4: an alias inside of its own anchor"),
         (b"\xff\xfe\xff", "cannot read"),
         (None, "cannot read"),
     ],
 )
-def test_yaml_that_is_none(tmp_path: Path, text: str | bytes | None, message: str) -> None:
+def test_yaml_that_is_none(
+    tmp_path: Path, text: str | bytes | None, message: str
+) -> None:
     path = tmp_path / "x.yaml"
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -479,7 +553,8 @@ SHARED = [
 
 
 @pytest.mark.parametrize(
-    "table", [name for name in load_catalogue() if name.startswith(("eem/", "ospvm/table"))]
+    "table",
+    [name for name in load_catalogue() if name.startswith(("eem/", "ospvm/table"))],
 )
 def test_every_figure_has_a_column(table: str) -> None:
     resolved = resolve(find_experiment(table), "paper")
@@ -490,7 +565,9 @@ def test_every_figure_has_a_column(table: str) -> None:
         assert model in shown, model
 
 
-def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_each_means() -> None:
+def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_each_means() -> (
+    None
+):
     values = resolve(find_experiment("kos-elm/table4"), "paper").printed_in_paper
     figures = resolve(find_experiment("kos-elm/table5"), "paper").published
     assert figures
@@ -500,18 +577,26 @@ def test_figures_of_a_paper_are_those_of_all_its_tables_under_the_metric_that_ea
 
 @pytest.mark.usefixtures("without_data")
 @pytest.mark.parametrize(("paper", "tables"), SHARED)
-def test_tables_of_the_same_fits_share_them(paper: str, tables: tuple[int, ...]) -> None:
-    shared = [resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables]
+def test_tables_of_the_same_fits_share_them(
+    paper: str, tables: tuple[int, ...]
+) -> None:
+    shared = [
+        resolve(find_experiment(f"{paper}/table{number}"), "paper") for number in tables
+    ]
     cells = [make_plan(one, RunRequest(runs=1)).cells for one in shared]
     first, *others = [
-        {(one.dataset, one.model, one.select): one.key for one in part} for part in cells
+        {(one.dataset, one.model, one.select): one.key for one in part}
+        for part in cells
     ]
     assert all(other == first for other in others)
 
 
 def test_a_kernel_for_each_group_of_features() -> None:
     kernels: Any = (
-        find_experiment("mk-elm/algorithm1").spec.models["sparse"].adapt("mfeat").params["kernels"]
+        find_experiment("mk-elm/algorithm1")
+        .spec.models["sparse"]
+        .adapt("mfeat")
+        .params["kernels"]
     )
     columns = [params["columns"] for _, params in kernels]
     assert [start for start, _ in columns] == [0, *(stop for _, stop in columns[:-1])]

@@ -6,7 +6,11 @@ import pytest
 import yaml
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets import (
+    DatasetSpecs,
+    load_dataset_specs,
+    parse_dataset_specs,
+)
 
 ENTRY = """
 toy:
@@ -30,7 +34,15 @@ def parse(text: str, **changes: Any) -> DatasetSpecs:
 
 
 def test_names_and_aliases() -> None:
-    names = ("wdbc", "WDBC", "Wdbc", "Sylva", "Calhousing", "California Housing", "Mackey-Glass")
+    names = (
+        "wdbc",
+        "WDBC",
+        "Wdbc",
+        "Sylva",
+        "Calhousing",
+        "California Housing",
+        "Mackey-Glass",
+    )
     full_names = [load_dataset_specs().find(name).name for name in names]
     assert full_names == [
         "wdbc",
@@ -74,7 +86,10 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"positive": [True]}, "'toy.positive.0' is True: expected a label in quotes"),
         ({"positive": ["c"]}, "'c' is none of the classes a, b"),
         ({"task": "regression"}, "no positive class"),
-        ({"positive": [], "shape": {"instances": 10, "features": 2}}, "needs the classes"),
+        (
+            {"positive": [], "shape": {"instances": 10, "features": 2}},
+            "needs the classes",
+        ),
         ({"positive": []}, "of two classes, `positive` must name"),
         (
             {"shape": {"instances": 11, "features": 2, "classes": {"a": 6, "b": 4}}},
@@ -90,7 +105,10 @@ def test_an_alias_stands_once(alias: str) -> None:
             {"sources": [{"kind": "ftp"}]},
             "the kind of source is 'ftp', not one of file, scikit-learn",
         ),
-        ({"sources": [{"kind": ["file"]}]}, r"the kind of source is \['file'\], not one of"),
+        (
+            {"sources": [{"kind": ["file"]}]},
+            r"the kind of source is \['file'\], not one of",
+        ),
         (
             {"sources": [{"kind": "openml", "id": 1, "ids": 2}]},
             r"unknown key 'toy.sources.0.ids'; allowed .*target",
@@ -121,7 +139,9 @@ def test_of_many_faults_the_first_are_named() -> None:
 
 def test_labels_may_be_written_as_numbers() -> None:
     spec = parse(
-        ENTRY, positive=[1], shape={"instances": 3, "features": 1, "classes": {-1: 2, 1: 1}}
+        ENTRY,
+        positive=[1],
+        shape={"instances": 3, "features": 1, "classes": {-1: 2, 1: 1}},
     )["toy"]
     assert spec.positive == ("1",)
     assert spec.shape.classes == {"-1": 2, "1": 1}
@@ -132,7 +152,11 @@ def test_a_variant_takes_over_all_but_names_and_papers() -> None:
     content = yaml.safe_load(ENTRY)
     content["toy-two"] = {"like": "toy", "title": "Toy, both", "positive": ["b"]}
     variant = parse_dataset_specs(content, "toy.yaml")["toy-two"]
-    assert (variant.stem, variant.title, variant.sources[0].kind) == ("toy", "Toy, both", "openml")
+    assert (variant.stem, variant.title, variant.sources[0].kind) == (
+        "toy",
+        "Toy, both",
+        "openml",
+    )
     assert (variant.positive, variant.aliases, variant.papers) == (("b",), (), {})
     content["toy-two"]["like"] = "nothing"
     with pytest.raises(ElmbenchError, match=r"'toy-two\.like' is 'nothing'"):
@@ -140,7 +164,12 @@ def test_a_variant_takes_over_all_but_names_and_papers() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["sparse-10k[density=0.6]", "Sparse-10K[density=.60]", "sparse-10k[density = 6e-1]"]
+    "name",
+    [
+        "sparse-10k[density=0.6]",
+        "Sparse-10K[density=.60]",
+        "sparse-10k[density = 6e-1]",
+    ],
 )
 def test_a_name_may_fix_an_option(name: str) -> None:
     spec, base = load_dataset_specs().find(name), load_dataset_specs()["sparse-10k"]
@@ -151,9 +180,15 @@ def test_a_name_may_fix_an_option(name: str) -> None:
     )
     assert spec.options == {"density": 0.6}
     assert (base.base, base.options) == ("sparse-10k", {"density": 0.1})
-    assert (spec.shape, spec.redraw, spec.title) == (base.shape, base.redraw, base.title)
+    assert (spec.shape, spec.redraw, spec.title) == (
+        base.shape,
+        base.redraw,
+        base.title,
+    )
     # A worker process gets the spec as JSON.
-    assert type(spec).model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+    assert (
+        type(spec).model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+    )
 
 
 def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -> None:
@@ -165,9 +200,17 @@ def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -
 @pytest.mark.parametrize(
     ("name", "found", "expected"),
     [
-        ("sparse-10k[density=0.7]", "'density' of sparse-10k is 0.7", "one of 0.1, 0.6, 0.4"),
+        (
+            "sparse-10k[density=0.7]",
+            "'density' of sparse-10k is 0.7",
+            "one of 0.1, 0.6, 0.4",
+        ),
         ("sparse-10k[size=0.6]", "no option 'size'", "density"),
-        ("wdbc[density=0.6]", "wdbc has no option 'density'", "none: this data set has no options"),
+        (
+            "wdbc[density=0.6]",
+            "wdbc has no option 'density'",
+            "none: this data set has no options",
+        ),
         (
             "sparse-10k[0.6]",
             "'0.6' is not an option of the data set 'sparse-10k\\[0.6\\]'",
@@ -175,8 +218,16 @@ def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -
         ),
         ("sparse-10k[density=much]", "'density=much'", "OPTION=NUMBER"),
         ("sparse-10k[]", "is not an option", "OPTION=NUMBER"),
-        ("sparse-10[density=0.6]", "did you mean 'sparse-10k'", "elmbench list datasets"),
-        ("sparse-10k[density=0.6", "did you mean 'sparse-10k'", "elmbench list datasets"),
+        (
+            "sparse-10[density=0.6]",
+            "did you mean 'sparse-10k'",
+            "elmbench list datasets",
+        ),
+        (
+            "sparse-10k[density=0.6",
+            "did you mean 'sparse-10k'",
+            "elmbench list datasets",
+        ),
     ],
 )
 def test_options_that_are_not_declared(name: str, found: str, expected: str) -> None:

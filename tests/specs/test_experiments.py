@@ -37,7 +37,9 @@ def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["inner", "select"])
-def test_a_search_needs_inner_splits_and_a_selection(experiment: dict[str, Any], name: str) -> None:
+def test_a_search_needs_inner_splits_and_a_selection(
+    experiment: dict[str, Any], name: str
+) -> None:
     del experiment["protocol"][name]
     with pytest.raises(
         ElmbenchError, match=f"searches hyperparameters, but protocol has no {name}"
@@ -64,7 +66,9 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
     with pytest.raises(ElmbenchError) as error:
         parse(put(experiment, path, 1))
     text = str(error.value)
-    assert f"dir/one.yaml: unknown key '{path.replace('/', '.')}'; allowed here: " in text
+    assert (
+        f"dir/one.yaml: unknown key '{path.replace('/', '.')}'; allowed here: " in text
+    )
     assert allowed in text
     assert "Next: correct it, then: elmbench validate" in text
 
@@ -78,9 +82,17 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
             1,
             r"'protocol\.outer': stratified-kfold has 1 fold; expected folds of 2 or more",
         ),
-        ("protocol/outer/except", {"sylva": {"folds": 2}}, "'sylva'; expected one of wdbc"),
+        (
+            "protocol/outer/except",
+            {"sylva": {"folds": 2}},
+            "'sylva'; expected one of wdbc",
+        ),
         ("protocol/metrics", ["mcc", "auc"], r"'protocol\.metrics\.1' is 'auc'"),
-        ("models/ELM/search", ["D"], "names the grid 'D'; expected one of C, gamma, n_hidden"),
+        (
+            "models/ELM/search",
+            ["D"],
+            "names the grid 'D'; expected one of C, gamma, n_hidden",
+        ),
         ("models/ELM/params", {"C": 1}, "both searches and fixes 'C'"),
         (
             "models/ELM/like",
@@ -120,9 +132,21 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
             r"models\.ELM names 'heart'; expected one of wdbc",
         ),
         ("models/ELM/only", ["heart"], r"models\.ELM names 'heart'"),
-        ("models/ELM/not-run", {"heart": "it would take days"}, r"models\.ELM names 'heart'"),
-        ("models/ELM/except", {"wdbc": {"search": ["delta"]}}, "names the grid 'delta'"),
-        ("models/ELM/except", {"wdbc": {"params": {"C": 1}}}, "both searches and fixes 'C'"),
+        (
+            "models/ELM/not-run",
+            {"heart": "it would take days"},
+            r"models\.ELM names 'heart'",
+        ),
+        (
+            "models/ELM/except",
+            {"wdbc": {"search": ["delta"]}},
+            "names the grid 'delta'",
+        ),
+        (
+            "models/ELM/except",
+            {"wdbc": {"params": {"C": 1}}},
+            "both searches and fixes 'C'",
+        ),
         ("protocol/outer", {"kind": "holdout"}, "expected sizes, by data set"),
         (
             "protocol/outer",
@@ -140,7 +164,11 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
             {"kind": "holdout", "sizes": {"wdbc": {}}},
             "expected train, test or both",
         ),
-        ("profiles/ci/datasets", ["sylva"], r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
+        (
+            "profiles/ci/datasets",
+            ["sylva"],
+            r"profiles\.ci.* names 'sylva'; expected one of wdbc",
+        ),
         (
             "profiles/ci/stand-ins",
             ["wdbc"],
@@ -171,11 +199,21 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
             ["SVM"],
             r"profiles\.ci\.models names 'SVM'; expected one of ELM, K-ELM",
         ),
-        ("profiles/ci/models", ["FB-KOS-ELM"], "'FB-KOS-ELM' without 'K-ELM', which it is like"),
-        ("profiles/fsat", {"runs": 1}, "profiles names 'fsat'; expected one of ci, fast, paper"),
+        (
+            "profiles/ci/models",
+            ["FB-KOS-ELM"],
+            "'FB-KOS-ELM' without 'K-ELM', which it is like",
+        ),
+        (
+            "profiles/fsat",
+            {"runs": 1},
+            "profiles names 'fsat'; expected one of ci, fast, paper",
+        ),
     ],
 )
-def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message: str) -> None:
+def test_wrong_values(
+    experiment: dict[str, Any], path: str, value: Any, message: str
+) -> None:
     parse(experiment)
     with pytest.raises(ElmbenchError, match=message) as error:
         parse(put(experiment, path, value))
@@ -183,13 +221,23 @@ def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message
 
 
 @pytest.mark.parametrize(
-    "path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"]
+    "path",
+    [
+        "id",
+        "title",
+        "label",
+        "datasets",
+        "protocol",
+        "protocol/outer",
+        "protocol/metrics",
+    ],
 )
 def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
     way, _, last = path.rpartition("/")
     del (experiment[way] if way else experiment)[last]
     with pytest.raises(
-        ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"
+        ElmbenchError,
+        match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing",
     ):
         parse(experiment)
 
@@ -204,7 +252,9 @@ def test_every_fault_is_named_at_once(experiment: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("content", [None, [], 3, "text"])
 def test_a_file_that_is_no_mapping(content: Any) -> None:
-    with pytest.raises(ElmbenchError, match=r"^dir/one\.yaml: expected a mapping of keys"):
+    with pytest.raises(
+        ElmbenchError, match=r"^dir/one\.yaml: expected a mapping of keys"
+    ):
         parse(content)
 
 
@@ -240,13 +290,19 @@ PAPER = {"key": "p", "title": "t", "authors": "a", "year": 2020, "doi": "d"}
             r"'readings\.r\.question' is missing",
         ),
         (
-            {"question": "?", "values": {"a": {"says": "x", "sets": {}}, "b": {"says": "y"}}},
+            {
+                "question": "?",
+                "values": {"a": {"says": "x", "sets": {}}, "b": {"says": "y"}},
+            },
             "unknown key .*sets'",
         ),
         (
             {
                 "question": "?",
-                "values": {"a": {"says": "x", "set": {"title": "t"}}, "b": {"says": "y"}},
+                "values": {
+                    "a": {"says": "x", "set": {"title": "t"}},
+                    "b": {"says": "y"},
+                },
             },
             "the first value, 'a', sets something",
         ),
@@ -260,12 +316,20 @@ def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
 def test_the_citation_of_a_paper_with_and_without_a_doi() -> None:
     assert Paper(**PAPER).citation == "a (2020), doi:d"
     assert (
-        parse_spec(Paper, {name: PAPER[name] for name in PAPER if name != "doi"}, "").citation
+        parse_spec(
+            Paper, {name: PAPER[name] for name in PAPER if name != "doi"}, ""
+        ).citation
         == "a (2020)"
     )
 
 
-CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than": "others"}
+CLAIM = {
+    "says": "x",
+    "dataset": "wdbc",
+    "metric": "mcc",
+    "model": "ELM",
+    "than": "others",
+}
 
 
 @pytest.mark.parametrize(
@@ -277,22 +341,34 @@ CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than"
             {"is": "no-worse", "within": 0.1, "metric": "fit_seconds"},
             "is a time; expected is: above, below or between",
         ),
-        ({"is": "between", "metric": "fit_seconds"}, "the two ends of a ratio for between only"),
+        (
+            {"is": "between", "metric": "fit_seconds"},
+            "the two ends of a ratio for between only",
+        ),
         (
             {"is": "between", "metric": "fit_seconds", "between": [0.5, 0.2]},
             "the two ends of a ratio",
         ),
-        ({"is": "below", "between": [0.2, 0.5]}, "the two ends of a ratio for between only"),
+        (
+            {"is": "below", "between": [0.2, 0.5]},
+            "the two ends of a ratio for between only",
+        ),
         (
             {"is": "between", "between": [0.2, 0.5]},
             "expected a time or an error, which have ratios",
         ),
-        ({"is": "above", "also": [{"model": "SVM"}]}, r"claims.0 names the column 'SVM'"),
+        (
+            {"is": "above", "also": [{"model": "SVM"}]},
+            r"claims.0 names the column 'SVM'",
+        ),
         (
             {"is": "above", "also": [{"dataset": "sylva"}]},
             "claims names 'sylva'; expected one of wdbc",
         ),
-        ({"is": "above", "dataset": "sylva"}, "claims names 'sylva'; expected one of wdbc"),
+        (
+            {"is": "above", "dataset": "sylva"},
+            "claims names 'sylva'; expected one of wdbc",
+        ),
         *(
             (
                 {"is": "above", "metric": metric},
@@ -321,7 +397,9 @@ def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(
     experiment: dict[str, Any],
 ) -> None:
     also = [{"metric": "gmean", "than": None}, {"model": "K-ELM", "than": ["ELM"]}]
-    (claim,) = parse(put(experiment, "claims", [CLAIM | {"is": "above", "also": also}])).claims
+    (claim,) = parse(
+        put(experiment, "claims", [CLAIM | {"is": "above", "also": also}])
+    ).claims
     compared = [(one.model, one.metric.column, one.than) for one in claim.comparisons]
     assert compared == [
         ("ELM", "mcc", "others"),
@@ -333,7 +411,10 @@ def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(
 def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
     claim = CLAIM | {"metric": "gmean@h=500", "is": "above", "than-metric": "mcc"}
     (result,) = parse(put(experiment, "claims", [claim])).claims
-    assert (result.metric, result.than_metric) == (Measure("gmean", "h", 500), Measure("mcc"))
+    assert (result.metric, result.than_metric) == (
+        Measure("gmean", "h", 500),
+        Measure("mcc"),
+    )
     assert result.model_dump(mode="json", by_alias=True)["metric"] == "gmean@h=500"
 
 

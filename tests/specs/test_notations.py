@@ -54,9 +54,9 @@ def test_a_range_in_decimals_is_exact(
     unit = Decimal(1).scaleb(-places)
     exact = [(start + i * step) * unit for i in range(count)]
     stop = exact[-1] + (unit / 2 if beyond else 0)
-    assert values({"from": float(exact[0]), "to": float(stop), "step": float(step * unit)}) == [
-        float(v) for v in exact
-    ]
+    assert values(
+        {"from": float(exact[0]), "to": float(stop), "step": float(step * unit)}
+    ) == [float(v) for v in exact]
 
 
 def test_a_value_may_be_a_list() -> None:
@@ -128,13 +128,18 @@ def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
 def test_the_largest_grids() -> None:
     assert len(values({"from": 1, "to": 10_000, "step": 1})) == 10_000
     assert values({"powers-of-10": [-300, 300], "step": 300}) == [1e-300, 1.0, 1e300]
-    with pytest.raises(ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"):
+    with pytest.raises(
+        ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"
+    ):
         SearchGrid({name: list(range(1000)) for name in "abc"}).candidates()
 
 
 def test_a_grid_is_read_once_and_shown_as_it_is_written() -> None:
     """It is equal to the grid of the same values; a part of it and a thinned one show values."""
-    written = {"C": {"powers-of-2": [-1, 1]}, "n_hidden": {"from": 10.0, "to": 20.0, "step": 5.0}}
+    written = {
+        "C": {"powers-of-2": [-1, 1]},
+        "n_hidden": {"from": 10.0, "to": 20.0, "step": 5.0},
+    }
     reader = TypeAdapter(SearchGrid)
     grid = reader.validate_python(written)
     assert grid == SearchGrid({"C": [0.5, 1.0, 2.0], "n_hidden": [10, 15, 20]})
@@ -189,12 +194,15 @@ def test_values_of_a_grid_have_names_of_their_own() -> None:
     names = [Measure.at("accuracy", "C", value).column for value in ridges]
     assert len(set(names)) == 36
     assert (
-        READ("accuracy@C=2^-4") == READ("accuracy@C=0.0625") == Measure("accuracy", "C", ridges[26])
+        READ("accuracy@C=2^-4")
+        == READ("accuracy@C=0.0625")
+        == Measure("accuracy", "C", ridges[26])
     )
 
 
 @pytest.mark.parametrize(
-    ("value", "exponent"), [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)]
+    ("value", "exponent"),
+    [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)],
 )
 def test_powers_of_two(value: float, exponent: int | None) -> None:
     assert log2_of(value) == exponent
@@ -243,7 +251,8 @@ def test_one_over_another_and_the_wider_of_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")]
+    ("size", "words"),
+    [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")],
 )
 def test_sizes_in_words(size: int, words: str) -> None:
     assert byte_text(size) == words

@@ -64,7 +64,9 @@ def test_units_and_digits(
 @pytest.mark.parametrize(
     "field", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"]
 )
-def test_fields_that_are_not_numbers_are_rejected(table: Callable[[str], Path], field: str) -> None:
+def test_fields_that_are_not_numbers_are_rejected(
+    table: Callable[[str], Path], field: str
+) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
         read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{field}",,\n'))
 
@@ -91,7 +93,9 @@ def test_a_column_is_missing(table: Callable[..., Path]) -> None:
         read_published(table("", header="dataset,model,metric,value\n"))
 
 
-def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str], Path]) -> None:
+def test_parameters_have_the_suite_s_names_and_whole_sizes(
+    table: Callable[[str], Path],
+) -> None:
     result = published_parameters(
         table(
             "WDBC,ELM,L,300,,\nWDBC,ELM,C,192,,\nWDBC,K-ELM,gamma,0.3,,\nWDBC,FB-KOS-ELM,F,200,,\nWDBC,ELM,mcc,1,,\n"
@@ -115,9 +119,7 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
 def test_deviations_notes_and_values_that_are_missing_or_cited(
     table: Callable[[str], Path],
 ) -> None:
-    values = (
-        "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
-    )
+    values = "A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\n"
     values += "a,b,gmean_percent,88.6,1.2,a doubt\n"
     stopped, unstable, cited, measured = read_published(table(values))
     assert (measured.std, measured.note) == (Decimal("0.012"), "a doubt")
@@ -140,7 +142,9 @@ def test_facts_of_data_sets(table: Callable[..., Path]) -> None:
             "dataset,attributes,classes,train,task\n",
         )
     )
-    assert [(entry.dataset, entry.metric, entry.value, entry.text) for entry in result] == [
+    assert [
+        (entry.dataset, entry.metric, entry.value, entry.text) for entry in result
+    ] == [
         ("Abalone", "features", 8, "8"),
         ("Abalone", "train", 3000, "3000"),
         ("Abalone", "task", None, "regression"),
@@ -160,7 +164,10 @@ def test_every_cell_of_the_papers_is_read() -> None:
         with path.open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         if "metric" in rows[0]:
-            printed = [(row["dataset"], row["model"], row["value"], row["note"]) for row in rows]
+            printed = [
+                (row["dataset"], row["model"], row["value"], row["note"])
+                for row in rows
+            ]
             assert [
                 (entry.dataset, entry.model, entry.text, entry.note) for entry in result
             ] == printed, path
@@ -177,7 +184,14 @@ def test_every_cell_of_the_papers_is_read() -> None:
                 not any(c.isdigit() for c in entry.text)
             ) or entry.model == DATA, entry
             assert not entry.metric.endswith(
-                ("_percent", "train_seconds", "test_seconds", "test_rmse", "nodes", "nSV")
+                (
+                    "_percent",
+                    "train_seconds",
+                    "test_seconds",
+                    "test_rmse",
+                    "nodes",
+                    "nSV",
+                )
             )
             assert entry.cited == (" (cited)" in entry.model)
             if entry.metric in (

@@ -22,12 +22,18 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def faults(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]:
+def faults(
+    value: Any, schema: dict[str, Any], definitions: dict[str, Any]
+) -> Iterator[str]:
     """Yield the faults of a value under the keywords that the schemas of the suite use."""
     if "$ref" in schema:
-        yield from faults(value, definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        yield from faults(
+            value, definitions[schema["$ref"].rpartition("/")[2]], definitions
+        )
     options = schema.get("anyOf") or schema.get("oneOf") or []
-    if options and all(any(True for _ in faults(value, o, definitions)) for o in options):
+    if options and all(
+        any(True for _ in faults(value, o, definitions)) for o in options
+    ):
         yield f"{value!r} fits no option"
     allowed = TYPES.get(schema.get("type", ""), object)
     is_number = isinstance(value, bool) and schema.get("type") in ("integer", "number")
@@ -81,11 +87,19 @@ def test_the_files_of_the_suite_fit_their_schemas() -> None:
     ("kind", "content", "fault"),
     [
         ("experiment", {"protocol": {"outer": {"fold": 5}}}, "unknown key fold"),
-        ("experiment", {"protocol": {"outer": {"kind": "k-fold"}}}, "'k-fold' is not one of"),
+        (
+            "experiment",
+            {"protocol": {"outer": {"kind": "k-fold"}}},
+            "'k-fold' is not one of",
+        ),
         ("experiment", {"datasets": "wine"}, "'wine' is not of the type array"),
         ("experiment", {"grids": {"C": 5}}, "5 fits no option"),
         ("paper", {"key": "miller"}, "no title"),
-        ("datasets", {"wine": {"sources": [{"kind": "file"}, {"kind": "web"}]}}, "fits no option"),
+        (
+            "datasets",
+            {"wine": {"sources": [{"kind": "file"}, {"kind": "web"}]}},
+            "fits no option",
+        ),
     ],
 )
 def test_a_fault_is_found(kind: FileKind, content: Any, fault: str) -> None:
@@ -97,7 +111,14 @@ def test_a_fault_is_found(kind: FileKind, content: Any, fault: str) -> None:
     [
         {"based-on": "table1", "id": "miller/table2", "protocol": {"metrics": ["f1"]}},
         {"protocol": {"outer": {"kind": "5x2"}}, "grids": {"C": [1, 10]}},
-        {"models": {"LDA": {"model": "lda", "search": {"shrinkage": {"values": [0, "auto"]}}}}},
+        {
+            "models": {
+                "LDA": {
+                    "model": "lda",
+                    "search": {"shrinkage": {"values": [0, "auto"]}},
+                }
+            }
+        },
     ],
 )
 def test_short_notations_fit(content: Any) -> None:

@@ -48,7 +48,8 @@ def curves_of(toy: Toy, *drawn: Drawn) -> pd.DataFrame:
     """The curves of these cells; the outputs of other readings are never asked for."""
     outputs = [
         Outputs(
-            cell_of(line), {"predictions": predictions(result[0] > 0, result[0] > 0, result[1])}
+            cell_of(line),
+            {"predictions": predictions(result[0] > 0, result[0] > 0, result[1])},
         )
         for line, result in drawn
         if result is not None and not line["reading"]
@@ -60,7 +61,9 @@ def check(curve: pd.DataFrame, model: str, *parts: Scores) -> None:
     """Hold the curve of a model against scikit-learn's on all these rows together."""
     true, score = (np.concatenate(both) for both in zip(*parts, strict=True))
     part = curve[curve["model"] == model]
-    precision, recall, _ = precision_recall_curve(true, score, pos_label=1, drop_intermediate=True)
+    precision, recall, _ = precision_recall_curve(
+        true, score, pos_label=1, drop_intermediate=True
+    )
     np.testing.assert_allclose(part["precision"], precision, rtol=1e-12)
     np.testing.assert_allclose(part["recall"], recall, rtol=1e-12)
     np.testing.assert_allclose(
@@ -68,7 +71,9 @@ def check(curve: pd.DataFrame, model: str, *parts: Scores) -> None:
     )
 
 
-def test_a_precision_recall_curve_is_of_the_rows_of_all_folds_together(toy: Toy) -> None:
+def test_a_precision_recall_curve_is_of_the_rows_of_all_folds_together(
+    toy: Toy,
+) -> None:
     a, b, other = scores(0), scores(1), scores(2)
     curve = curves_of(
         toy,
@@ -91,7 +96,9 @@ def test_every_model_is_drawn_and_the_same_data_give_the_same_picture(toy: Toy) 
     (axes,) = draw(resolved, curves).axes
     labels = [line.get_label() for line in axes.lines]
     assert [label.split(" ")[0] for label in labels] == [f"m{i}" for i in range(6)]
-    assert labels[0] == f"m0 (average precision {curves['average_precision'].iloc[0]:.3f})"
+    assert (
+        labels[0] == f"m0 (average precision {curves['average_precision'].iloc[0]:.3f})"
+    )
     again = pd.read_csv(StringIO(curves.to_csv(index=False)))
     assert figure_bytes(draw(resolved, again)) == figure_bytes(draw(resolved, curves))
 
@@ -106,7 +113,10 @@ CURVES = {
 
 
 def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Toy) -> None:
-    lines = [cell(fold=f, **{"mcc@h=5": v, "mcc@h=10": 0.9}) for f, v in enumerate((0.5, 0.7))]
+    lines = [
+        cell(fold=f, **{"mcc@h=5": v, "mcc@h=10": 0.9})
+        for f, v in enumerate((0.5, 0.7))
+    ]
     lines += [cell(fold=0, dataset="heart", **{"mcc@h=5": 0.1, "mcc@h=10": 0.2})]
     lines += [cell(fold=1, dataset="heart", status="failed", reason="no")]
     lines += [cell(fold=0, reading="order=stored", **{"mcc@h=5": 0.0, "mcc@h=10": 0.0})]
@@ -123,7 +133,9 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(toy: Toy) 
     points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
     curves = pd.DataFrame(points, columns=["dataset", "value", "mean"])
     lines = (
-        draw(toy(**CURVES), curves.assign(model="EEM-RBF", metric="gmean", parameter="h"))
+        draw(
+            toy(**CURVES), curves.assign(model="EEM-RBF", metric="gmean", parameter="h")
+        )
         .axes[0]
         .lines
     )
@@ -132,7 +144,9 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(toy: Toy) 
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
-def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(toy: Toy) -> None:
+def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(
+    toy: Toy,
+) -> None:
     points = [
         (m, 2.0**e, 0.1 * e * i)
         for i, m in enumerate(("L = 200", "L = 400"))
@@ -158,7 +172,9 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(t
     (above,) = axes.child_axes
     named = dict(
         zip(
-            above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True
+            above.get_xticks(),
+            (label.get_text() for label in above.get_xticklabels()),
+            strict=True,
         )
     )
     assert named[2.0**8] == "$2^{-8}$"
@@ -170,7 +186,10 @@ def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(t
 
 
 def columns(*sizes: int) -> dict[str, Any]:
-    return {f"L={n}": {"model": "elm", "search": ["C"], "params": {"n_hidden": n}} for n in sizes}
+    return {
+        f"L={n}": {"model": "elm", "search": ["C"], "params": {"n_hidden": n}}
+        for n in sizes
+    }
 
 
 SURFACE: dict[str, Any] = {
@@ -181,7 +200,9 @@ SURFACE: dict[str, Any] = {
 
 
 def values(*result: float) -> dict[str, float]:
-    return dict(zip(["mcc@C=2^-10", "mcc@C=2^-9", "mcc@C=0.00390625"], result, strict=True))
+    return dict(
+        zip(["mcc@C=2^-10", "mcc@C=2^-9", "mcc@C=0.00390625"], result, strict=True)
+    )
 
 
 def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
@@ -206,7 +227,10 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
     ("change", "message"),
     [
         ({"options": {}}, "the key 'options.rows' is missing"),
-        ({"options": {"rows": "gamma"}}, "params.gamma is None; expected a number of its own"),
+        (
+            {"options": {"rows": "gamma"}},
+            "params.gamma is None; expected a number of its own",
+        ),
         (
             {"models": columns(50) | {"again": columns(50)["L=50"]}},
             "params.n_hidden is 50; expected a number of its own",
@@ -226,19 +250,33 @@ def test_what_a_surface_needs(toy: Toy, change: dict[str, Any], message: str) ->
     assert "one.yaml" in error.value.found
 
 
-def test_other_models_have_no_place_in_it(plan_toy: Any, experiment: dict[str, Any]) -> None:
+def test_other_models_have_no_place_in_it(
+    plan_toy: Any, experiment: dict[str, Any]
+) -> None:
     plan: Plan = plan_toy(experiment | SURFACE, models=("L=50", "svm"))
     assert {cell.model for cell in plan.cells} == {"L=50"}
 
 
-@pytest.mark.parametrize(("metric", "point"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))])
-def test_the_best_point_has_a_star(toy: Toy, metric: str, point: tuple[float, float]) -> None:
-    heights = {(200, 0.25): 0.1, (200, 0.5): 0.5, (200, 1.0): 0.4, (50, 0.25): 0.3, (50, 0.5): 0.9}
+@pytest.mark.parametrize(
+    ("metric", "point"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))]
+)
+def test_the_best_point_has_a_star(
+    toy: Toy, metric: str, point: tuple[float, float]
+) -> None:
+    heights = {
+        (200, 0.25): 0.1,
+        (200, 0.5): 0.5,
+        (200, 1.0): 0.4,
+        (50, 0.25): 0.3,
+        (50, 0.5): 0.9,
+    }
     points = pd.DataFrame(
-        [(*at, mean) for at, mean in heights.items()], columns=["row_value", "value", "mean"]
+        [(*at, mean) for at, mean in heights.items()],
+        columns=["row_value", "value", "mean"],
     )
     axes = draw(
-        toy(**SURFACE), points.assign(dataset="d", metric=metric, parameter="C", row="h")
+        toy(**SURFACE),
+        points.assign(dataset="d", metric=metric, parameter="C", row="h"),
     ).axes[0]
     (best,) = axes.lines
     # Rows and columns rise from the left and from below, in any order of the table.
@@ -258,7 +296,12 @@ def test_the_best_point_has_a_star(toy: Toy, metric: str, point: tuple[float, fl
 
 def test_a_surface_of_one_point_or_one_height_is_drawn_without_lines(toy: Toy) -> None:
     points = pd.DataFrame(
-        {"row_value": [1, 1, 2, 2], "value": [3.0, 5.0] * 2, "mean": 0.5, "dataset": "d"}
+        {
+            "row_value": [1, 1, 2, 2],
+            "value": [3.0, 5.0] * 2,
+            "mean": 0.5,
+            "dataset": "d",
+        }
     )
     points = points.assign(metric="accuracy", parameter="gamma", row="h")
     for part in (points, points[:1]):
@@ -273,13 +316,21 @@ ELM = {"model": "elm", "search": ["C"], "params": {"n_hidden": 5}}
     [
         *(
             {"layout": name}
-            for name in ("metrics", "precision-recall", "size-curves", "trials", "weight-paths")
+            for name in (
+                "metrics",
+                "precision-recall",
+                "size-curves",
+                "trials",
+                "weight-paths",
+            )
         ),
         {"layout": "curves", "models": {"ELM": ELM}},
         {"layout": "surface", "models": {"ELM": ELM}, "options": {"rows": "n_hidden"}},
     ],
 )
-def test_nothing_is_drawn_where_nothing_has_ended(toy: Toy, changes: dict[str, Any]) -> None:
+def test_nothing_is_drawn_where_nothing_has_ended(
+    toy: Toy, changes: dict[str, Any]
+) -> None:
     resolved = toy(**changes)
     assert figure_of(resolved, [cell(status="timeout", reason="> 5 s")]) is None
     assert figure_of(resolved, []) is None
@@ -290,7 +341,9 @@ def test_a_dollar_sign_in_a_name_is_literal(form: str) -> None:
     name = "cost_$_per_$_sold"
     figure, axes = new_figure(4, 4)
     axes.plot([1, 1000], [1, 2], label=f"{name} line")
-    axes.set(xlabel=f"{name} x", ylabel=f"{name} y", title=f"{name} title", xscale="log")
+    axes.set(
+        xlabel=f"{name} x", ylabel=f"{name} y", title=f"{name} title", xscale="log"
+    )
     axes.set_yticks([1, 2, 3], [f"{name} tick", "$2^{-3}$", "$$"])
     axes.text(1, 1, f"{name} text")
     axes.legend()
@@ -316,7 +369,9 @@ def test_names_without_glyphs_are_drawn_without_a_warning(
     axes.set_xticks([0, 1], labels=["\x9bname", "\u540d"])
     assert figure_bytes(figure, form)
     assert axes.get_title() == r"\x1b[31mred"
-    assert [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)] == []
+    assert [
+        str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)
+    ] == []
 
 
 def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> None:
@@ -332,7 +387,10 @@ def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> No
 def test_figures_have_the_names_that_the_paper_prints() -> None:
     names = ProperNames(resolve(find_experiment("kos-elm/budgets"), "fast"))
     assert [names.dataset(name) for name in ("wdbc", "sylva")] == ["WDBC", "Sylva"]
-    assert [names.model(name) for name in ("fb-kos-elm", "k-elm")] == ["FB-KOS-ELM", "K-ELM"]
+    assert [names.model(name) for name in ("fb-kos-elm", "k-elm")] == [
+        "FB-KOS-ELM",
+        "K-ELM",
+    ]
     # No table of this paper has them.
     assert (names.dataset("digits"), names.model("svm")) == ("digits", "svm")
     faces = ProperNames(resolve(find_experiment("ospvm/figure1"), "fast"))
@@ -349,7 +407,13 @@ def test_a_surface_names_its_rows_and_its_only_data_set_once() -> None:
 
 
 def test_names_and_colours_come_from_one_table() -> None:
-    names = ("gmean", "fit_seconds", "n_units", "accuracy", "prequential_error@rows=100")
+    names = (
+        "gmean",
+        "fit_seconds",
+        "n_units",
+        "accuracy",
+        "prequential_error@rows=100",
+    )
     assert [words_for(name) for name in names] == [
         "G-mean", "training time (s)", "hidden nodes", "accuracy", "prequential error at rows=100",
     ]  # fmt: skip
@@ -360,7 +424,9 @@ def test_names_and_colours_come_from_one_table() -> None:
 FIGURES = sorted(path.parent for path in RESULTS.glob("*/*/*/figure.csv"))
 
 
-@pytest.mark.parametrize("folder", FIGURES, ids=lambda folder: "-".join(folder.parts[-3:]))
+@pytest.mark.parametrize(
+    "folder", FIGURES, ids=lambda folder: "-".join(folder.parts[-3:])
+)
 def test_every_committed_figure_draws_in_each_format(folder: Path) -> None:
     profile, paper, table = folder.parts[-3:]
     resolved = resolve(find_experiment(f"{paper}/{table}"), profile)

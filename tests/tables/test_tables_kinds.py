@@ -29,11 +29,24 @@ from elmbench.tables.result_table import Entry
 
 
 def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:
-    counts = ["mcc", "gmean", "accuracy", "precision", "recall", "f1", "tn", "fp", "fn", "tp"]
+    counts = [
+        "mcc",
+        "gmean",
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "tn",
+        "fp",
+        "fn",
+        "tp",
+    ]
     assert value_columns(toy()) == counts
     both = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
     assert value_columns(both) == [*counts, "nrmse", "rmse"]
-    assert value_columns(toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})) == [
+    assert value_columns(
+        toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
+    ) == [
         "nrmse",
         "rmse",
     ]
@@ -49,7 +62,8 @@ def test_powers_are_shown_as_printed_and_inverses_are_named() -> None:
 
 def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
     resolved = toy(
-        "WDBC,ELM,L,460,,\nWDBC,ELM,C,40,,\nWDBC,K-ELM,gamma,0.03,,\n", layout="parameters"
+        "WDBC,ELM,L,460,,\nWDBC,ELM,C,40,,\nWDBC,K-ELM,gamma,0.03,,\n",
+        layout="parameters",
     )
     lines = [
         *[
@@ -96,7 +110,10 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
         *ends,
     )
     assert entry(resolved, lines, "fn")["verdict"] == "differs"
-    assert entry(resolved, lines, "tn")["published"] != entry(resolved, lines, "tn")["published"]
+    assert (
+        entry(resolved, lines, "tn")["published"]
+        != entry(resolved, lines, "tn")["published"]
+    )
     section = table_of(resolved, lines).sections[0]
     assert [r["measure"] for r in rows_of(section)] == ["tn", "fp", "fn", "tp"]
     assert row(section, "ELM", "tp")["published"] == "65"
@@ -117,22 +134,40 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
 def test_facts_that_follow_from_the_printed_ones_are_left_out(
     toy: Toy, printed: list[str], shown: list[str]
 ) -> None:
-    resolved = toy("".join(f"WDBC,data,{fact},3,,\n" for fact in printed), layout="datasets")
-    facts = {"features": 30, "instances": 569, "classes": 2, "negatives": 357, "positives": 212}
-    summary = summarise(MeasuredCells(frame(resolved, [cell("data", **facts)]), resolved))
+    resolved = toy(
+        "".join(f"WDBC,data,{fact},3,,\n" for fact in printed), layout="datasets"
+    )
+    facts = {
+        "features": 30,
+        "instances": 569,
+        "classes": 2,
+        "negatives": 357,
+        "positives": 212,
+    }
+    summary = summarise(
+        MeasuredCells(frame(resolved, [cell("data", **facts)]), resolved)
+    )
     assert summary["metric"].tolist() == shown
 
 
-def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(toy: Toy) -> None:
+def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(
+    toy: Toy,
+) -> None:
     published = 'WDBC,ELM,"predicted positive, actual negative",6,,\n'
     plain = toy(published, layout="confusion")
     lines = [
-        cell(run=run, fold=fold, tn=100, fp=1, fn=6, tp=60) for run in range(3) for fold in (0, 1)
+        cell(run=run, fold=fold, tn=100, fp=1, fn=6, tp=60)
+        for run in range(3)
+        for fold in (0, 1)
     ]
     assert entry(plain, lines, "fp")["verdict"] == "differs"
-    meant = toy(published, layout="confusion", published={"meant": {"fp": "fn", "fn": "fp"}})
+    meant = toy(
+        published, layout="confusion", published={"meant": {"fp": "fn", "fn": "fp"}}
+    )
     assert entry(meant, lines, "fn")["verdict"] == "reproduced"
-    assert any("fp" in note and "fn" in note for note in notes_of(table_of(meant, lines)))
+    assert any(
+        "fp" in note and "fn" in note for note in notes_of(table_of(meant, lines))
+    )
 
 
 OUTER = {
@@ -146,20 +181,32 @@ BOTH: dict[str, Any] = {
 FACTS = ["features", "instances", "classes", "negatives", "positives", "train", "test"]
 
 
-def test_facts_of_data_sets_and_of_both_parts_where_the_paper_prints_them(toy: Toy) -> None:
-    published = "WDBC,data,features,30,,\nWDBC,data,instances,600,,\nWDBC,data,train,400,,\n"
+def test_facts_of_data_sets_and_of_both_parts_where_the_paper_prints_them(
+    toy: Toy,
+) -> None:
+    published = (
+        "WDBC,data,features,30,,\nWDBC,data,instances,600,,\nWDBC,data,train,400,,\n"
+    )
     published += "Calhousing,data,instances,20640,,\nCalhousing,data,train,8000,,\nCalhousing,data,test,9,,\n"
     published += "Calhousing,data,classes,2,,\n"  # a regression problem has no classes
     resolved = toy(published, **BOTH)
     assert value_columns(resolved) == FACTS
     lines = [
         cell("data", **dict(zip(FACTS, (30, 569, 2, 357, 212, 400, 169), strict=True))),
-        cell("data", dataset="calhousing", features=8, instances=20640, train=8000, test=12640),
+        cell(
+            "data",
+            dataset="calhousing",
+            features=8,
+            instances=20640,
+            train=8000,
+            test=12640,
+        ),
     ]
     table = table_of(resolved, lines)
     assert "model" not in table.columns
     rows = {
-        (r["dataset"], r["measure"]): (r["value"], r["verdict"]) for r in rows_of(table.sections[0])
+        (r["dataset"], r["measure"]): (r["value"], r["verdict"])
+        for r in rows_of(table.sections[0])
     }
     assert [measure for dataset, measure in rows if dataset == "WDBC"] == FACTS
     regression = [measure for dataset, measure in rows if dataset == "Calhousing"]
@@ -193,12 +240,21 @@ def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
         ],
     )
     (section,) = table.sections
-    shown = [[r["measure"], r["value"], r["published"], r["verdict"]] for r in rows_of(section)]
+    shown = [
+        [r["measure"], r["value"], r["published"], r["verdict"]]
+        for r in rows_of(section)
+    ]
     assert shown[0] == ["spearman@h=1", "0.500 ± 0.000", "", ""]
     assert shown[1] == ["spearman@h=10", "0.9785 ± 0.0000", "0.979", "reproduced"]
     # 1.000, whose trailing zeros are not printed.
     assert shown[2] == ["spearman@h=50", "0.9984 ± 0.0000", "1.0", "close"]
-    assert list(headings(table, section)) == ["dataset", "measure", "value", "published", "verdict"]
+    assert list(headings(table, section)) == [
+        "dataset",
+        "measure",
+        "value",
+        "published",
+        "verdict",
+    ]
     assert "none" not in section.heading
     assert "rank correlation" in section.heading
 
@@ -222,7 +278,10 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
         for fold in (0, 1)
     ]
     lines += [line | {"run": 1} for line in lines]
-    assert summarise(MeasuredCells(frame(resolved, lines), resolved))["metric"].tolist() == measures
+    assert (
+        summarise(MeasuredCells(frame(resolved, lines), resolved))["metric"].tolist()
+        == measures
+    )
     table = table_of(resolved, lines)
     assert [r["measure"] for r in rows_of(table.sections[0])] == [
         f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)
@@ -238,15 +297,22 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
         == "each number of hidden nodes on the outer test folds; none is chosen"
     )
     (most,) = notes_of(table)
-    assert "mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
+    assert (
+        "mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
+    )
     single, _ = notes_of(
         table_of(
-            toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]),
+            toy(
+                layout="curves",
+                **SIZES | {"grids": sizes},
+                claims=[claim | {"dataset": "wdbc"}],
+            ),
             lines,
         )
     )
     assert (
-        "holds; on wdbc mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, " in single
+        "holds; on wdbc mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, "
+        in single
     )
 
 
@@ -265,7 +331,10 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
     }
     claim |= {"metric": "mcc@C=2^20", "than-metric": "mcc@C=0.03125"}
     resolved = toy(
-        layout="curves", grids={"C": {"powers-of-2": [-6, 30]}}, models=columns, claims=[claim]
+        layout="curves",
+        grids={"C": {"powers-of-2": [-6, 30]}},
+        models=columns,
+        claims=[claim],
     )
     measures = value_columns(resolved)
     assert len(set(measures)) == 37
@@ -277,7 +346,17 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
     lines += [line | {"run": 1} for line in lines]
     table = table_of(resolved, lines)
     shown = [r["measure"] for r in rows_of(table.sections[0]) if r["model"] == "b"]
-    exponents = ["0.015625", "0.03125", "1", "32", "1024", "32768", "2^20", "2^25", "2^30"]
+    exponents = [
+        "0.015625",
+        "0.03125",
+        "1",
+        "32",
+        "1024",
+        "32768",
+        "2^20",
+        "2^25",
+        "2^30",
+    ]
     assert shown == [f"mcc@C={value}" for value in exponents]
     assert table.sections[0].heading == "each C on the outer test folds; none is chosen"
     assert (
@@ -289,12 +368,17 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
 PROJECTED: dict[str, Any] = {
     "layout": "model-sizes",
     "models": {
-        "SVD+ELM": {"model": "svd+os-elm", "params": {"n_components": 7, "n_hidden": 9}},
+        "SVD+ELM": {
+            "model": "svd+os-elm",
+            "params": {"n_components": 7, "n_hidden": 9},
+        },
         "ELM": {"model": "elm", "params": {"n_hidden": 12}},
     },
     "claims": [],
 }
-FIGURES = "WDBC,SVD+ELM,target_dimensions,8,,\nWDBC,SVD+ELM,nodes,9,,\nWDBC,ELM,nodes,10,,\n"
+FIGURES = (
+    "WDBC,SVD+ELM,target_dimensions,8,,\nWDBC,SVD+ELM,nodes,9,,\nWDBC,ELM,nodes,10,,\n"
+)
 
 
 def test_sizes_and_target_dimensions(toy: Toy) -> None:
@@ -323,7 +407,8 @@ def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_th
     def shown(*metrics: str) -> tuple[Resolved, dict[str, str], dict[str, str]]:
         resolved = toy(figures, protocol={"metrics": ["mcc", *metrics]})
         table = table_of(
-            resolved, runs("ELM", 0.5, 0.5, **(part if metrics else {"predict_seconds": 0.25}))
+            resolved,
+            runs("ELM", 0.5, 0.5, **(part if metrics else {"predict_seconds": 0.25})),
         )
         (section,) = table.sections
         return resolved, headings(table, section), rows_of(section)[0]

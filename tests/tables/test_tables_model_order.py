@@ -51,12 +51,14 @@ def test_ties_go_by_metric_size_time_and_name_whatever_the_order_of_naming() -> 
 )
 def test_the_best_model_has_a_reason(models: list[str], reason: str) -> None:
     means = EQUAL | {"unsized": {"accuracy": 0.9}}
-    assert ModelOrder(METRICS, {name: means[name] for name in models}).advantages_of_best() == (
-        reason
-    )
+    assert ModelOrder(
+        METRICS, {name: means[name] for name in models}
+    ).advantages_of_best() == (reason)
 
 
-def test_an_error_is_smaller_where_it_is_better_and_round_off_is_no_difference() -> None:
+def test_an_error_is_smaller_where_it_is_better_and_round_off_is_no_difference() -> (
+    None
+):
     means = {
         "a": {"rmse": 0.3, "r2": 0.5},
         "b": {"rmse": 0.1 + 0.2, "r2": 0.6},
@@ -67,7 +69,9 @@ def test_an_error_is_smaller_where_it_is_better_and_round_off_is_no_difference()
     assert order.ties == [["b", "a"]]
 
 
-def lines_of(models: dict[str, tuple[list[float], list[float], int]]) -> list[dict[str, Any]]:
+def lines_of(
+    models: dict[str, tuple[list[float], list[float], int]],
+) -> list[dict[str, Any]]:
     """Return the cells of a run: the accuracy and the MCC of each fold, and the size."""
     from made_cells import cell
 
@@ -107,9 +111,20 @@ def test_a_table_shows_every_tied_model_in_one_order(toy: Toy) -> None:
         assert order.models == ["K-ELM", "ELM", "OS-ELM"]
         assert order.advantages_of_best() == "tied with ELM on accuracy; smaller size"
         table = table_from(frame(resolved, lines), resolved)
-        tables.append([(row["model"], row["rank"], row["p"]) for row in rows_of(table.sections[0])])
-        texts.append([note for note in notes_of(table) if "same mean" in note or "folds" in note])
-    assert [row[:2] for row in tables[0]] == [("K-ELM", "=1"), ("ELM", "=1"), ("OS-ELM", "3")]
+        tables.append(
+            [
+                (row["model"], row["rank"], row["p"])
+                for row in rows_of(table.sections[0])
+            ]
+        )
+        texts.append(
+            [note for note in notes_of(table) if "same mean" in note or "folds" in note]
+        )
+    assert [row[:2] for row in tables[0]] == [
+        ("K-ELM", "=1"),
+        ("ELM", "=1"),
+        ("OS-ELM", "3"),
+    ]
     assert [row[2] for row in tables[0][:2]] == ["best", "tied"]
     assert texts[0][0] == (
         "wdbc: same mean accuracy: K-ELM, ELM; ties are ordered by the better mcc, then the "

@@ -31,7 +31,9 @@ FIGURES = "all,A vs B,t,2.5,,0.05 > p > 0.01\n"
 def cells_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any]]:
     """Two folds of two runs of each column on each data set, about the mean."""
     return [
-        cell(column, run, fold, dataset=dataset, mcc=mean + 0.01 * (-1) ** fold, **values)
+        cell(
+            column, run, fold, dataset=dataset, mcc=mean + 0.01 * (-1) ** fold, **values
+        )
         for column, part in means.items()
         for dataset, mean in zip(DATA, part, strict=True)
         for run in (0, 1)
@@ -52,14 +54,16 @@ def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
         # As many degrees of freedom as the smaller sample has at least, and as both have at most.
         assert len(a) - 1 <= result["df"] * (1 + 1e-9)
         assert result["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
-        assert paired_t_test(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(
-            result["p"], abs=1e-12
-        )
+        assert paired_t_test(pd.DataFrame({"a": a, "b": b}), "b", "a")[
+            "p"
+        ] == pytest.approx(result["p"], abs=1e-12)
 
 
 def test_the_paired_test_is_of_the_differences() -> None:
     # Differences of .1, .2 and .3: their mean is .2, its deviation .1/sqrt(3).
-    result = paired_t_test(pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b")
+    result = paired_t_test(
+        pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b"
+    )
     assert result["paired_t"] == pytest.approx(2 * np.sqrt(3))
     # Of two degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2).
     assert result["paired_p"] == pytest.approx(1 - 2 * np.sqrt(3) / np.sqrt(14))
@@ -83,7 +87,10 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     expected = paired_t_test(pd.DataFrame(means), "ELM", "K-ELM")
     assert list(result) == list(expected)
     assert float(result["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
-    assert (result["t"]["published"], result["t"]["verdict"]) == ("2.5", "not comparable")
+    assert (result["t"]["published"], result["t"]["verdict"]) == (
+        "2.5",
+        "not comparable",
+    )
     assert result["data_sets"]["value"] == "3"
     assert any("p > 0.01" in note for note in notes_of(table))
 
@@ -94,7 +101,9 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
 
     def summary(*bad: str) -> dict[str, Any]:
         part = [
-            {**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line
+            {**line, "status": "failed"}
+            if line["dataset"] in bad and line["run"]
+            else line
             for line in lines
         ]
         result = summarise(MeasuredCells(frame(resolved, part), resolved))
@@ -106,17 +115,25 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     assert summary("sylva")["data_sets"]["mean"] == 2
     # One with a missing fold is not counted either.
     short = [
-        line for line in lines if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)
+        line
+        for line in lines
+        if (line["dataset"], line["fold"], line["run"]) != ("sylva", 1, 1)
     ]
-    partial = summarise(MeasuredCells(frame(resolved, short), resolved)).set_index("metric")
+    partial = summarise(MeasuredCells(frame(resolved, short), resolved)).set_index(
+        "metric"
+    )
     assert partial.loc["t", "mean"] == pytest.approx(both["t"])
     # One data set has no deviation.
     assert summary("sylva", "wdbc")["t"]["ended"] == "incomplete"
 
 
 def test_pairs_are_of_columns(toy: Toy) -> None:
-    with pytest.raises(ElmbenchError, match=r"options\.pairs\.A vs B names 'SVM'; expected two of"):
-        kind_of_table(toy(**T_TEST | {"options": {"pairs": {"A vs B": ["ELM", "SVM"]}}}))
+    with pytest.raises(
+        ElmbenchError, match=r"options\.pairs\.A vs B names 'SVM'; expected two of"
+    ):
+        kind_of_table(
+            toy(**T_TEST | {"options": {"pairs": {"A vs B": ["ELM", "SVM"]}}})
+        )
 
 
 # --- Comparisons of a user's own
@@ -137,7 +154,9 @@ def test_without_shared_rows_it_is_the_paired_test_with_holms_correction() -> No
 
 
 def test_shared_training_rows_make_differences_less_certain() -> None:
-    assert (p_values(SCORES, 1 / 9)[["a", "c"]] > p_values(SCORES, 0.0)[["a", "c"]]).all()
+    assert (
+        p_values(SCORES, 1 / 9)[["a", "c"]] > p_values(SCORES, 0.0)[["a", "c"]]
+    ).all()
 
 
 def test_models_that_never_differ_and_too_few_folds() -> None:
@@ -154,7 +173,12 @@ def test_the_runs_that_would_separate_two_models() -> None:
     apart = rng.normal(size=5)
     apart = (apart - apart.mean()) / apart.std(ddof=1)
     scores = pd.DataFrame(
-        {"best": np.zeros(5), "near": apart - 0.2, "far": apart - 1.3, "equal": np.zeros(5)}
+        {
+            "best": np.zeros(5),
+            "near": apart - 0.2,
+            "far": apart - 1.3,
+            "equal": np.zeros(5),
+        }
     )
     needed = needed_runs(scores, 0.25, folds=5, max_runs=MOST_RUNS)
     assert needed["near"] is None

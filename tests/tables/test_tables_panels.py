@@ -36,7 +36,10 @@ BUDGETS = {
 def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is_level(
     toy: Toy,
 ) -> None:
-    lines = [cell("F = 9", mcc=0.8, n_units=7), cell("F = 9", fold=1, mcc=0.9, n_units=9)]
+    lines = [
+        cell("F = 9", mcc=0.8, n_units=7),
+        cell("F = 9", fold=1, mcc=0.9, n_units=9),
+    ]
     lines += [cell("F = 5", fold=f, mcc=v, n_units=5) for f, v in enumerate((0.5, 0.7))]
     lines += [
         cell("K-ELM", mcc=0.95, n_units=40),
@@ -56,12 +59,17 @@ def test_columns_of_one_model_are_points_of_one_line_and_what_keeps_every_row_is
         "K-ELM": "K-ELM",
     }
     assert points["size"].to_dict() == {"F = 5": 5, "F = 9": 8, "K-ELM": 40}
-    assert points["mean"].to_dict() == pytest.approx({"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95})
+    assert points["mean"].to_dict() == pytest.approx(
+        {"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95}
+    )
     assert points["std"]["F = 5"] == pytest.approx(0.02**0.5)
     assert points["n"].to_dict() == {"F = 5": 2, "F = 9": 2, "K-ELM": 1}
     (axes,) = draw(toy(**BUDGETS), result).axes
     drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines]
-    assert drawn[:2] == [([5.0, 8.0], pytest.approx([0.6, 0.85])), ([0, 1], [0.95, 0.95])]
+    assert drawn[:2] == [
+        ([5.0, 8.0], pytest.approx([0.6, 0.85])),
+        ([0, 1], [0.95, 0.95]),
+    ]
 
 
 # --- Options
@@ -83,7 +91,11 @@ def timed(
     """A cell for each run; one without seconds needed too much memory."""
     entry = {"dataset": dataset, "mcc": 0.5}
     return [
-        cell(model, run=run, **entry | ({"fit_seconds": s} if s is not None else STOPPED) | values)
+        cell(
+            model,
+            run=run,
+            **entry | ({"fit_seconds": s} if s is not None else STOPPED) | values,
+        )
         for run, s in enumerate(seconds)
     ]
 
@@ -123,10 +135,14 @@ def test_the_table_has_times_ratios_and_how_cells_ended(
     section = next(section for section in table.sections if not section.readings)
     assert list(headings(table, section)) == ["dataset", "model", "fit", "ratio"]
     shown = [[r["dataset"], r["model"], r["fit"], r["ratio"]] for r in rows_of(section)]
-    assert shown[:2] == [[DENSITIES[0], "ELM", "1", "1"], [DENSITIES[0], "K-ELM", "3", "3"]]
+    assert shown[:2] == [
+        [DENSITIES[0], "ELM", "1", "1"],
+        [DENSITIES[0], "K-ELM", "3", "3"],
+    ]
     assert shown[-1] == [DENSITIES[2], "K-ELM", "out of memory", ""]
     assert any(
-        "sparse-100k[density=0.1]" in note and "out-of-memory" in note for note in notes_of(table)
+        "sparse-100k[density=0.1]" in note and "out-of-memory" in note
+        for note in notes_of(table)
     )
 
 
@@ -136,9 +152,13 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
         0.1, 3.0, ""),
         ("b", "SVM", 0.1, np.nan, "out-of-memory"),
     ]  # fmt: skip
-    curves = pd.DataFrame(points, columns=["dataset", "model", "value", "mean", "ending"])
+    curves = pd.DataFrame(
+        points, columns=["dataset", "model", "value", "mean", "ending"]
+    )
     figure = draw(toy(**TIMES), curves.assign(std=0.5, option="density"))
-    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
+    lines = [
+        line for axes in figure.axes for line in axes.lines if len(line.get_xdata())
+    ]
     elm, svm = line_styles(["ELM", "SVM"]).values()
     crosses = [i for i, line in enumerate(lines) if line.get_marker() in ("x", "+")]
     assert [(lines[i].get_marker(), list(lines[i].get_xdata()),
@@ -170,7 +190,9 @@ def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) 
 
 def test_no_curve_where_nothing_was_run(toy: Toy) -> None:
     assert figure_of(toy(**TIMES), []) is None
-    assert data_of(toy(**TIMES), timed("ELM", None))["ending"].tolist() == ["out-of-memory"]
+    assert data_of(toy(**TIMES), timed("ELM", None))["ending"].tolist() == [
+        "out-of-memory"
+    ]
 
 
 # --- Trials
@@ -191,8 +213,14 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
         cell("K-ELM", run=0, mcc=0.9),
         cell("K-ELM", run=0, fold=1, status="timeout", reason="> 5 s"),
     ]
-    lines += [cell("K-ELM", run=1, mcc=0.8), cell(dataset="calhousing", run=0, nrmse=0.3)]
-    lines += [cell(run=0, reading="order=stored", mcc=0.0), cell(run=0, select="oracle", mcc=0.0)]
+    lines += [
+        cell("K-ELM", run=1, mcc=0.8),
+        cell(dataset="calhousing", run=0, nrmse=0.3),
+    ]
+    lines += [
+        cell(run=0, reading="order=stored", mcc=0.0),
+        cell(run=0, select="oracle", mcc=0.0),
+    ]
     result = data_of(resolved, lines)
     assert result[["dataset", "model", "metric", "trial"]].to_numpy().tolist() == [
         ["WDBC", "ELM", "mcc", 1], ["WDBC", "ELM", "mcc", 2], ["WDBC", "K-ELM", "mcc", 1],
@@ -203,12 +231,17 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
 
 
 def test_every_model_has_a_line_in_every_panel(toy: Toy) -> None:
-    points = [(d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)]
-    trials = pd.DataFrame(points, columns=["dataset", "model", "trial", "value"]).assign(
-        metric="accuracy"
-    )
+    points = [
+        (d, m, t, 0.1 * t) for d in "abcd" for m in ("ELM", "SVM") for t in (1, 2, 3)
+    ]
+    trials = pd.DataFrame(
+        points, columns=["dataset", "model", "trial", "value"]
+    ).assign(metric="accuracy")
     every = draw(toy(**TRIALS), trials).axes
-    panels = [[line.get_marker() for line in axes.lines if len(line.get_xdata())] for axes in every]
+    panels = [
+        [line.get_marker() for line in axes.lines if len(line.get_xdata())]
+        for axes in every
+    ]
     assert panels == [["o", "s"]] * 4
 
 
@@ -228,7 +261,12 @@ STREAM: dict[str, Any] = {
     "off")},
     "claims": [], "readings": [],
 }  # fmt: skip
-POINTS = ["accuracy@rows=60", "accuracy@rows=100", "n_units@rows=60", "n_units@rows=100"]
+POINTS = [
+    "accuracy@rows=60",
+    "accuracy@rows=100",
+    "n_units@rows=60",
+    "n_units@rows=100",
+]
 
 
 def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
@@ -269,13 +307,17 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
         | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
-    missing = [replace(entry, mean=None, shown=ending("unavailable")) for entry in entries]
+    missing = [
+        replace(entry, mean=None, shown=ending("unavailable")) for entry in entries
+    ]
     (line,) = layout.lines(missing)
     assert {text for name, text in line.items() if name.startswith("value")} == {"-"}
     assert line["rows"] == ""
 
 
-def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:
+def test_the_work_of_a_stream(
+    plan_toy: Callable[..., Plan], experiment: dict[str, Any]
+) -> None:
     works = plan_toy(experiment | STREAM).works.values()
     assert len(works) == 4  # two runs of each column
     for work in works:
@@ -291,9 +333,15 @@ def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[st
             {"models": {"on": {"model": "os-pvm", "search": ["C"]}}},
             "models.on searches C; expected fixed parameters",
         ),
-        ({"protocol": PROTOCOL | {"metrics": ["mcc"]}}, "protocol.metrics has none of accuracy"),
         (
-            {"protocol": PROTOCOL | {"outer": {"kind": "stratified-kfold", "folds": 2}}},
+            {"protocol": PROTOCOL | {"metrics": ["mcc"]}},
+            "protocol.metrics has none of accuracy",
+        ),
+        (
+            {
+                "protocol": PROTOCOL
+                | {"outer": {"kind": "stratified-kfold", "folds": 2}}
+            },
             "protocol.outer.kind is stratified-kfold; expected one of holdout",
         ),
         ({"options": {"chunk": 0}}, "options.chunk"),

@@ -57,7 +57,8 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
         kind_of_table(resolved)
     first, expected, following = str(error.value).splitlines()
     assert (
-        first == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
+        first
+        == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
     )
     assert expected == "Expected: one of " + ", ".join(sorted(KINDS))
     assert following == "Next: correct it, or load its plug-in: --plugin FILE"
@@ -67,11 +68,16 @@ def test_a_kind_that_does_not_exist(toy: Toy) -> None:
     ("changes", "message"),
     [
         ({"models": {}}, "models is empty; expected at least one column"),
-        ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),
+        (
+            {"layout": "curves"},
+            "models.ELM searches n_hidden, C; expected one hyperparameter",
+        ),
         (
             {
                 "layout": "curves",
-                "models": {"ELM": {"model": "elm", "search": {"activation": ["rbf", "tanh"]}}},
+                "models": {
+                    "ELM": {"model": "elm", "search": {"activation": ["rbf", "tanh"]}}
+                },
             },
             "models.ELM searches activation over 'rbf'; expected numbers",
         ),
@@ -97,7 +103,11 @@ def test_an_experiment_that_does_not_fit_its_kind(
 def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     resolved = toy(**CORRELATION | {"options": {"operators": 5}})
     outcome = kind_of_table(resolved).options
-    assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
+    assert (outcome.projections, outcome.operators, outcome.dcs) == (
+        100,
+        5,
+        "corrected",
+    )
     # An option of the choice is not one of the table, whether or not the table has options.
     for layout in ("metrics", "weight-paths"):
         kind_of_table(
@@ -141,7 +151,9 @@ class Sizes(TableKind):
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
         shown = self.options.shown
         return Figure(
-            pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}),
+            pd.DataFrame(
+                {"rows": [len(one.result["values"]) for one in outputs][:shown]}
+            ),
             b"a picture",
         )
 
@@ -150,7 +162,9 @@ class Sizes(TableKind):
 def made_up(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Resolved:
     """An experiment whose kind of table a plug-in file declares."""
     monkeypatch.setattr(
-        plugins, "plugin_objects", lambda kind: {"sizes": Sizes} if kind == "LAYOUTS" else {}
+        plugins,
+        "plugin_objects",
+        lambda kind: {"sizes": Sizes} if kind == "LAYOUTS" else {},
     )
     return toy(layout="sizes", options={"shown": 1})
 
@@ -159,9 +173,15 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
     made_up: Resolved, tmp_path: Path
 ) -> None:
     store = Store(tmp_path)
-    rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
+    rows = [
+        Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)
+    ]
     for row, units in zip(rows, (1000, 2000), strict=True):
-        result = {"n_units": units, "predictions": predictions_of_mcc(0.5), "values": [1.0, -1.0]}
+        result = {
+            "n_units": units,
+            "predictions": predictions_of_mcc(0.5),
+            "values": [1.0, -1.0],
+        }
         keep(store, row.key, {"status": "ok", "reason": "", **result})
     store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
     results = write_results(made_up, store, tmp_path)
@@ -178,7 +198,9 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
     assert results_of_table(made_up, tmp_path).table == results.table
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
-    assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
+    assert (
+        "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
+    )
     assert "| wdbc     | &lt;ELM> | 1.5  |" in markdown(results.table, [])
     assert r"wdbc & $<$ELM$>$ & 1.5 \\" in latex(results.table)
     assert "<td>&lt;ELM&gt;</td><td>1.5</td>" in "".join(
@@ -192,7 +214,9 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(
 def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> None:
     with pytest.raises(ElmbenchError, match="expected models with hidden nodes"):
         kind_of_table(toy(layout="sizes", models={"SVM": {"model": "svm"}}))
-    with pytest.raises(ElmbenchError, match=r"unknown key 'options\.all'; allowed here: shown"):
+    with pytest.raises(
+        ElmbenchError, match=r"unknown key 'options\.all'; allowed here: shown"
+    ):
         kind_of_table(toy(layout="sizes", options={"all": 1}))
 
 
@@ -235,15 +259,16 @@ def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
             == 1
         )
     times = table_of(toy(figures, **SEVERAL, layout="times"), lines)
-    assert list(headings(times, times.sections[0]).values())[-2:] == ["accuracy / nrmse", "f1"]
+    assert list(headings(times, times.sections[0]).values())[-2:] == [
+        "accuracy / nrmse",
+        "f1",
+    ]
 
 
 def test_figures_that_the_suite_does_not_measure_are_shown(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figures = (
-        "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
-    )
+    figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
     figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
     read = experiment_file.read_published
     monkeypatch.setattr(
@@ -276,8 +301,14 @@ def test_figures_that_the_suite_does_not_measure_are_shown(
     # stays.
     models = {name: {"model": "svm"} for name in ("SVM", "BP")}
     other = replace(resolved.file, content=resolved.file.content | {"models": models})
-    elsewhere = replace(resolved, file=replace(resolved.file, tables=[resolved.file, other]))
-    assert set(summarise(MeasuredCells(cells, elsewhere))["model"]) == {"ELM", "K-ELM", "BP"}
+    elsewhere = replace(
+        resolved, file=replace(resolved.file, tables=[resolved.file, other])
+    )
+    assert set(summarise(MeasuredCells(cells, elsewhere))["model"]) == {
+        "ELM",
+        "K-ELM",
+        "BP",
+    }
 
 
 def test_models_of_all_tables_of_a_paper_are_measured() -> None:

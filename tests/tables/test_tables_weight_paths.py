@@ -18,13 +18,21 @@ from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs
 from elmbench.tasks.plan import Plan
 
-KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["rbf", {"gamma": 0.03125}], ["linear", {}]]
+KERNELS: list[Any] = [
+    ["rbf", {"gamma": 0.5}],
+    ["rbf", {"gamma": 0.03125}],
+    ["linear", {}],
+]
 MODELS: dict[str, Any] = {
     "one": {"model": "mk-elm", "params": {"kernels": KERNELS[:1]}},
     "sparse": {"model": "mk-elm", "params": {"kernels": KERNELS}},
     "q = 2": {"model": "mk-elm", "params": {"kernels": KERNELS, "q": 2}},
 }
-TABLE: dict[str, Any] = {"layout": "weight-paths", "datasets": ["wdbc", "sylva"], "models": MODELS}
+TABLE: dict[str, Any] = {
+    "layout": "weight-paths",
+    "datasets": ["wdbc", "sylva"],
+    "models": MODELS,
+}
 PATH = [[0.25, 0.25, 0.5], [0.1, 0.2, 0.7], [0.0, 0.1, 0.9]]
 START = [[1.0]]
 
@@ -32,7 +40,9 @@ Learnt = tuple[dict[str, Any], list[list[float]]]
 
 
 def learnt(model: str, weights: list[list[float]], **entry: Any) -> Learnt:
-    return cell(model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **entry), weights
+    return cell(
+        model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **entry
+    ), weights
 
 
 def objective(weights: list[list[float]]) -> list[float]:
@@ -92,7 +102,14 @@ def test_the_table_has_the_mean_counts(toy: Toy) -> None:
         for run in (0, 1)
         for fold in (0, 1)
     ] + [
-        cell("sparse", run=i // 2, fold=i % 2, mcc=0.75, kernels=kernels, iterations=10 * kernels)
+        cell(
+            "sparse",
+            run=i // 2,
+            fold=i % 2,
+            mcc=0.75,
+            kernels=kernels,
+            iterations=10 * kernels,
+        )
         for i, kernels in enumerate((2, 3, 3, 3))
     ]
     table = table_of(toy(**TABLE), lines)
@@ -113,9 +130,18 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(
     toy: Toy, drawn: list[Learnt]
 ) -> None:
     paths = data(toy(**TABLE), *drawn)
-    assert list(paths.columns[:6]) == ["dataset", "model", "run", "fold", "iteration", "objective"]
+    assert list(paths.columns[:6]) == [
+        "dataset",
+        "model",
+        "run",
+        "fold",
+        "iteration",
+        "objective",
+    ]
     # The order is that of the table, not of the store.
-    cells = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
+    cells = (
+        paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
+    )
     assert sorted(cells) == sorted(
         [["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]]
     )
@@ -123,14 +149,22 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(
         part = paths[(paths["dataset"] == dataset) & (paths["model"] == "sparse")]
         assert part["iteration"].tolist() == [0, 1, 2]
         assert part["objective"].tolist() == [8.0, 4.0, 2.0]
-        np.testing.assert_array_equal(part[["weight 1", "weight 2", "weight 3"]], weights)
+        np.testing.assert_array_equal(
+            part[["weight 1", "weight 2", "weight 3"]], weights
+        )
 
 
-def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt]) -> None:
+def test_kernels_have_the_names_that_the_table_gives(
+    toy: Toy, drawn: list[Learnt]
+) -> None:
     resolved = toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}})
-    legends = [axes.get_legend() for axes in draw(resolved, data(resolved, *drawn)).axes]
+    legends = [
+        axes.get_legend() for axes in draw(resolved, data(resolved, *drawn)).axes
+    ]
     names = [
-        [text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None
+        [text.get_text() for text in legend.get_texts()]
+        for legend in legends
+        if legend is not None
     ]
     assert ["plane", "narrow", "wide"] in names
     assert ["linear", "rbf, gamma 0.0312", "rbf, gamma 0.5"] in names
@@ -138,7 +172,8 @@ def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learn
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:
     with pytest.raises(
-        ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"
+        ElmbenchError,
+        match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each",
     ):
         kind_of_table(
             toy(
@@ -154,9 +189,13 @@ def test_a_panel_has_a_line_for_each_kernel_or_model(toy: Toy) -> None:
         dataset="wdbc", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0]
     )
     other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
-    other = other.assign(dataset="sylva", model="added", iteration=range(2), objective=[4.0, 1.0])
+    other = other.assign(
+        dataset="sylva", model="added", iteration=range(2), objective=[4.0, 1.0]
+    )
     figure = draw(toy(**TABLE), pd.concat([paths, other]))
-    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in figure.axes[:6]]
+    panels = [
+        [list(line.get_ydata()) for line in axes.lines] for axes in figure.axes[:6]
+    ]
     assert panels[0] == [[1.0, 0.5, 0.25]]
     # The kernel with the largest last weight comes first.
     assert panels[1] == [list(weights) for weights in zip(*PATH, strict=True)][::-1]
@@ -184,8 +223,14 @@ def test_tiles_show_the_last_weight_of_each_kernel_in_each_model(
 
 def test_kernels_with_small_last_weights_are_grey(toy: Toy) -> None:
     names = [f"weight {i}" for i in range(1, 8)]
-    weights = pd.DataFrame([[1 / 7] * 7, [0.0, 0.3, 0.1, 0.05, 0.25, 0.2, 0.1]], columns=names)
-    paths = weights.assign(dataset="wdbc", model="added", iteration=range(2), objective=[4.0, 2.0])
+    weights = pd.DataFrame(
+        [[1 / 7] * 7, [0.0, 0.3, 0.1, 0.05, 0.25, 0.2, 0.1]], columns=names
+    )
+    paths = weights.assign(
+        dataset="wdbc", model="added", iteration=range(2), objective=[4.0, 2.0]
+    )
     axes = draw(toy(**TABLE), paths).axes[1]
-    grey = [list(line.get_ydata()) for line in axes.lines if line.get_color() == "lightgrey"]
+    grey = [
+        list(line.get_ydata()) for line in axes.lines if line.get_color() == "lightgrey"
+    ]
     assert [last for _, last in grey] == [0.0, 0.05]

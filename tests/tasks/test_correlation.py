@@ -61,17 +61,26 @@ def test_by_brute_force(
             S, s = z[y > 0].var(), z[y < 0].var()
             term = (z[y > 0].mean() - z[y < 0].mean()) ** 2 / (S + s)
             mixed = np.log((S + s) / 2 / np.sqrt(S * s))
-            divergence = term + (mixed if dcs == "corrected" else -0.5 * np.log(np.pi / 2) - mixed)
+            divergence = term + (
+                mixed if dcs == "corrected" else -0.5 * np.log(np.pi / 2) - mixed
+            )
             # All operators on one node yield the same but for round-off, which is to make no order.
             pairs[h].append((round(divergence, 10), round(term, 10)))
     expected = {
-        f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0] for h, values in pairs.items()
+        f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0]
+        for h, values in pairs.items()
     }
     assert result["measured"] == pytest.approx(expected, abs=1e-9)
-    assert result["params"] == {"activation": activation, "projections": 6, "operators": 5}
+    assert result["params"] == {
+        "activation": activation,
+        "projections": 6,
+        "operators": 5,
+    }
 
 
-def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(correlation_unit: MakeUnit) -> None:
+def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(
+    correlation_unit: MakeUnit,
+) -> None:
     first = do(correlation_unit())["measured"]
     assert do(correlation_unit())["measured"] == first
     assert do(correlation_unit(run=1))["measured"] != first
@@ -106,7 +115,9 @@ def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -
     layers.
     """
     with pytest.warns(UserWarning, match="for h=1, so"):
-        result = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
+        result = do(correlation_unit(draws={"projections": 1, "operators": 9}))[
+            "measured"
+        ]
     assert np.isnan(result["spearman@h=1"])
     assert -1 <= result["spearman@h=3"] <= 1
 
@@ -123,6 +134,6 @@ def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -
     ],
 )
 def test_spearman(x: list[float], y: list[float], expected: float) -> None:
-    assert spearman(np.array(x, dtype=float), np.array(y, dtype=float)) == pytest.approx(
-        expected, nan_ok=True
-    )
+    assert spearman(
+        np.array(x, dtype=float), np.array(y, dtype=float)
+    ) == pytest.approx(expected, nan_ok=True)

@@ -27,7 +27,11 @@ def brute_force(negative: np.ndarray, positive: np.ndarray) -> dict[str, float]:
 
     def overlap(a: np.ndarray, b: np.ndarray, variance: float) -> float:
         exponents = -0.5 * np.subtract.outer(a, b) ** 2 / variance
-        return logsumexp(exponents) - np.log(exponents.size) - 0.5 * np.log(2 * np.pi * variance)
+        return (
+            logsumexp(exponents)
+            - np.log(exponents.size)
+            - 0.5 * np.log(2 * np.pi * variance)
+        )
 
     squares = [(4 / (3 * len(z))) ** 0.4 * z.var() for z in (negative, positive)]
     kde = [
@@ -51,18 +55,28 @@ def divergence_unit(make_unit: MakeUnit) -> MakeUnit:
 
     def make(**changes: Any) -> dict[str, Any]:
         unit = make_unit("search", **changes) | {"kind": "divergence"}
-        return {name: value for name, value in unit.items() if name not in ("inner", "metric")}
+        return {
+            name: value
+            for name, value in unit.items()
+            if name not in ("inner", "metric")
+        }
 
     return make
 
 
-def choice(unit: dict[str, Any], criterion: str, dcs: str | None = None) -> dict[str, Any]:
+def choice(
+    unit: dict[str, Any], criterion: str, dcs: str | None = None
+) -> dict[str, Any]:
     return {"kind": "choice", "grid": unit["grid"], "criterion": criterion} | (
         {"dcs": dcs} if dcs else {}
     )
 
 
-FORMS = [("dcs-gaussians", "corrected"), ("dcs-gaussians", "as-printed"), ("dcs-kde", None)]
+FORMS = [
+    ("dcs-gaussians", "corrected"),
+    ("dcs-gaussians", "as-printed"),
+    ("dcs-kde", None),
+]
 
 
 @pytest.mark.parametrize("tune_rows", [None, 40])
@@ -70,7 +84,9 @@ FORMS = [("dcs-gaussians", "corrected"), ("dcs-gaussians", "as-printed"), ("dcs-
 def test_the_choice_is_brute_force_over_the_training_rows(
     divergence_unit: MakeUnit, model: str, tune_rows: int | None
 ) -> None:
-    grid = {name: list(values[1:7:2]) for name, values in find_model(model).grid.items()}
+    grid = {
+        name: list(values[1:7:2]) for name, values in find_model(model).grid.items()
+    }
     unit = divergence_unit(model=model, grid=grid, run=1, fold=2, tune_rows=tune_rows)
     evaluated = do(unit, {})
     data = fold_data(unit)
@@ -119,7 +135,9 @@ class WithoutProjections(Projecting):
     """Has a path that yields predictions only."""
 
     @classmethod
-    def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
+    def evaluate_grid(
+        cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any
+    ) -> Any:
         raise AssertionError("predictions are not asked for")
 
 
@@ -194,24 +212,34 @@ def test_a_divergence_that_is_not_finite_is_never_chosen(
     evaluated = attempted(unit)
     assert evaluated["status"] == "ok"
     for criterion, dcs in FORMS:
-        result = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
+        result = attempted(
+            choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated}
+        )
         assert result["status"] == "ok"
         assert result["params"] == {"factor": 1.0}
     json.loads(json.dumps(evaluated))
 
 
-def test_no_divergence_is_finite(divergence_unit: MakeUnit, add_model: AddModel) -> None:
+def test_no_divergence_is_finite(
+    divergence_unit: MakeUnit, add_model: AddModel
+) -> None:
     """The search fails, with the reason, and what rests on it with it."""
     add_model("projecting", Projecting)
     unit = divergence_unit(model="projecting", grid={"factor": [np.nan, np.inf]})
     evaluated = attempted(unit)
     for criterion, dcs in FORMS:
-        result = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
+        result = attempted(
+            choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated}
+        )
         assert result["status"] == "failed"
-        assert "none of 2 candidates has a divergence that is finite" in result["reason"]
+        assert (
+            "none of 2 candidates has a divergence that is finite" in result["reason"]
+        )
 
 
-@pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])
+@pytest.mark.parametrize(
+    ("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")]
+)
 def test_more_or_fewer_than_two_classes(
     divergence_unit: MakeUnit, dataset: str, classes: str
 ) -> None:
@@ -229,7 +257,10 @@ def test_the_two_forms_may_choose_differently() -> None:
     }
     unit = {"grid": {"C": [1, 2]}}
     for dcs, C in (("corrected", 2), ("as-printed", 1)):
-        assert choose(choice(unit, "dcs-gaussians", dcs), [evaluated], {})["params"]["C"] == C
+        assert (
+            choose(choice(unit, "dcs-gaussians", dcs), [evaluated], {})["params"]["C"]
+            == C
+        )
 
 
 @pytest.mark.parametrize(("criterion", "dcs"), FORMS)
@@ -247,7 +278,9 @@ def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
     ] == {"C": 9}
 
 
-def test_what_is_taken_over_is_used(divergence_unit: MakeUnit, add_model: AddModel) -> None:
+def test_what_is_taken_over_is_used(
+    divergence_unit: MakeUnit, add_model: AddModel
+) -> None:
     add_model("projecting", Projecting)
     unit = divergence_unit(model="projecting", grid={"factor": [1.0]})
     result = [do(unit, {"column": column})["means"] for column in range(3)]

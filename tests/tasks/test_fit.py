@@ -16,7 +16,12 @@ from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
-from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor
+from elmbench.models import (
+    ELMClassifier,
+    FBKOSELMRegressor,
+    KELMClassifier,
+    KELMRegressor,
+)
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "redrawn"])
@@ -45,13 +50,19 @@ def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
     unit = make_unit(dataset=dataset, model="elm", params={"n_hidden": 3})
     plain, result = cell(unit), cell(unit | {"train_accuracy": True})
     data = fold_data(unit)
-    model = ELMClassifier(n_hidden=3, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+    model = ELMClassifier(n_hidden=3, random_state=model_seed(unit)).fit(
+        data.X_train, data.y_train
+    )
     right = float(np.mean(model.predict(data.X_train) == data.y_train))
-    assert metrics_of(result) == metrics_of(plain) | {"train_accuracy": pytest.approx(right)}
+    assert metrics_of(result) == metrics_of(plain) | {
+        "train_accuracy": pytest.approx(right)
+    }
     assert "train_accuracy" not in metrics_of(plain)
 
 
-def test_what_the_column_fixes_comes_before_what_was_chosen(make_unit: MakeUnit) -> None:
+def test_what_the_column_fixes_comes_before_what_was_chosen(
+    make_unit: MakeUnit,
+) -> None:
     result = cell(make_unit(params={"C": 3.0}), C=10.0, gamma=2.0, n_hidden=5)
     assert result["params"] == {"C": 3.0, "gamma": 2.0}
 
@@ -62,7 +73,9 @@ def test_os_elm_shares_the_nodes_of_elm(make_unit: MakeUnit) -> None:
     start = {"start": "ridge", "initial_batch": 20, "batch_size": 7}
     online = {"dataset": "real", "model": "os-elm", "params": start}
     for fold in range(3):
-        elm = metrics_of(cell(make_unit(dataset="real", model="elm", fold=fold), **chosen))
+        elm = metrics_of(
+            cell(make_unit(dataset="real", model="elm", fold=fold), **chosen)
+        )
         shared, separate = (
             metrics_of(cell(make_unit(**online, stream=stream, fold=fold), **chosen))
             for stream in ("elm", "os-elm")
@@ -84,7 +97,9 @@ class Simple(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, bad: float) -> None:
+def test_outputs_that_are_not_finite(
+    make_unit: MakeUnit, add_model: AddModel, bad: float
+) -> None:
     class Diverging(Simple):
         def decision_function(self, X: np.ndarray) -> np.ndarray:
             outputs = X[:, 0] - 0.5
@@ -98,9 +113,17 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
             return outputs
 
     add_model("diverging", Diverging, DivergingRegressor)
-    huge = type("Huge", (DivergingRegressor,), {"predict": lambda self, X: np.full(len(X), 1e200)})
+    huge = type(
+        "Huge",
+        (DivergingRegressor,),
+        {"predict": lambda self, X: np.full(len(X), 1e200)},
+    )
     add_model("huge", Diverging, huge)  # its squared errors are infinite
-    for dataset, model in (("two", "diverging"), ("real", "diverging"), ("real", "huge")):
+    for dataset, model in (
+        ("two", "diverging"),
+        ("real", "diverging"),
+        ("real", "huge"),
+    ):
         result = cell(make_unit(dataset=dataset, model=model))
         assert result["status"] == "diverged"
         assert result["reason"]
@@ -111,7 +134,10 @@ def test_outputs_that_are_not_finite(make_unit: MakeUnit, add_model: AddModel, b
 def test_decision_values_that_are_not_one_for_each_row(
     make_unit: MakeUnit, add_model: AddModel, outputs: Any
 ) -> None:
-    add_model("short", type("Short", (Simple,), {"decision_function": lambda self, X: outputs}))
+    add_model(
+        "short",
+        type("Short", (Simple,), {"decision_function": lambda self, X: outputs}),
+    )
     result = attempted(make_unit(model="short"), {})
     assert result["status"] == "failed"
     assert re.match(
@@ -125,7 +151,10 @@ def test_decision_values_that_are_not_one_for_each_row(
     [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)],
 )
 def test_the_condition_is_kept_to_six_digits(
-    make_unit: MakeUnit, add_model: AddModel, condition: float | None, stored: float | None
+    make_unit: MakeUnit,
+    add_model: AddModel,
+    condition: float | None,
+    stored: float | None,
 ) -> None:
     class Conditioned(Simple):
         condition_ = condition
@@ -174,5 +203,9 @@ def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
             model.partial_fit(data.X_train, data.y_train)
         data = fold_data(unit)
         expected = default_metrics(data.y_test, model.predict(data.X_test), None)
-        assert metrics_of(cell(unit | {"carry_over": "folds"}, **chosen)) == pytest.approx(expected)
-        assert (metrics_of(cell(unit, **chosen)) == pytest.approx(expected)) == (fold == 0)
+        assert metrics_of(
+            cell(unit | {"carry_over": "folds"}, **chosen)
+        ) == pytest.approx(expected)
+        assert (metrics_of(cell(unit, **chosen)) == pytest.approx(expected)) == (
+            fold == 0
+        )

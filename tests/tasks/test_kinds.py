@@ -30,16 +30,32 @@ from elmbench.tasks.base import key_of
 from elmbench.tasks.plan import RunRequest
 
 DATASET = {"name": "two", "identity": "abc", "run": 0, "options": {}, "rows": None}
-SCALE, OUTER = {"range": [0.0, 1.0], "fit-on": "all"}, {"kind": "stratified-kfold", "folds": 3}
+SCALE, OUTER = (
+    {"range": [0.0, 1.0], "fit-on": "all"},
+    {"kind": "stratified-kfold", "folds": 3},
+)
 PLACE = {
     "format": 1, "task": "classification", "dataset": DATASET, "run": 0, "fold": 2,
     "protocol": {"scale": SCALE, "outer": OUTER, "order": "shuffled"},
 }  # fmt: skip
 MODEL = {"model": "k-elm", "version": "1", "stream": "k-elm"}
-FIT = {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "none", "chosen": None}
+FIT = {
+    **PLACE,
+    **MODEL,
+    "kind": "cell",
+    "params": {},
+    "carry_over": "none",
+    "chosen": None,
+}
 GRID = {"grid": {"gamma": [0.5, 4.0], "C": [0.1, 1.0]}, "grid_order": ["gamma", "C"]}
 GRID_WORK = {**PLACE, **MODEL, **GRID, "params": {}, "given": None}
-SEARCH = {**GRID_WORK, "kind": "search", "metric": "mcc", "inner": OUTER, "tune_rows": None}
+SEARCH = {
+    **GRID_WORK,
+    "kind": "search",
+    "metric": "mcc",
+    "inner": OUTER,
+    "tune_rows": None,
+}
 CHOICE = {**GRID, "kind": "choice", "given": None, "evaluated": ["a"]}
 VALUES = {"grid": {"C": [1.0, 2.0]}, "grid_order": ["C"]}
 CORRELATION = {
@@ -49,22 +65,36 @@ CORRELATION = {
     "kind": "correlation",
     "draws": {"projections": 100, "operators": 100}, "dcs": "corrected",
 }  # fmt: skip
-DESCRIPTION = {"format": 1, "task": "classification", "dataset": DATASET, "kind": "description"}
+DESCRIPTION = {
+    "format": 1,
+    "task": "classification",
+    "dataset": DATASET,
+    "kind": "description",
+}
 #: Content of stored results, and the keys that they have had since the first version.
 KNOWN: list[tuple[dict[str, Any], str]] = [
     (FIT | {"params": {"C": 2.0}, "chosen": "s"}, "73c90a53a1a7d21a42602016e5d9bbfa"),
     (FIT | {"carry_over": "folds"}, "0f0f6685fcfae11864c0b3e7673af116"),
     (FIT | {"train_accuracy": True}, "922762e48fa5f7da255ebcef5805a5d1"),
     (SEARCH, "7931522a41512e9fa4da9d714b4c8c11"),
-    (SEARCH | {"given": "g", "paths": False, "tune_rows": 100}, "53f73d82beca2d61a82abe550ee1b36f"),
+    (
+        SEARCH | {"given": "g", "paths": False, "tune_rows": 100},
+        "53f73d82beca2d61a82abe550ee1b36f",
+    ),
     (GRID_WORK | {"kind": "grid", "metric": "mcc"}, "84ade066343867cd283748d99a333a3a"),
     (CHOICE | {"evaluated": ["a", "b"]}, "066f07d41b7f3a73da10a9d3c3c5fc0a"),
-    (GRID_WORK | {"kind": "divergence", "tune_rows": None}, "aec91d2efd53690e60862ab280543eeb"),
+    (
+        GRID_WORK | {"kind": "divergence", "tune_rows": None},
+        "aec91d2efd53690e60862ab280543eeb",
+    ),
     (
         CHOICE | {"criterion": "dcs-gaussians", "dcs": "corrected"},
         "31afa5f13177ed373d69a2e0c3e644b1",
     ),
-    (CHOICE | {"criterion": "dcs-kde", "given": "g"}, "8f32f2c2bdaa9ab4e399483b0409409b"),
+    (
+        CHOICE | {"criterion": "dcs-kde", "given": "g"},
+        "8f32f2c2bdaa9ab4e399483b0409409b",
+    ),
     (
         PLACE | MODEL | VALUES | {"params": {}, "kind": "curve", "metric": "gmean"},
         "4ff469c11d1a26091e539cd4b41a046d",
@@ -77,13 +107,18 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
     (DESCRIPTION, "3b5aec67c02b8cf143f6e80ff63e25df"),
     (
         DESCRIPTION
-        | {"task": "regression", "outer": {"kind": "holdout", "train": None, "test": 20}},
+        | {
+            "task": "regression",
+            "outer": {"kind": "holdout", "train": None, "test": 20},
+        },
         "9062eb89c11a0219bf99f47198d3fa50",
     ),
 ]
 
 
-@pytest.mark.parametrize(("content", "key"), KNOWN, ids=[content["kind"] for content, _ in KNOWN])
+@pytest.mark.parametrize(
+    ("content", "key"), KNOWN, ids=[content["kind"] for content, _ in KNOWN]
+)
 def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
     """Stored results of users are looked up by these keys."""
     work = work_from(content)
@@ -125,10 +160,14 @@ def test_a_worker_reads_the_work_that_was_planned(profile: str) -> None:
     } <= kinds
 
 
-def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:
+def test_facts(
+    toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]
+) -> None:
     def facts(name: str, **changes: Any) -> Any:
         unit = make_unit("description", dataset=name)
-        return do({key: unit[key] for key in ("task", "dataset", "kind")} | changes)["measured"]
+        return do({key: unit[key] for key in ("task", "dataset", "kind")} | changes)[
+            "measured"
+        ]
 
     positives = int((toys["two"].y == 1).sum())
     shape = {"features": 3, "instances": 90}
@@ -143,7 +182,11 @@ def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]
     # Of the 90 rows; those of a split that gives only one of its sizes, and of three folds.
     holdout = {"kind": "holdout", "train": None, "test": 20}
     assert facts("real", outer=holdout) == {**shape, "train": 70, "test": 20}
-    assert facts("real", outer={"kind": "kfold", "folds": 3}) == {**shape, "train": 60, "test": 30}
+    assert facts("real", outer={"kind": "kfold", "folds": 3}) == {
+        **shape,
+        "train": 60,
+        "test": 30,
+    }
     half = make_unit("description", dataset="real")["dataset"] | {"rows": 45}
     cut = facts("real", outer=holdout, dataset=half)
     assert cut == {"features": 3, "instances": 45, "train": 35, "test": 10}
@@ -158,7 +201,9 @@ KERNELS: list[Any] = [
 
 @pytest.fixture
 def unit(make_unit: MakeUnit) -> MakeUnit:
-    return partial(make_unit, "kernel-weights", model="mk-elm", params={"kernels": KERNELS})
+    return partial(
+        make_unit, "kernel-weights", model="mk-elm", params={"kernels": KERNELS}
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +216,9 @@ def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
     model = made(C=4.0, kernels=KERNELS).fit(data.X_train, data.y_train)
     paths = result["paths"]
     assert paths["kernels"] == KERNELS
-    np.testing.assert_allclose(paths["weights"], model.weights_path_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        paths["weights"], model.weights_path_, rtol=1e-6, atol=1e-8
+    )
     np.testing.assert_allclose(paths["objective"], model.objective_, rtol=1e-6)
     assert (
         result["measured"]["iterations"]
@@ -186,18 +233,29 @@ def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
     assert set(result["measured"]) - set(plain["measured"]) == {"kernels", "iterations"}
 
 
-def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUnit) -> None:
+def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(
+    unit: MakeUnit,
+) -> None:
     work: Any = work_of(unit())
     weights = np.array([50.0, 0.5, 0.49, 0.0])
-    path = {"weights_path_": weights[np.newaxis], "objective_": np.ones(1), "kernels": KERNELS}
-    result = work.extra_values(SimpleNamespace(weights_=weights, n_iter_=7, **path), None)
+    path = {
+        "weights_path_": weights[np.newaxis],
+        "objective_": np.ones(1),
+        "kernels": KERNELS,
+    }
+    result = work.extra_values(
+        SimpleNamespace(weights_=weights, n_iter_=7, **path), None
+    )
     assert result["measured"] == {"kernels": 2.0, "iterations": 7.0}
 
 
-def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(unit: MakeUnit) -> None:
+def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(
+    unit: MakeUnit,
+) -> None:
     content = unit(model="k-elm", params={})
     result, plain = (
-        fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell")
+        fit(content | {"kind": kind}, C=4.0, gamma=0.5)
+        for kind in ("kernel-weights", "cell")
     )
     assert result["status"] == "ok"
     assert (result["predictions"], result["measured"], result.keys()) == (
@@ -216,10 +274,12 @@ def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
-def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str) -> None:
-    unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {
-        "chunk": 25
-    }
+def test_a_stream_is_measured_after_each_chunk(
+    make_unit: MakeUnit, dataset: str
+) -> None:
+    unit = make_unit(
+        "stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}
+    ) | {"chunk": 25}
     result = do(unit)
     assert result["params"] == {"n_hidden": 2}
     assert result["fit_seconds"] > 0
@@ -228,8 +288,12 @@ def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str
     expected: dict[str, float] = {}
     for n in (25, 50, 60):
         # Rows learnt in any chunks give the model of all of them.
-        model = OSPVMClassifier(n_hidden=2, initial_batch=n).fit(data.X_train[:n], data.y_train[:n])
-        expected[f"accuracy@rows={n}"] = float(np.mean(model.predict(data.X_test) == data.y_test))
+        model = OSPVMClassifier(n_hidden=2, initial_batch=n).fit(
+            data.X_train[:n], data.y_train[:n]
+        )
+        expected[f"accuracy@rows={n}"] = float(
+            np.mean(model.predict(data.X_test) == data.y_test)
+        )
         right = model.predict(data.X_train[:n]) == data.y_train[:n]
         expected[f"train_accuracy@rows={n}"] = float(np.mean(right))
         expected[f"n_units@rows={n}"] = model.n_units_
@@ -237,9 +301,9 @@ def test_a_stream_is_measured_after_each_chunk(make_unit: MakeUnit, dataset: str
 
 
 def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
-    unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {
-        "chunk": 1
-    }
+    unit = make_unit(
+        "stream", dataset="three", model="os-pvm", params={"n_hidden": 2}
+    ) | {"chunk": 1}
     result = attempted(unit)
     assert result["status"] == "ok"
     assert result["measured"]["train_accuracy@rows=1"] == 1
@@ -247,7 +311,9 @@ def test_the_first_rows_may_lack_a_class(make_unit: MakeUnit) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
-def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: str) -> None:
+def test_a_chunk_is_predicted_before_it_is_learnt(
+    make_unit: MakeUnit, dataset: str
+) -> None:
     params = {"gamma": 0.5, "C": 4.0}
     unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {
         "chunk": 25,
@@ -255,7 +321,9 @@ def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: 
     }
     result = do(unit)
     data = fold_data(unit)
-    model = KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
+    model = (
+        KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
+    )
     classes = {"classes": data.labels} if data.labels else {}
     predicted: list[float] = []
     for start, stop in [(0, 25), (25, 50), (50, len(data.y_train))]:
@@ -268,16 +336,18 @@ def test_a_chunk_is_predicted_before_it_is_learnt(make_unit: MakeUnit, dataset: 
                 if data.labels
                 else np.sqrt(np.mean(wrong**2) / np.var(true, ddof=1))
             )
-            assert result["measured"][f"prequential_error@rows={stop}"] == pytest.approx(error)
+            assert result["measured"][
+                f"prequential_error@rows={stop}"
+            ] == pytest.approx(error)
         model.partial_fit(data.X_train[start:stop], data.y_train[start:stop], **classes)
     assert "prequential_error@rows=25" not in result["measured"]
     assert ("nrmse@rows=50" in result["measured"]) == (data.labels is None)
 
 
 def test_what_is_predicted_ahead_changes_nothing_else(make_unit: MakeUnit) -> None:
-    unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {
-        "chunk": 20
-    }
+    unit = make_unit(
+        "stream", dataset="two", model="fb-kos-elm", params={"budget": 5}
+    ) | {"chunk": 20}
     alone, beside = attempted(unit), attempted(unit | {"prequential": True})
     assert alone["measured"].items() <= beside["measured"].items()
     assert len(beside["measured"]) > len(alone["measured"])

@@ -128,7 +128,9 @@ def test_a_search_a_fit_and_a_saved_model_have_the_same_parameters(
     data = toys["two"]
     rows = np.arange(len(data.y))
     targets = data.labels_of(rows)
-    pipeline = fit_pipeline(work, rows, chosen, targets=targets, inner=Split("kfold", 3))
+    pipeline = fit_pipeline(
+        work, rows, chosen, targets=targets, inner=Split("kfold", 3)
+    )
     model = pipeline.named_steps["model"].estimator
     assert model.get_params() == parameters
 
@@ -202,6 +204,8 @@ def test_a_plan_merges_printed_values_the_table_and_the_data_set(
     (root / "experiments" / "toy" / "published.csv").write_text(PUBLISHED)
     load_catalogue.cache_clear()
     plan = make_plan(resolve(load_catalogue(root)["toy/one"], "paper"), RunRequest())
-    params = {cell.model: plan.works[cell.key].content()["params"] for cell in plan.cells}
+    params = {
+        cell.model: plan.works[cell.key].content()["params"] for cell in plan.cells
+    }
     assert params["K-ELM"] == {"C": 8, "gamma": gamma}
     assert params["ELM"] == {"C": 16, "gamma": 8, "n_hidden": 30}

@@ -52,19 +52,25 @@ LS_SVM = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/
 
 @pytest.fixture
 def plan(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
-    def make(content: dict[str, Any], dataset: str = "wdbc", select: str = "published") -> Plan:
+    def make(
+        content: dict[str, Any], dataset: str = "wdbc", select: str = "published"
+    ) -> Plan:
         root = write_tree(content)
         (root / "experiments" / "toy" / "figures.csv").write_text(FIGURES)
         load_catalogue.cache_clear()
         file = load_catalogue(root)["toy/one"]
-        return make_plan(resolve(file, "paper"), RunRequest(datasets=(dataset,), select=(select,)))
+        return make_plan(
+            resolve(file, "paper"), RunRequest(datasets=(dataset,), select=(select,))
+        )
 
     return make
 
 
 def changed(**models: dict[str, Any]) -> dict[str, Any]:
     content = copy.deepcopy(TABLE)
-    content["models"] |= {column.replace("_", "-"): model for column, model in models.items()}
+    content["models"] |= {
+        column.replace("_", "-"): model for column, model in models.items()
+    }
     return content
 
 
@@ -77,7 +83,9 @@ def test_printed_values_under_the_names_of_the_model(plan: Callable[..., Plan]) 
 
 
 @pytest.mark.parametrize("select", ["oracle", "nested"])
-def test_what_is_not_searched_stays_as_printed(plan: Callable[..., Plan], select: str) -> None:
+def test_what_is_not_searched_stays_as_printed(
+    plan: Callable[..., Plan], select: str
+) -> None:
     planned = plan(TABLE, select=select)
     assert params(planned) == [{"gamma": 0.25}] * 3
     searches = [
@@ -97,19 +105,28 @@ def test_a_data_set_without_printed_values_searches_what_the_column_searches(
     assert params(planned) == [{"gamma": 3}] * 3
 
 
-def test_what_is_neither_printed_nor_given_is_refused(plan: Callable[..., Plan]) -> None:
+def test_what_is_neither_printed_nor_given_is_refused(
+    plan: Callable[..., Plan],
+) -> None:
     content = changed()
     del content["models"]["K-ELM"]["except"]
     with pytest.raises(
         ElmbenchError, match="prints no gamma of K-ELM for waveform-drawn"
     ) as refused:
         plan(content, "waveform-drawn")
-    assert "except: {waveform-drawn: {params: {gamma: ...}}}" in str(refused.value.expected)
+    assert "except: {waveform-drawn: {params: {gamma: ...}}}" in str(
+        refused.value.expected
+    )
 
 
-def test_one_data_set_may_differ_in_what_is_printed_and_searched(plan: Callable[..., Plan]) -> None:
+def test_one_data_set_may_differ_in_what_is_printed_and_searched(
+    plan: Callable[..., Plan],
+) -> None:
     content = changed()
-    content["models"]["K-ELM"]["except"]["wdbc"] = {"printed": {"C": "C"}, "search": ["gamma", "C"]}
+    content["models"]["K-ELM"]["except"]["wdbc"] = {
+        "printed": {"C": "C"},
+        "search": ["gamma", "C"],
+    }
     assert params(plan(content)) == [{"C": 0.125, "gamma": 0.25}] * 3
     grids = [
         unit["grid"]
@@ -142,7 +159,16 @@ def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(
 ) -> None:
     planned = plan(changed(LS_SVM=LS_SVM), select="nested")
     assert params(planned)[3:] == [{"gamma": 0.25}] * 3
-    assert len({unit["chosen"] for unit in units(planned).values() if unit["kind"] == "cell"}) == 3
+    assert (
+        len(
+            {
+                unit["chosen"]
+                for unit in units(planned).values()
+                if unit["kind"] == "cell"
+            }
+        )
+        == 3
+    )
 
 
 def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
@@ -168,8 +194,18 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("table", "column", "dataset", "expected"),
     [
-        ("table3", "RKELM", "auto-mpg", {"n_landmarks": 25, "C": 2.0**20, "gamma": 0.25}),
-        ("table3", "ELM", "year-prediction-msd", {"n_hidden": 30, "slope": 0.05, "C": 2.0**30}),
+        (
+            "table3",
+            "RKELM",
+            "auto-mpg",
+            {"n_landmarks": 25, "C": 2.0**20, "gamma": 0.25},
+        ),
+        (
+            "table3",
+            "ELM",
+            "year-prediction-msd",
+            {"n_hidden": 30, "slope": 0.05, "C": 2.0**30},
+        ),
         ("table3", "KELM", "abalone", {"C": 2.0**10, "gamma": 0.25}),
         ("table3", "LS-SVM", "triazines", {"C": 16.0, "gamma": 2.0**-5}),
         ("table5", "SVM", "shuttle", {"C": 1024.0, "gamma": 8.0}),
@@ -180,7 +216,12 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
             "bank8fm",
             {"n_landmarks": 200, "C": 2.0**20, "gamma": 0.5, "widths": "random"},
         ),
-        ("table12", "ELM-RBF", "adult", {"n_hidden": 600, "C": 2.0**20, "gamma": 2.0**-8}),
+        (
+            "table12",
+            "ELM-RBF",
+            "adult",
+            {"n_hidden": 600, "C": 2.0**20, "gamma": 2.0**-8},
+        ),
     ],
 )
 def test_the_rkelm_paper_as_it_is_read(
@@ -192,7 +233,9 @@ def test_the_rkelm_paper_as_it_is_read(
 @pytest.mark.usefixtures("without_data")
 def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -> None:
     resolved = resolve(find_experiment("rkelm/table6"), "paper")
-    assert shipped("table6", "RKELM", "waveform-drawn") == shipped("table6", "RKELM", "waveform")
+    assert shipped("table6", "RKELM", "waveform-drawn") == shipped(
+        "table6", "RKELM", "waveform"
+    )
     of = {
         name: resolved.published[name, "RKELM", "accuracy"].value
         for name in ("waveform", "waveform-drawn")

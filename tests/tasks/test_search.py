@@ -30,7 +30,12 @@ from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation import folds, preprocessing
 from elmbench.evaluation.predictions import checked_metric, metric_value
 from elmbench.evaluation.splits import stratified_rows
-from elmbench.models import EEMClassifier, FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.models import (
+    EEMClassifier,
+    FBKOSELMClassifier,
+    KELMClassifier,
+    KELMRegressor,
+)
 from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
@@ -44,7 +49,9 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
     seen: ClassVar[list[dict[str, Any]]] = []
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, random_state: int | None = None) -> None:
+    def __init__(
+        self, C: float = 1.0, gamma: float = 1.0, random_state: int | None = None
+    ) -> None:
         self.C = C
         self.gamma = gamma
         self.random_state = random_state
@@ -74,7 +81,9 @@ class WithPath(Recorder):
 
 
 @pytest.mark.parametrize("model", [EEMClassifier, KELMClassifier, LogisticRegression])
-def test_a_ranking_by_three_classes_takes_probabilities_if_there_are_any(model: Any) -> None:
+def test_a_ranking_by_three_classes_takes_probabilities_if_there_are_any(
+    model: Any,
+) -> None:
     X, y = load_iris(return_X_y=True)
     problem = GridProblem(
         model, X, y, [(np.arange(0, 150, 2), np.arange(1, 150, 2))], [{}], {}, [0, 1, 2]
@@ -103,7 +112,9 @@ def recorder(add_model: AddModel) -> list[dict[str, Any]]:
         ([[-np.inf, -np.inf], [-np.inf, 0.0]], 0),
     ],
 )
-def test_the_best_mean_and_of_equals_the_first(scores: list[list[float]], winner: int) -> None:
+def test_the_best_mean_and_of_equals_the_first(
+    scores: list[list[float]], winner: int
+) -> None:
     assert best(np.array(scores)) == winner
 
 
@@ -118,20 +129,26 @@ def mean_scores(unit: dict[str, Any], models: list[Any]) -> list[float]:
             unit["metric"], model.fit(X[train], y[train]), X[test], y[test], data.labels
         )
 
-    return [float(np.mean([score(model, *fold) for fold in splits])) for model in models]
+    return [
+        float(np.mean([score(model, *fold) for fold in splits])) for model in models
+    ]
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
-def test_nested_is_brute_force_over_the_inner_folds(make_unit: MakeUnit, dataset: str) -> None:
+def test_nested_is_brute_force_over_the_inner_folds(
+    make_unit: MakeUnit, dataset: str
+) -> None:
     unit = make_unit("search", dataset=dataset, run=1, fold=2)
     result = do(unit, {})
     model, sign = (KELMRegressor, -1) if dataset == "real" else (KELMClassifier, 1)
     means = mean_scores(
-        unit, [model(**candidate) for candidate in SearchGrid(unit["grid"]).candidates()]
+        unit,
+        [model(**candidate) for candidate in SearchGrid(unit["grid"]).candidates()],
     )
     assert result["scores"] == pytest.approx([sign * mean for mean in means], abs=1e-8)
     assert (
-        result["params"] == SearchGrid(unit["grid"]).candidates()[int(np.argmax(result["scores"]))]
+        result["params"]
+        == SearchGrid(unit["grid"]).candidates()[int(np.argmax(result["scores"]))]
     )
     assert result["seconds"] > 0
 
@@ -149,7 +166,10 @@ def test_nested_never_sees_the_test_rows(
     inputs.
     """
     unit = make_unit(
-        "search", fold=fold, tune_rows=tune_rows, scale={"range": [0.0, 1.0], "fit-on": "train"}
+        "search",
+        fold=fold,
+        tune_rows=tune_rows,
+        scale={"range": [0.0, 1.0], "fit-on": "train"},
     )
     before = do(unit, {})
     train, test = outer_split(toys["two"], unit["protocol"], 0, fold)
@@ -207,8 +227,12 @@ def test_the_models_of_a_fold_share_the_inputs_of_inner_folds(
     assert len(calls) - n_second >= 6
 
 
-def test_tuning_on_fewer_rows(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
-    unit = make_unit("search", model="recorder", scale=None, grid={"C": [1.0, 2.0]}, tune_rows=30)
+def test_tuning_on_fewer_rows(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
+    unit = make_unit(
+        "search", model="recorder", scale=None, grid={"C": [1.0, 2.0]}, tune_rows=30
+    )
     do(unit, {})
     data = fold_data(unit)
     keep = stratified_rows(data.y_train, 30, True, "tune", "two", 0, 0)
@@ -235,10 +259,14 @@ def test_a_single_candidate_is_chosen_without_a_fit(
     assert work_of(unit).seconds() == 0.0
 
 
-def test_one_model_takes_over_the_hyperparameters_of_another(make_unit: MakeUnit) -> None:
+def test_one_model_takes_over_the_hyperparameters_of_another(
+    make_unit: MakeUnit,
+) -> None:
     """FB-KOS-ELM has K-ELM's gamma and C when it searches its budget."""
     given = do(make_unit("search"), {})["params"]
-    unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 15, 25]})
+    unit = make_unit(
+        "search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 15, 25]}
+    )
     result = do(unit, given)
     assert {name: result["params"][name] for name in given} == given
     means = mean_scores(
@@ -255,7 +283,9 @@ def test_what_is_taken_over_may_be_searched_anew(
     assert do(unit, {"C": 1.0, "gamma": 5.0})["params"] == {"C": 3.0, "gamma": 5.0}
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0), (4.0, 5.0)}
     recorder.clear()
-    evaluate(make_unit("grid", model="recorder", grid={"C": [3.0]}), {"C": 1.0, "gamma": 5.0})
+    evaluate(
+        make_unit("grid", model="recorder", grid={"C": [3.0]}), {"C": 1.0, "gamma": 5.0}
+    )
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
 
 
@@ -266,19 +296,32 @@ def test_the_random_stream(make_unit: MakeUnit, recorder: list[dict[str, Any]]) 
     seed = model_seed(make_unit("search", model="os-elm", stream="elm"))
     assert model_seed(make_unit("cell", model="elm")) == seed
     assert (
-        model_seed(make_unit("grid", model="elm", grid={"C": [5]}, order="stored", scale=None))
+        model_seed(
+            make_unit("grid", model="elm", grid={"C": [5]}, order="stored", scale=None)
+        )
         == seed
     )
     others = [{"run": 1}, {"fold": 1}, {"model": "k-elm"}, {"dataset": "three"}]
     assert (
-        len({seed, *(model_seed(make_unit(**({"model": "elm"} | other))) for other in others)}) == 5
+        len(
+            {
+                seed,
+                *(
+                    model_seed(make_unit(**({"model": "elm"} | other)))
+                    for other in others
+                ),
+            }
+        )
+        == 5
     )
     do(make_unit("search", model="recorder", stream="elm", grid={"C": [1.0, 2.0]}), {})
     assert {fit["random_state"] for fit in recorder} == {seed}
 
 
 @pytest.mark.parametrize("dataset", ["two", "real"])
-def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset: str) -> None:
+def test_oracle_is_brute_force_over_the_outer_folds(
+    make_unit: MakeUnit, dataset: str
+) -> None:
     units = [
         make_unit("grid", dataset=dataset, run=run, fold=fold)
         for run in (0, 1)
@@ -290,7 +333,9 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
     for unit, part in zip(units, evaluated, strict=True):
         data = fold_data(unit)
         for i, candidate in enumerate(grid):
-            factory, sign = (KELMRegressor, -1) if data.labels is None else (KELMClassifier, 1)
+            factory, sign = (
+                (KELMRegressor, -1) if data.labels is None else (KELMClassifier, 1)
+            )
             model = factory(**candidate).fit(data.X_train, data.y_train)
             value = sign * checked_metric(
                 unit["metric"], model, data.X_test, data.y_test, data.labels
@@ -300,16 +345,26 @@ def test_oracle_is_brute_force_over_the_outer_folds(make_unit: MakeUnit, dataset
     result = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
     assert result["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
     assert result["scores"] == pytest.approx(means, abs=1e-8)
-    assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
+    assert result["seconds"] == pytest.approx(
+        np.mean([part["seconds"] for part in evaluated])
+    )
 
 
 @pytest.mark.parametrize(
     ("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")]
 )
-def test_a_curve_is_one_fit_for_each_value(make_unit: MakeUnit, dataset: str, metric: str) -> None:
+def test_a_curve_is_one_fit_for_each_value(
+    make_unit: MakeUnit, dataset: str, metric: str
+) -> None:
     grid = {"n_hidden": [3, 20, 8]}
     unit = make_unit(
-        "grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1
+        "grid",
+        dataset=dataset,
+        model="elm",
+        grid=grid,
+        metric=metric,
+        params={"C": 5.0},
+        fold=1,
     )
     result = do(unit | {"kind": "curve"})
     assert result["search_seconds"] > 0
@@ -346,7 +401,9 @@ def test_a_curve_goes_on_where_predictions_are_not_finite(
 def test_a_path_is_used_where_there_is_one(
     make_unit: MakeUnit, recorder: list[dict[str, Any]]
 ) -> None:
-    unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
+    unit = make_unit(
+        "search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0}
+    )
     result = do(unit, {})
     assert [entry.get("path") for entry in recorder] == [True]
     assert recorder[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
@@ -355,7 +412,8 @@ def test_a_path_is_used_where_there_is_one(
     for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
         values = [
-            metric_value("mcc", data.y_train[test], predicted[test], [-1, 1]) for _, test in inner
+            metric_value("mcc", data.y_train[test], predicted[test], [-1, 1])
+            for _, test in inner
         ]
         assert mean == pytest.approx(np.mean(values))
 
@@ -377,16 +435,28 @@ def test_a_path_is_left_aside_where_the_unit_says_so(
 
 @pytest.mark.parametrize("paths", [True, False])
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
-def test_a_candidate_that_fails_does_not_lose_the_others(paths: bool, metric: str) -> None:
+def test_a_candidate_that_fails_does_not_lose_the_others(
+    paths: bool, metric: str
+) -> None:
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
-    grid = [{"degree": degree} for degree in (1, 2.5, 2)]  # a broken power of a negative number
+    grid = [
+        {"degree": degree} for degree in (1, 2.5, 2)
+    ]  # a broken power of a negative number
     problem = GridProblem(
-        KELMClassifier, X, y, folds, grid, {"kernel": "poly", "gamma": 1.0}, [-1, 1], paths
+        KELMClassifier,
+        X,
+        y,
+        folds,
+        grid,
+        {"kernel": "poly", "gamma": 1.0},
+        [-1, 1],
+        paths,
     )
     with pytest.warns(
-        ElmbenchWarning, match=r"1 of 3 candidates fail .*\{'degree': 2.5\}: ValueError: kernel"
+        ElmbenchWarning,
+        match=r"1 of 3 candidates fail .*\{'degree': 2.5\}: ValueError: kernel",
     ):
         scores, _ = grid_scores([problem], metric)
     others, _ = grid_scores([replace(problem, candidates=[grid[0], grid[2]])], metric)
@@ -399,11 +469,15 @@ def test_a_candidate_that_fails_does_not_lose_the_others(paths: bool, metric: st
 def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
     class Partial(WithPath):
         @classmethod
-        def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
+        def evaluate_grid(
+            cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any
+        ) -> Any:
             yield Evaluated(1, 0, y[folds[0][1]])
 
     y = np.array([-1, 1, 1, -1])
     inner = [(np.array([1, 2]), np.arange(4))]
-    problem = GridProblem(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, [-1, 1])
+    problem = GridProblem(
+        Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, [-1, 1]
+    )
     scores, _ = grid_scores([problem], "mcc")
     assert best(scores) == 1

@@ -22,7 +22,10 @@ def test_cells_that_differ_are_counted(tmp_path: Path) -> None:
     cells.loc[1, "mcc"] *= 1 + 1e-9
     cells.loc[1, "fit_seconds"] += 1
     cells.to_csv(folders[0] / "cells.csv", index=False)
-    lines = {line["metric"]: line for line in compare(tmp_path / "a", tmp_path / "b", "Haswell")}
+    lines = {
+        line["metric"]: line
+        for line in compare(tmp_path / "a", tmp_path / "b", "Haswell")
+    }
     assert lines["mcc"] == {
         "table": "kos-elm/table4", "kernel": "Haswell", "metric": "mcc", "cells": len(cells),
         "differ": 1,

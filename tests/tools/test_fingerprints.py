@@ -19,12 +19,16 @@ def test_what_is_there_is_written_again() -> None:
 def test_only_the_fingerprints_change() -> None:
     specs, text = load_dataset_specs(), PATH.read_text("utf-8")
     bare = "".join(
-        line for line in text.splitlines(keepends=True) if not line.startswith("  fingerprint:")
+        line
+        for line in text.splitlines(keepends=True)
+        if not line.startswith("  fingerprint:")
     )
     known = {name: spec.fingerprint for name, spec in specs.items() if spec.fingerprint}
     assert with_fingerprints(bare, known) == text
     other = known["wdbc"].model_copy(update={"rows": (1.0, 2.0, 3.0)})
-    changed = yaml.safe_load(with_fingerprints(text, {"wdbc": other, "usps-digits": other}))
+    changed = yaml.safe_load(
+        with_fingerprints(text, {"wdbc": other, "usps-digits": other})
+    )
     expected = yaml.safe_load(text)
     for name in ("wdbc", "usps-digits"):
         expected[name]["fingerprint"] = yaml.safe_load(as_line(other))["fingerprint"]

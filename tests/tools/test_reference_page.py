@@ -24,7 +24,9 @@ def test_each_class_has_a_section_and_each_key_a_line() -> None:
 def test_links_lead_to_sections_and_examples_are_yaml() -> None:
     text = PAGE.read_text("utf-8")
     headings = re.findall(r"^### (.+)$", text, flags=re.M)
-    anchors = {re.sub(r"[^a-z0-9 -]", "", one.lower()).replace(" ", "-") for one in headings}
+    anchors = {
+        re.sub(r"[^a-z0-9 -]", "", one.lower()).replace(" ", "-") for one in headings
+    }
     assert len(anchors) == len(headings)
     assert set(re.findall(r"\]\(#([a-z0-9-]+)\)", text)) <= anchors
     rows = [line for line in text.splitlines() if line.startswith("| `")]

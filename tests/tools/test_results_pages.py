@@ -64,7 +64,9 @@ def test_tables_are_those_of_the_committed_results(name: str) -> None:
 def test_outcomes_are_those_of_the_committed_results(paper: str) -> None:
     ids = [file.id for file in tables_by_paper()[paper]]
     outcomes = read_outcomes()
-    assert outcomes_of([_gathered(paper)]) == [outcomes[id] for id in ids], "next: make pages"
+    assert outcomes_of([_gathered(paper)]) == [outcomes[id] for id in ids], (
+        "next: make pages"
+    )
 
 
 def test_every_table_has_an_outcome_and_most_have_a_time() -> None:
@@ -81,10 +83,16 @@ def test_the_picture_is_that_of_the_committed_results() -> None:
 
 def test_figures_of_the_readme_stand_on_the_pages() -> None:
     section = re.search(
-        r"^## Findings$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+        r"^## Findings$(.*?)(?=^## |\Z)",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.M | re.S,
     )
     assert section is not None
-    figures = {float(number) for name in NAMES for number in re.findall(DECIMAL, read_page(name))}
+    figures = {
+        float(number)
+        for name in NAMES
+        for number in re.findall(DECIMAL, read_page(name))
+    }
     prose = re.sub(r"^```.*?^```$|Python 3[\d. to]+", "", section[1], flags=re.M | re.S)
     assert {float(number) for number in re.findall(DECIMAL, prose)} <= figures
 
@@ -97,7 +105,9 @@ def test_figures_in_the_prose_are_those_of_the_tables(name: str) -> None:
     quoted = re.findall(r"(?<![\w./])0\.\d{3}(?!\d)", prose)
     assert quoted
     for number in quoted:
-        assert any(abs(float(number) - figure) <= 0.5e-3 + 1e-12 for figure in figures), number
+        assert any(
+            abs(float(number) - figure) <= 0.5e-3 + 1e-12 for figure in figures
+        ), number
 
 
 def test_the_dictionary_that_leaks() -> None:
@@ -105,7 +115,10 @@ def test_the_dictionary_that_leaks() -> None:
     cells = cells[cells["select"] == "published"]
     means = cells.groupby(["dataset", "model", "reading"])["mcc"].mean()
     fresh, carried = (
-        {name: f"{means[name, 'FB-KOS-ELM', reading]:.3f}" for name in ("wdbc", "sylva")}
+        {
+            name: f"{means[name, 'FB-KOS-ELM', reading]:.3f}"
+            for name in ("wdbc", "sylva")
+        }
         for reading in ("", "carry-over=folds")
     )
     batch = {name: f"{means[name, 'K-ELM', '']:.3f}" for name in fresh}
@@ -137,7 +150,9 @@ def test_the_choice_on_the_test_folds() -> None:
             if metric == "gmean"
         }
     )
-    differences = means.dropna().sub(printed.rename_axis(["dataset", "model"]), axis=0).dropna()
+    differences = (
+        means.dropna().sub(printed.rename_axis(["dataset", "model"]), axis=0).dropna()
+    )
     nearer = differences["oracle"].abs() - differences["nested"].abs()
     counts = [
         len(differences),
@@ -150,7 +165,9 @@ def test_the_choice_on_the_test_folds() -> None:
                         words_of("eem.md"))  # fmt: skip
     assert numbers is not None
     assert [int(number) for number in numbers.groups()] == counts
-    oracle, nested = (f"{differences[name].median():+.4f}" for name in ("oracle", "nested"))
+    oracle, nested = (
+        f"{differences[name].median():+.4f}" for name in ("oracle", "nested")
+    )
     assert f"is {oracle} with `oracle` and {nested} with `nested`" in words_of("eem.md")
 
 
@@ -159,6 +176,7 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
     figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]
-    assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of(
-        "eem.md"
+    assert (
+        f"{near.sum()} of {len(figures)} means with `oracle` are within one printed"
+        in words_of("eem.md")
     )

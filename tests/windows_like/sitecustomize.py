@@ -20,7 +20,9 @@ O_BINARY = 0x8000
 
 _text = set()
 _import, _open, _write, _close = builtins.__import__, os.open, os.write, os.close
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib"))
+_LIBRARIES = tuple(
+    sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")
+)
 
 
 def import_(name, globals=None, locals=None, fromlist=(), level=0):

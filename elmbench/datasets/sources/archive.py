@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from elmbench.datasets.table import Table
 
 _NPZ = b"PK\x03\x04"
-_MAGIC = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+_MAGIC = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ": lzma.decompress,
+}
 
 
 class Member(SpecPart):
@@ -91,14 +95,19 @@ class ArchiveSource(NetworkSource):
             for part, member in self.members.items():
                 labels = contents[member.labels] if member.labels else None
                 tables[part] = self._table(
-                    contents[member.features], labels, f"{self.url} ({member.features})", job
+                    contents[member.features],
+                    labels,
+                    f"{self.url} ({member.features})",
+                    job,
                 )
             return tables
         except ElmbenchError:
             path.unlink()  # it may be damaged
             raise
 
-    def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
+    def _table(
+        self, content: bytes, labels: bytes | None, origin: str, job: FetchJob
+    ) -> Table:
         from sklearn.datasets import load_svmlight_file
 
         from elmbench.datasets.readers import read_arrays
@@ -108,16 +117,21 @@ class ArchiveSource(NetworkSource):
             if content.startswith(_NPZ):
                 return read_arrays(content, origin)
             lines = _lines(content)
-            words = [] if labels is None else [line.split()[0] for line in _lines(labels)]
+            words = (
+                [] if labels is None else [line.split()[0] for line in _lines(labels)]
+            )
             if not lines:
                 raise ValueError("it has no rows")
             if labels is not None and len(words) != len(lines):
                 raise ValueError(f"it has {len(lines)} rows and {len(words)} labels")
             if self.layout == "index-value":
                 text = b"\n".join(
-                    label + b" " + line for label, line in zip(words, lines, strict=True)
+                    label + b" " + line
+                    for label, line in zip(words, lines, strict=True)
                 )
-                X, y = load_svmlight_file(io.BytesIO(text), n_features=job.width, zero_based=False)
+                X, y = load_svmlight_file(
+                    io.BytesIO(text), n_features=job.width, zero_based=False
+                )
                 return Table.of_numbers(X, y, origin)
             return self._dense(lines, words, origin)
 
@@ -130,13 +144,19 @@ class ArchiveSource(NetworkSource):
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]
         if labels:
-            lines = [line + b"," + label for line, label in zip(lines, labels, strict=True)]
+            lines = [
+                line + b"," + label for line, label in zip(lines, labels, strict=True)
+            ]
         position = -1 if labels else self.target
         name = Path(origin.rpartition("/")[2])
-        table = read_text(b"\n".join(lines), name, lambda names: names[position], PUBLIC_ROWS)
+        table = read_text(
+            b"\n".join(lines), name, lambda names: names[position], PUBLIC_ROWS
+        )
         table = table.drop_columns([f"x{index}" for index in self.drop])
         return replace(
-            table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin
+            table,
+            names=tuple(f"x{index}" for index in range(len(table.names))),
+            origin=origin,
         )
 
 
@@ -146,7 +166,9 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, b
     The archive must contain exactly one plain file of each name.
     """
     with (
-        _refused(f"{origin}: the archive cannot be read", "a complete zip or tar archive"),
+        _refused(
+            f"{origin}: the archive cannot be read", "a complete zip or tar archive"
+        ),
         ExitStack() as stack,
     ):
         if zipfile.is_zipfile(path):
@@ -172,9 +194,13 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, b
                 if PurePosixPath(full.replace("\\", "/")).name == name
             ]
             if len(matches) != 1:
-                problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
+                problem = (
+                    f"{origin}: the archive holds {len(matches)} files named {name!r}"
+                )
                 raise ElmbenchError(
-                    problem, expected="one", next_step="correct the name in datasets.yaml"
+                    problem,
+                    expected="one",
+                    next_step="correct the name in datasets.yaml",
                 )
             contents[name] = matches[0]().read()
         return contents
@@ -189,12 +215,19 @@ def _refused(problem: str, expected: str) -> Iterator[None]:
         raise
     except Exception as error:
         problem = f"{problem}: {first_line(error)}"
-        raise ElmbenchError(problem, expected=expected, next_step="fetch it again") from error
+        raise ElmbenchError(
+            problem, expected=expected, next_step="fetch it again"
+        ) from error
 
 
 def _lines(content: bytes) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without blank ones."""
     decompress = next(
-        (decompress for magic, decompress in _MAGIC.items() if content.startswith(magic)), bytes
+        (
+            decompress
+            for magic, decompress in _MAGIC.items()
+            if content.startswith(magic)
+        ),
+        bytes,
     )
     return [line for line in decompress(content).split(b"\n") if line.strip()]

@@ -14,7 +14,9 @@ class DownloadBar:
 
     def __init__(self) -> None:
         console = Console(file=unescaped(sys.stderr))
-        self._bar = Progress(BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console)
+        self._bar = Progress(
+            BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console
+        )
         self._task = self._bar.add_task("", total=None)
 
     def __enter__(self) -> Self:

@@ -79,10 +79,17 @@ class Source(SourceSpec):
         The files count with their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the
         time of a file that has changed.
         """
-        files = [(str(path.resolve()), digest) for path, digest in hashes_of(self.files(request))]
+        files = [
+            (str(path.resolve()), digest)
+            for path, digest in hashes_of(self.files(request))
+        ]
         # The rows of a plug-in's kind depend on its code, which may change from one run to the
         # next.
-        code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
+        code = (
+            ""
+            if self.kind in BUILT_IN
+            else file_sha256(Path(inspect.getfile(type(self))))
+        )
         return hash_of([self.model_dump(mode="json"), files, code])
 
 
@@ -122,7 +129,9 @@ class FetchJob:
     #: Options of a user's data set.
     layout: FileOptions | None = None
 
-    def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
+    def download(
+        self, url: str, known_hash: str | None = None, shared: bool = False
+    ) -> Path:
         """Download a file unless it is there; an incomplete file has a temporary name.
 
         `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`.
@@ -144,11 +153,15 @@ class FetchJob:
                 downloader = pooch.HTTPDownloader(
                     progressbar=bar, timeout=TIMEOUT, headers=_HEADERS
                 )
-                path = pooch.retrieve(url, known_hash, path=self.folder, downloader=downloader)
+                path = pooch.retrieve(
+                    url, known_hash, path=self.folder, downloader=downloader
+                )
         except ValueError as error:  # the message names both hashes
             problem = f"{url}: {str(error).partition(' Deleted ')[0]}"
             next_step = "try again; if the hash stays another, the file was changed at its source"
-            raise ElmbenchError(problem, expected=known_hash, next_step=next_step) from error
+            raise ElmbenchError(
+                problem, expected=known_hash, next_step=next_step
+            ) from error
         if shared:
             os.replace(path, kept)
         return kept if shared else Path(path)
@@ -165,7 +178,9 @@ def network(url: str) -> Iterator[None]:
         raise closed
     try:
         yield
-    except OSError as error:  # also every error of requests, with the request and the answer
+    except (
+        OSError
+    ) as error:  # also every error of requests, with the request and the answer
         answer = getattr(error, "response", None)
         if answer is None and getattr(error, "request", None) is not None:
             _closed.add(host)
@@ -175,13 +190,19 @@ def network(url: str) -> Iterator[None]:
             if answer is None
             else f"the server answers {answer.status_code} ({answer.reason})"
         )
-        if answer is None or answer.status_code >= 500 or answer.status_code in (408, 429):
+        if (
+            answer is None
+            or answer.status_code >= 500
+            or answer.status_code in (408, 429)
+        ):
             later = "try again later"
             raise DataUnavailableError(
                 f"{url}: {problem}", expected="the file", next_step=later
             ) from error
         by_hand = "download it in a browser, then: elmbench data import NAME FILE"
-        raise ElmbenchError(f"{url}: {problem}", expected="the file", next_step=by_hand) from error
+        raise ElmbenchError(
+            f"{url}: {problem}", expected="the file", next_step=by_hand
+        ) from error
 
 
 @contextmanager
@@ -218,7 +239,9 @@ class NetworkSource(Source):
         kept.
         """
 
-    def keep(self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path) -> None:
+    def keep(
+        self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path
+    ) -> None:
         """Put the parts of a data set into the cache in place of earlier ones; `folder` is for
         unfinished files.
         """
@@ -268,7 +291,9 @@ class NetworkSource(Source):
         }
         if "all" in parts:
             return {"all": parts["all"]}
-        return {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
+        return (
+            {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
+        )
 
     def _cached(self, spec: DatasetSpec) -> list[Path]:
         prefix = self._prefix(spec)

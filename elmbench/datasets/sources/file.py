@@ -22,7 +22,13 @@ from elmbench.datasets.part_files import COMPRESSIONS, FORMATS
 from elmbench.datasets.parts import join_parts
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import form_of, read_table
-from elmbench.datasets.sources.base import Source, SourceRequest, State, hash_of, hashes_of
+from elmbench.datasets.sources.base import (
+    Source,
+    SourceRequest,
+    State,
+    hash_of,
+    hashes_of,
+)
 from elmbench.datasets.table import (
     Table,
     are_codes,
@@ -40,7 +46,13 @@ from elmbench.specs.datasets.sources import FileOptions
 
 #: Names of the default target column; without these, it is the last one.
 TARGETS = ("target", "class", "label", "y")
-_OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
+_OTHER_ENDINGS = {
+    "tsv": "csv",
+    "txt": "csv",
+    "libsvm": "svm",
+    "svmlight": "svm",
+    "pq": "parquet",
+}
 #: The name of a column in a file without a header.
 _UNNAMED = re.compile(r"x\d+")
 #: The tables of the last files that this process has described, by a hash of their sources, so that
@@ -80,9 +92,13 @@ class FileSource(Source, FileOptions):
         if self.sha256 and self.sha256 != tuple(digest for _, digest in hashes):
             problem = f"{self.path} has changed since its rows were described"
             raise ElmbenchError(
-                problem, expected="a file that stays as it is", next_step="run the command again"
+                problem,
+                expected="a file that stays as it is",
+                next_step="run the command again",
             )
-        return hash_of([self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]])
+        return hash_of(
+            [self.model_dump(mode="json"), [(str(path), sha) for path, sha in hashes]]
+        )
 
     def load(self, request: SourceRequest) -> Table:
         table = _described_tables.get(_hash_of_rows(self, request.spec))
@@ -127,8 +143,12 @@ def read_user_file(
         source = source.model_copy(update={"decimal": decimal})
     path = Path(source.path)
     if not path.is_file():
-        problem = f"{path} {'is not a regular file' if path.exists() else 'does not exist'}"
-        raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
+        problem = (
+            f"{path} {'is not a regular file' if path.exists() else 'does not exist'}"
+        )
+        raise ElmbenchError(
+            problem, expected="a file of rows", next_step="check the path"
+        )
     path, form = _path_and_form(path)
     spec = spec or RowColumns()
     _check_options(source, spec)
@@ -136,7 +156,9 @@ def read_user_file(
     words = set(filter(None, (*source.words, *source.text, spec.groups, spec.fold)))
     table = read_table(
         path,
-        partial(_target, source, _special_columns(source, spec)) if has_target else _no_target,
+        partial(_target, source, _special_columns(source, spec))
+        if has_target
+        else _no_target,
         form=form,
         layout=source.model_copy(update={"words": words}),
         sparse=True,
@@ -165,12 +187,16 @@ def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, 
 
 def _check_options(source: FileSource, spec: RowColumns) -> None:
     """Raise ElmbenchError if two options name one column."""
-    uses: Counter[str | int | None] = Counter([source.target, *_special_columns(source, spec)])
+    uses: Counter[str | int | None] = Counter(
+        [source.target, *_special_columns(source, spec)]
+    )
     for column, times in uses.items():
         if times > 1 and column:
             problem = f"{times} options name the column {column!r}"
             raise ElmbenchError(
-                problem, expected="one option for a column", next_step="correct one of them"
+                problem,
+                expected="one option for a column",
+                next_step="correct one of them",
             )
 
 
@@ -200,7 +226,9 @@ def _with_codes(table: Table) -> Table:
         if name not in table.words and are_codes(words)
     ]
     if codes:
-        remark = f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
+        remark = (
+            f"codes with leading zeros are categories, not numbers: {few(codes, 8)}"
+        )
         table = _without_missing_words(table, codes)
         table = table.add_remark(remark, *_remarks_on_placeholders(table, codes))
     return replace(table, words=table.words.union(codes), codes=frozenset(codes))
@@ -283,7 +311,8 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
             word = next(filter(None, test.nominal[odd]), None)
             problem = f"{test.origin}: the column {odd!r} holds {word!r}"
             next_step = wording(
-                f"--words {quote(odd)}, or --drop it", "astype('category'), or leave it out"
+                f"--words {quote(odd)}, or --drop it",
+                "astype('category'), or leave it out",
             )
             raise ElmbenchError(
                 problem, expected=f"numbers, as in {train.origin}", next_step=next_step
@@ -319,7 +348,9 @@ def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
     parts = [part.strip() for part in name.split(",")]
     steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"
     next_step = (
-        f"give the option once for each of {', '.join(parts)}" if {*parts} <= {*names} else steps
+        f"give the option once for each of {', '.join(parts)}"
+        if {*parts} <= {*names}
+        else steps
     )
     guess = closest(name, list(names))
     hint = f" (did you mean {guess!r}?)" if guess else ""
@@ -354,12 +385,17 @@ def _sort_by_column(
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
     values = values.astype(np.float64) if are_codes(values) else values
-    if values.dtype == object and (dates := read_dates(values, day_first, name)) is not None:
+    if (
+        values.dtype == object
+        and (dates := read_dates(values, day_first, name)) is not None
+    ):
         values = dates
     if is_missing(values).any():
         next_step = "complete or remove these rows"
         raise ElmbenchError(
-            f"{title} has missing values", expected="a value in every row", next_step=next_step
+            f"{title} has missing values",
+            expected="a value in every row",
+            next_step=next_step,
         )
     if values.dtype == object:
         problem = (
@@ -371,10 +407,14 @@ def _sort_by_column(
             problem, expected="numbers, or dates in one format", next_step=next_step
         )
     ends = (
-        span(values) if values.dtype.kind == "M" else f"{values.min():.12g} to {values.max():.12g}"
+        span(values)
+        if values.dtype.kind == "M"
+        else f"{values.min():.12g} to {values.max():.12g}"
     )
     # Test rows remain below training rows.
-    part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
+    part = np.arange(len(values)) >= (
+        len(values) if table.n_train is None else table.n_train
+    )
     order = np.lexsort((values, part))
     times = np.unique(values[order], return_inverse=True)[1].astype(np.int64)
     return table.rows(order), times, ends
@@ -399,7 +439,9 @@ def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
     return replace(_without_missing_words(table, formats), dates=dict(formats))
 
 
-def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, Any], str]:
+def take_row_columns(
+    table: Table, spec: RowColumns
+) -> tuple[Table, dict[str, Any], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
 
     Also return the columns of times, groups, folds and weights by the field of `Dataset`, and the
@@ -410,7 +452,9 @@ def take_row_columns(table: Table, spec: RowColumns) -> tuple[Table, dict[str, A
     ends = ""
     columns: dict[str, Any] = {}
     if spec.ordered_by is not None:
-        table, columns["times"], ends = _sort_by_column(table, spec.ordered_by, spec.day_first)
+        table, columns["times"], ends = _sort_by_column(
+            table, spec.ordered_by, spec.day_first
+        )
     named = {"groups": spec.groups, "folds": spec.fold, "weights": spec.weights}
     numbers_of = {"groups": _numbers_of_groups, "folds": _numbers_of_folds}
     for field, name in named.items():
@@ -450,7 +494,9 @@ def _weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
     """
     if are_codes(values):
         values = values.astype(np.float64)
-    odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
+    odd = [
+        value for value in values if isinstance(value, str) or not 0 <= value < np.inf
+    ]
     if odd or not any(values):
         raise ElmbenchError(
             f"{origin} holds {odd[0] if odd else 'no weight above 0'}",

@@ -42,7 +42,9 @@ class GeneratorSource(Source):
             "generator": self.generator,
             "version": VERSIONS[self.generator],
             "parameters": {key: float(value) for key, value in self.parameters.items()},
-            "options": {key: float(value) for key, value in request.spec.options.items()},
+            "options": {
+                key: float(value) for key, value in request.spec.options.items()
+            },
             "run": request.run if request.spec.redraw else 0,
         }
         return hash_of(content)
@@ -57,6 +59,8 @@ class GeneratorSource(Source):
         X, y = generate(spec.base, run, **self.parameters, **spec.options)
         origin = self.title
         if spec.options:
-            shown = ", ".join(f"{option} {value:g}" for option, value in spec.options.items())
+            shown = ", ".join(
+                f"{option} {value:g}" for option, value in spec.options.items()
+            )
             origin += f" ({shown})"
         return Table.of_numbers(X, y, origin)

@@ -33,11 +33,17 @@ class LibsvmSource(NetworkSource):
     @property
     def urls(self) -> dict[str, str]:
         """The address of each part: 'all', or 'train' and 'test'."""
-        return {"all": self.url} if self.url else {"train": str(self.train), "test": str(self.test)}
+        return (
+            {"all": self.url}
+            if self.url
+            else {"train": str(self.train), "test": str(self.test)}
+        )
 
     @property
     def title(self) -> str:
-        return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.urls.values())
+        return "LIBSVM " + ", ".join(
+            url.rsplit("/", 1)[1] for url in self.urls.values()
+        )
 
     def fetch(self, job: FetchJob) -> Mapping[str, Path]:
         from elmbench.datasets.readers import compression_of

@@ -45,7 +45,9 @@ class OpenMLSource(NetworkSource):
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
         return {
-            "all": self._joined([self._table(description, job) for description in descriptions])
+            "all": self._joined(
+                [self._table(description, job) for description in descriptions]
+            )
         }
 
     def _table(self, description: Any, job: FetchJob) -> Table:
@@ -64,16 +66,23 @@ class OpenMLSource(NetworkSource):
         if description.md5_checksum:
             known_hash = f"md5:{description.md5_checksum.lower()}"
         path = job.download(str(description.url), known_hash)
-        return self._read(description, path, job, "sparse-arff" if is_sparse else "arff")
+        return self._read(
+            description, path, job, "sparse-arff" if is_sparse else "arff"
+        )
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
         from elmbench.datasets.readers import PUBLIC, read_table
 
-        ignored = {*_as_list(description.row_id_attribute), *_as_list(description.ignore_attribute)}
+        ignored = {
+            *_as_list(description.row_id_attribute),
+            *_as_list(description.ignore_attribute),
+        }
         choose = partial(self._choose, description, ignored)
         layout = job.layout or PUBLIC
         table = read_table(path, choose, form=form, layout=layout)
-        return replace(table.drop_columns(ignored), origin=f"OpenML {description.dataset_id}")
+        return replace(
+            table.drop_columns(ignored), origin=f"OpenML {description.dataset_id}"
+        )
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
         """Return the name of the target, which may be a column that OpenML ignores."""
@@ -109,11 +118,16 @@ class OpenMLSource(NetworkSource):
                 problem = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
                 expected = "the same rows in all of " + ", ".join(map(str, self.ids))
                 raise ElmbenchError(
-                    problem, expected=expected, next_step="correct the ids in datasets.yaml"
+                    problem,
+                    expected=expected,
+                    next_step="correct the ids in datasets.yaml",
                 )
             names += [f"{number}:{name}" for name in table.names]
         return Table(
-            np.hstack([table.X for table in tables]), tuple(names), first.target, self.title
+            np.hstack([table.X for table in tables]),
+            tuple(names),
+            first.target,
+            self.title,
         )
 
 
@@ -126,24 +140,40 @@ def _description(openml: Any, number: int) -> Any:
     exceptions = openml.exceptions
     later = "try again later"
     where = f"OpenML {number} ({openml.config.server})"
-    with network(openml.config.server):  # the client tries for minutes to reach a server
-        pooch.HTTPDownloader(timeout=TIMEOUT)(openml.config.server, None, None, check_only=True)
+    with network(
+        openml.config.server
+    ):  # the client tries for minutes to reach a server
+        pooch.HTTPDownloader(timeout=TIMEOUT)(
+            openml.config.server, None, None, check_only=True
+        )
     try:
         return openml.datasets.get_dataset(
-            number, download_data=False, download_qualities=False, download_features_meta_data=False
+            number,
+            download_data=False,
+            download_qualities=False,
+            download_features_meta_data=False,
         )
-    except (exceptions.OpenMLServerNoResult, exceptions.OpenMLPrivateDatasetError) as error:
+    except (
+        exceptions.OpenMLServerNoResult,
+        exceptions.OpenMLPrivateDatasetError,
+    ) as error:
         next_step = "correct the id in datasets.yaml"
         raise ElmbenchError(
-            f"{where}: {error.message}", expected="a public data set", next_step=next_step
+            f"{where}: {error.message}",
+            expected="a public data set",
+            next_step=next_step,
         ) from error
     except (exceptions.PyOpenMLError, OSError) as error:
         problem = f"{where}: {first_line(error)}"
-        raise DataUnavailableError(problem, expected="an answer", next_step=later) from error
+        raise DataUnavailableError(
+            problem, expected="an answer", next_step=later
+        ) from error
     except (KeyError, ValueError, TypeError) as error:
         problem = f"{where}: its description lacks or garbles {error}"
         raise ElmbenchError(
-            problem, expected="a description as OpenML's server gives it", next_step=later
+            problem,
+            expected="a description as OpenML's server gives it",
+            next_step=later,
         ) from error
 
 
@@ -176,6 +206,8 @@ def _private_client() -> Iterator[Any]:
         stack.callback(logging.disable, quiet)
         import openml
 
-        stack.callback(openml.config.set_root_cache_directory, openml.config._root_cache_directory)
+        stack.callback(
+            openml.config.set_root_cache_directory, openml.config._root_cache_directory
+        )
         openml.config.set_root_cache_directory(folder)
         yield openml

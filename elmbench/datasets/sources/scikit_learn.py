@@ -16,7 +16,9 @@ class ScikitLearnSource(Source):
     #: The kind of source.
     kind: Literal["scikit-learn"]
     #: The function of scikit-learn that loads the data set.
-    loader: Literal["load_breast_cancer", "load_diabetes", "load_digits", "load_iris", "load_wine"]
+    loader: Literal[
+        "load_breast_cancer", "load_diabetes", "load_digits", "load_iris", "load_wine"
+    ]
 
     @property
     def title(self) -> str:
@@ -31,5 +33,8 @@ class ScikitLearnSource(Source):
         bunch = getattr(datasets, self.loader)()
         names = tuple(str(name) for name in bunch.feature_names)
         return Table(
-            np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), self.title
+            np.array(bunch.data, dtype=np.float64),
+            names,
+            np.asarray(bunch.target),
+            self.title,
         )

@@ -110,7 +110,9 @@ class Executor(AbstractContextManager["Executor"]):
         """Start a worker before there is work, which takes a while."""
 
     @abstractmethod
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
+    def submit(
+        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+    ) -> Future[Answer]:
         """Start some work; `inputs` are the results of the work that it needs, by key."""
 
     @abstractmethod
@@ -121,7 +123,9 @@ class Executor(AbstractContextManager["Executor"]):
         self.end()
 
 
-def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
+def executor_of(
+    engine: str, settings: Settings, scheduler: str | None = None
+) -> Executor:
     """Return an executor that has not been started yet.
 
     `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if

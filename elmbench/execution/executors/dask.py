@@ -107,14 +107,18 @@ class DaskExecutor(Executor):
         )
         return max(shares, default=None)
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
+    def submit(
+        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+    ) -> Future[Answer]:
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
         self._sender.submit(self._send, answer, work, task_of(work, inputs), limits)
         return answer
 
-    def _send(self, answer: Future[Answer], work: Work, task: Task, limits: Limits) -> None:
+    def _send(
+        self, answer: Future[Answer], work: Work, task: Task, limits: Limits
+    ) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
         Its key depends on its content only, so a run takes over tasks that workers still do for a
@@ -123,11 +127,18 @@ class DaskExecutor(Executor):
         run = self._settings
         code = version_of_code()
         settings = Settings(
-            1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads
+            1,
+            run.data_dir and os.path.abspath(run.data_dir),
+            run.plugins,
+            run.blas_threads,
         )
         spec = work.data.spec if work.data is not None else None
         content = [
-            [work.key, spec and spec.model_dump(mode="json", by_alias=True), task.inputs],
+            [
+                work.key,
+                spec and spec.model_dump(mode="json", by_alias=True),
+                task.inputs,
+            ],
             [limits.seconds, limits.memory],
             settings.data_dir,
             run.plugins,
@@ -159,7 +170,9 @@ class DaskExecutor(Executor):
 
     def _fail(self, answer: Future[Answer], error: BaseException) -> None:
         """Answer with an error."""
-        answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+        answer.set_exception(
+            error if isinstance(error, ElmbenchError) else self._gone(error)
+        )
 
     def _gone(self, error: BaseException) -> ElmbenchError:
         """Build the error for a scheduler that stopped answering."""
@@ -175,7 +188,9 @@ class DaskExecutor(Executor):
         if self._connected is None or self._connected.exception() is not None:
             return
         client = self._connected.result()
-        with suppress(Exception):  # a scheduler or workers that have gone have nothing left to end
+        with suppress(
+            Exception
+        ):  # a scheduler or workers that have gone have nothing left to end
             client.run(_end_run, self._run, on_error="ignore")
         with suppress(Exception):
             client.close(timeout=_PATIENCE)
@@ -191,7 +206,9 @@ _busy: dict[Sandbox, str] = {}
 _ended: set[str | None] = set()
 
 
-def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str) -> Answer:
+def do_task(
+    task: Task, limits: Limits, settings: Settings, code: str, run: str
+) -> Answer:
     """Run a task in a sandbox of this process.
 
     A limit of memory above this process's share for one thread is lowered to that share.
@@ -213,7 +230,8 @@ def do_task(task: Task, limits: Limits, settings: Settings, code: str, run: str)
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
     worker = get_worker()
     share = Limits(
-        memory=(worker.memory_manager.memory_limit or available_memory()) // worker.state.nthreads
+        memory=(worker.memory_manager.memory_limit or available_memory())
+        // worker.state.nthreads
     )
     environment = _environment(settings.blas_threads)
     _become_parent()
@@ -249,7 +267,10 @@ def _end_run(run: str | None = None) -> None:
     """
     with _lock:
         _ended.add(run)
-        ended = [*_idle, *(box for box, its_run in _busy.items() if run in (None, its_run))]
+        ended = [
+            *_idle,
+            *(box for box, its_run in _busy.items() if run in (None, its_run)),
+        ]
         _idle.clear()
     for box in ended:
         box.stop()
@@ -265,4 +286,7 @@ def _become_parent() -> None:
 
 @cache
 def _environment(blas_threads: int) -> Mapping[str, Any]:
-    return describe_environment() | {"blas_threads": blas_threads, "machine": platform.node()}
+    return describe_environment() | {
+        "blas_threads": blas_threads,
+        "machine": platform.node(),
+    }

@@ -38,7 +38,9 @@ class LocalExecutor(Executor):
         # yet.
         self._pool.submit(self._idle[-1].warm)
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Answer]:
+    def submit(
+        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+    ) -> Future[Answer]:
         # The thread of the pool sees the plug-ins of the comparison.
         return self._pool.submit(copy_context().run, self._run, work, inputs, limits)
 

@@ -83,8 +83,14 @@ def _safe_start() -> Iterator[None]:
     """
     mask = getattr(signal, "pthread_sigmask", None)
     with _environment, _no_daemon():
-        filters = os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker:UserWarning"
-        variables = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": ",".join(filter(None, filters))}
+        filters = (
+            os.environ.get("PYTHONWARNINGS"),
+            "ignore:resource_tracker:UserWarning",
+        )
+        variables = {
+            "PYTHONSAFEPATH": "1",
+            "PYTHONWARNINGS": ",".join(filter(None, filters)),
+        }
         previous = {name: os.environ[name] for name in variables if name in os.environ}
         os.environ.update(variables)
         if mask:
@@ -105,7 +111,9 @@ class _Ended(Exception):
     it never started.
     """
 
-    def __init__(self, status: str, reason: str, begun: bool = True, **values: float) -> None:
+    def __init__(
+        self, status: str, reason: str, begun: bool = True, **values: float
+    ) -> None:
         super().__init__(reason)
         self.begun = begun
         self.result = {"status": status, "reason": reason, **values}
@@ -169,9 +177,8 @@ class _Worker:
             if limits.memory is not None and now >= next_look:
                 self.held = held_bytes(self.number, limits.memory)
                 if self.held > limits.memory:
-                    reason = (
-                        f"grew to {byte_text(self.held)}; the limit is {byte_text(limits.memory)}"
-                    )
+                    limit = byte_text(limits.memory)
+                    reason = f"grew to {byte_text(self.held)}; the limit is {limit}"
                     raise _Ended("out-of-memory", reason, limit=limits.memory)
                 # Checks take a tenth of the time at most.
                 next_look = now + 10 * (time.monotonic() - now)
@@ -208,10 +215,16 @@ class _Worker:
     def _death(self) -> _Ended:
         """Return how the worker process ended, from its exit code."""
         if self._process is None and not self._killed:
-            return _Ended("failed", "the worker process ended before it could begin", begun=False)
+            return _Ended(
+                "failed", "the worker process ended before it could begin", begun=False
+            )
         # The thread of the pool that collects the exit code may not have run yet.
         give_up = time.monotonic() + _EXIT_CODE
-        while self._process is not None and not self._killed and time.monotonic() < give_up:
+        while (
+            self._process is not None
+            and not self._killed
+            and time.monotonic() < give_up
+        ):
             if (code := self._process.exitcode) is not None:
                 return _Ended("failed", end_in_words(code))
             time.sleep(_INTERVAL)
@@ -232,7 +245,9 @@ def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
     return Task(
         pickled_work=pickle.dumps(work),
         inputs=dict(inputs),
-        load=Load(model=work.model_name, dataset=dataset, outside_code=work.outside_code),
+        load=Load(
+            model=work.model_name, dataset=dataset, outside_code=work.outside_code
+        ),
     )
 
 

@@ -36,7 +36,9 @@ def begin() -> None:
     gc.enable()
 
 
-def load_inputs(task: "Task", settings: "Settings", memory: int | None) -> "Result | None":
+def load_inputs(
+    task: "Task", settings: "Settings", memory: int | None
+) -> "Result | None":
     """Load the plug-ins, the model and the data of some work; return its result if that fails, else
     None.
     """

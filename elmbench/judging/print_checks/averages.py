@@ -6,7 +6,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, range_text
+from elmbench.judging.print_checks.printed_table import (
+    Finding,
+    PrintedTable,
+    range_text,
+)
 from elmbench.judging.print_checks.rounding import (
     ROUNDINGS,
     NumberRange,
@@ -26,7 +30,9 @@ T = "t"
 Row = Mapping[str, Decimal]
 
 
-def check_averages(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_averages(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the averages, ranks and t values that do not follow from the printed rows."""
     for value in table.numbers:
         if value.value is None:
@@ -62,7 +68,9 @@ def _is_complete(table: PrintedTable, row: Row) -> bool:
     return len(row) > 1 and set(row) == datasets
 
 
-def _mean_contradiction(table: PrintedTable, value: PublishedValue, number: Decimal) -> str:
+def _mean_contradiction(
+    table: PrintedTable, value: PublishedValue, number: Decimal
+) -> str:
     """Return how a printed average contradicts the model's row; empty if it does not."""
     row = _row_of(table, value.model, value.metric)
     if not _is_complete(table, row):
@@ -82,7 +90,9 @@ def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
     return NumberRange(low, high)
 
 
-def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Decimal) -> str:
+def _rank_contradiction(
+    table: PrintedTable, value: PublishedValue, number: Decimal
+) -> str:
     """Return how a printed rank, on one data set or on average, contradicts the printed values;
     empty if it does not.
     """
@@ -94,7 +104,9 @@ def _rank_contradiction(table: PrintedTable, value: PublishedValue, number: Deci
     possible = [_mean_rank(known)]
     if may_be_in(number, possible):
         return ""
-    return f"the printed values give a rank of {range_text(possible)}; {number} is printed"
+    return (
+        f"the printed values give a rank of {range_text(possible)}; {number} is printed"
+    )
 
 
 def _mean_rank(ranks: Sequence[tuple[int, int]]) -> NumberRange:
@@ -116,7 +128,9 @@ def _ranks_on(dataset: str, table: PrintedTable, model: str) -> tuple[int, int] 
 def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:
     """Return the numbers of a metric on a data set by model."""
     models = table.by_dataset.get(dataset, {})
-    return {model: numbers[metric] for model, numbers in models.items() if metric in numbers}
+    return {
+        model: numbers[metric] for model, numbers in models.items() if metric in numbers
+    }
 
 
 def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
@@ -140,7 +154,10 @@ def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
 
 
 def _t_contradiction(
-    table: PrintedTable, paper: Sequence[PrintedTable], value: PublishedValue, number: Decimal
+    table: PrintedTable,
+    paper: Sequence[PrintedTable],
+    value: PublishedValue,
+    number: Decimal,
 ) -> str:
     """Return how a printed t contradicts the printed rows of its two models; empty if it does
     not.
@@ -162,7 +179,9 @@ def _t_contradiction(
         for interval in intervals
     ):
         return ""
-    texts = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in bounds.items())
+    texts = ", ".join(
+        f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in bounds.items()
+    )
     return (
         f"abs(t) of the {metric} in {label} on {len(datasets)} data sets is {texts}; {number} is "
         "printed"
@@ -179,7 +198,9 @@ def _rows_of_pair(
     for source in paper:
         metric = next(iter(source.ranked_by.values()), "")
         rows = [_row_of(source, model, metric) for model in (one, other)]
-        if all(rows) and all(_is_same_column(table, source, model) for model in (one, other)):
+        if all(rows) and all(
+            _is_same_column(table, source, model) for model in (one, other)
+        ):
             return source.label, metric, rows[0], rows[1]
     return None
 
@@ -188,12 +209,18 @@ def _is_same_column(table: PrintedTable, source: PrintedTable, model: str) -> bo
     """Return True if two tables measure the same column on some data set, and on no data set
     different ones.
     """
-    keys = [key for key in table.measurements if key[1] == model and key in source.measurements]
+    keys = [
+        key
+        for key in table.measurements
+        if key[1] == model and key in source.measurements
+    ]
     are_equal = [table.measurements[key] == source.measurements[key] for key in keys]
     return bool(keys) and all(are_equal)
 
 
-def t_bounds(one: Sequence[Decimal], other: Sequence[Decimal]) -> dict[str, tuple[float, float]]:
+def t_bounds(
+    one: Sequence[Decimal], other: Sequence[Decimal]
+) -> dict[str, tuple[float, float]]:
     """Return the range of abs(t) of two rows within their rounding, for each form of the test.
 
     The forms are the independent and the paired test, with the sample and the population variance.
@@ -215,7 +242,9 @@ def t_bounds(one: Sequence[Decimal], other: Sequence[Decimal]) -> dict[str, tupl
     }
 
 
-def _range_of_t(differences: "_Sample", samples: Sequence["_Sample"]) -> tuple[float, float]:
+def _range_of_t(
+    differences: "_Sample", samples: Sequence["_Sample"]
+) -> tuple[float, float]:
     """Return the range of abs(t) of the mean of differences, whose error has the variances of some
     samples.
     """

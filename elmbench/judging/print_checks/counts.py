@@ -15,7 +15,12 @@ from elmbench.judging.print_checks.printed_table import (
     PrintedTable,
     number_text,
 )
-from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, Rounding, interval_of
+from elmbench.judging.print_checks.rounding import (
+    ROUNDINGS,
+    NumberRange,
+    Rounding,
+    interval_of,
+)
 from elmbench.numerics.arrays import Array
 
 COUNTS = ("tn", "fp", "fn", "tp")
@@ -67,7 +72,9 @@ OF_COUNTS: dict[str, Metric] = {
 }
 
 
-def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_counts(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the contradictions of confusion counts and of the metrics of two classes."""
     for dataset, models in table.by_dataset.items():
         # Counts are of rows: their sums are not known if the rows are not.
@@ -79,7 +86,9 @@ def check_counts(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator
         yield from _check_class_shares(table, dataset, models)
 
 
-def _sum(numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding) -> NumberRange:
+def _sum(
+    numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding
+) -> NumberRange:
     """Return the possible sums of printed counts."""
     parts = [interval_of(numbers[name], rounding) for name in names]
     low = sum((max(part.low, Fraction(0)) for part in parts), Fraction(0))
@@ -92,11 +101,16 @@ def _check_classes(
 ) -> Iterator[Finding]:
     """Yield the classes that have different numbers of rows for two models."""
     for name, pair in CLASSES.items():
-        counted = {model: numbers for model, numbers in models.items() if _has(pair, numbers)}
-        if any(_may_be_equal(pair, counted.values(), rounding) for rounding in ROUNDINGS):
+        counted = {
+            model: numbers for model, numbers in models.items() if _has(pair, numbers)
+        }
+        if any(
+            _may_be_equal(pair, counted.values(), rounding) for rounding in ROUNDINGS
+        ):
             continue
         totals = ", ".join(
-            f"{model} {sum(numbers[part] for part in pair)}" for model, numbers in counted.items()
+            f"{model} {sum(numbers[part] for part in pair)}"
+            for model, numbers in counted.items()
         )
         says = f"the {name} rows differ between models on the same test rows: {totals}"
         exchanged = _exchanged_axes(models)
@@ -110,7 +124,9 @@ def _has(names: Iterable[str], numbers: Numbers) -> bool:
     return all(name in numbers for name in names)
 
 
-def _may_be_equal(names: Sequence[str], models: Iterable[Numbers], rounding: Rounding) -> bool:
+def _may_be_equal(
+    names: Sequence[str], models: Iterable[Numbers], rounding: Rounding
+) -> bool:
     """Return True if each two models may have the same sum of some counts."""
     sums = [_sum(numbers, names, rounding) for numbers in models]
     return all(one.meets(other) for one, other in itertools.combinations(sums, 2))
@@ -182,7 +198,9 @@ def _check_metrics(
             for metric in OF_COUNTS:
                 if metric not in printed:
                     continue
-                ranges = [_range(metric, numbers, totals, rounding) for rounding in ROUNDINGS]
+                ranges = [
+                    _range(metric, numbers, totals, rounding) for rounding in ROUNDINGS
+                ]
                 possible = [one for one in ranges if one is not None]
                 if not possible or _meets_any(printed[metric], possible):
                     continue
@@ -191,7 +209,9 @@ def _check_metrics(
                     f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
                     f"prints {printed[metric]}"
                 )
-                yield table.finding("counts", says, dataset=dataset, model=model, metric=metric)
+                yield table.finding(
+                    "counts", says, dataset=dataset, model=model, metric=metric
+                )
 
 
 def _meets_any(number: Decimal, ranges: Iterable[tuple[float, float]]) -> bool:
@@ -221,7 +241,9 @@ def _same_cell(
             is_same = (other_dataset, other_model) == (dataset, model)
         else:
             is_same = is_same_dataset and measured is not None
-            is_same = is_same and other.measurement_of(other_dataset, other_model) == measured
+            is_same = (
+                is_same and other.measurement_of(other_dataset, other_model) == measured
+            )
         if is_same:
             return numbers
     return {}
@@ -352,7 +374,9 @@ def _check_class_shares(
             f"least {lows[largest]:.3f} for {largest} and at most {highs[smallest]:.3f} for "
             f"{smallest}"
         )
-        yield table.finding("counts", says, dataset=dataset, metric=", ".join(_OF_SHARES))
+        yield table.finding(
+            "counts", says, dataset=dataset, metric=", ".join(_OF_SHARES)
+        )
 
 
 def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
@@ -362,7 +386,9 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
     share of a random part differs from that of all rows.
     """
     n_values = max(parts.runs) * parts.folds
-    low, high = _widest(_bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS)
+    low, high = _widest(
+        _bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS
+    )
     rows = min(parts.tested) / parts.folds
     return _least_of_all_rows(low, rows), _largest_of_all_rows(high, rows)
 
@@ -378,7 +404,9 @@ def _largest_of_all_rows(share: float, rows: float) -> float:
     return min(share / (1 - off), 1.0) if off < 1 else 1.0
 
 
-def _bounds_of_share(numbers: Numbers, n_values: int, rounding: Rounding) -> tuple[float, float]:
+def _bounds_of_share(
+    numbers: Numbers, n_values: int, rounding: Rounding
+) -> tuple[float, float]:
     """Return the bounds of the mean share of positive rows over `n_values` test parts.
 
     The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p

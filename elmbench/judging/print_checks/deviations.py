@@ -7,7 +7,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from elmbench.judging.print_checks.granularity import SHARES_OF_ROWS
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable, number_text
+from elmbench.judging.print_checks.printed_table import (
+    Finding,
+    PrintedTable,
+    number_text,
+)
 from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
 from elmbench.metrics import unit_of
 from elmbench.specs.protocol import is_quality
@@ -17,7 +21,9 @@ from elmbench.specs.published import PublishedValue
 _MOST_SUMS = 10_000
 
 
-def check_deviations(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_deviations(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the deviations that are impossible beside their means."""
     for value in table.numbers:
         if value.value is None or value.std is None or not is_quality(value.metric):
@@ -58,7 +64,9 @@ def _reason(table: PrintedTable, value: PublishedValue) -> str:
         least = Fraction(unit.least)
         greatest = Fraction(unit.greatest)
         largest = max(
-            largest_deviation(mean, least, greatest, n) for mean, _ in pairs for n in counts
+            largest_deviation(mean, least, greatest, n)
+            for mean, _ in pairs
+            for n in counts
         )
         if min(deviation.low for _, deviation in pairs) > largest + 1e-12:
             return (
@@ -73,7 +81,9 @@ def _reason(table: PrintedTable, value: PublishedValue) -> str:
         for n in counts
     ):
         rows_text = " or ".join(f"{rows:,}" for rows in sizes)
-        return f"no {' or '.join(map(str, counts))} shares of {rows_text} rows have both"
+        return (
+            f"no {' or '.join(map(str, counts))} shares of {rows_text} rows have both"
+        )
     return ""
 
 
@@ -99,7 +109,9 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     return sorted(rows // divisor for rows in parts.tested)
 
 
-def largest_deviation(mean: NumberRange, least: Fraction, greatest: Fraction, n: int) -> float:
+def largest_deviation(
+    mean: NumberRange, least: Fraction, greatest: Fraction, n: int
+) -> float:
     """Return the largest sample deviation of n values of a range with such a mean.
 
     All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
@@ -129,7 +141,9 @@ def squares_exist(mean: NumberRange, deviation: NumberRange, rows: int, n: int) 
     for total in sums:
         fewest = _least_sum_of_squares(total, n)
         for divisor in (n, n - 1):
-            candidates = _sums_of_squares(deviation, divisor * rows**2, Fraction(total**2, n))
+            candidates = _sums_of_squares(
+                deviation, divisor * rows**2, Fraction(total**2, n)
+            )
             first = max(candidates.start, fewest)
             first += (first - total) % 2
             if first < candidates.stop:
@@ -143,7 +157,9 @@ def _least_sum_of_squares(total: int, n: int) -> int:
     return (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
 
 
-def _sums_of_squares(deviation: NumberRange, scale: int, square_of_mean: Fraction) -> range:
+def _sums_of_squares(
+    deviation: NumberRange, scale: int, square_of_mean: Fraction
+) -> range:
     """Return the whole numbers that are a sum of squares with a deviation, whose square times
     `scale` is that sum without the part of the mean.
     """

@@ -18,7 +18,9 @@ CLASS_RATIO = "positives_per_negative"
 _MOST_ROWS = 1_000_000
 
 
-def check_granularity(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_granularity(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the shares of rows, and ratios of classes, that no whole numbers of rows have."""
     for value in table.values:
         number = value.value
@@ -30,7 +32,9 @@ def check_granularity(table: PrintedTable, paper: Sequence[PrintedTable]) -> Ite
             yield from _check_share(table, value, number)
 
 
-def _check_share(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:
+def _check_share(
+    table: PrintedTable, value: PublishedValue, number: Decimal
+) -> Iterator[Finding]:
     parts = table.parts_of(value.dataset)
     is_of_training = value.metric == TRAIN_ACCURACY
     if not is_of_training and not parts.known_folds:
@@ -42,7 +46,9 @@ def _check_share(table: PrintedTable, value: PublishedValue, number: Decimal) ->
         for runs in sorted(parts.runs)
     ]
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
-    if not means or any(mean.may_be_in(interval) for mean in means for interval in intervals):
+    if not means or any(
+        mean.may_be_in(interval) for mean in means for interval in intervals
+    ):
         return
     kind = "training" if is_of_training else "test"
     denominators = " or ".join(mean.text(kind) for mean in means)
@@ -114,7 +120,9 @@ def _percent_text(share: Fraction) -> str:
     return f"{float(100 * share):.6g} %"
 
 
-def _check_ratio(table: PrintedTable, value: PublishedValue, number: Decimal) -> Iterator[Finding]:
+def _check_ratio(
+    table: PrintedTable, value: PublishedValue, number: Decimal
+) -> Iterator[Finding]:
     parts = table.parts_of(value.dataset)
     sizes = sorted(parts.all_rows | parts.trained | parts.tested)
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
@@ -134,5 +142,7 @@ def _has_ratio(rows: int, interval: NumberRange) -> bool:
 
     A ratio q of the two counts is a share q / (1 + q) of the rows.
     """
-    share = NumberRange(interval.low / (1 + interval.low), interval.high / (1 + interval.high))
+    share = NumberRange(
+        interval.low / (1 + interval.low), interval.high / (1 + interval.high)
+    )
     return bool(share.multiples(Fraction(1, rows)))

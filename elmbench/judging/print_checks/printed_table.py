@@ -92,7 +92,13 @@ class PrintedTable:
         return datasets
 
     def finding(
-        self, check: str, says: str, *, dataset: str = "", model: str = "", metric: str = ""
+        self,
+        check: str,
+        says: str,
+        *,
+        dataset: str = "",
+        model: str = "",
+        metric: str = "",
     ) -> Finding:
         """Return a finding of a check on this table."""
         return Finding(

@@ -3,7 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from elmbench.judging.print_checks.printed_table import Cell, Finding, PrintedTable, range_text
+from elmbench.judging.print_checks.printed_table import (
+    Cell,
+    Finding,
+    PrintedTable,
+    range_text,
+)
 from elmbench.judging.print_checks.rounding import (
     ROUNDINGS,
     NumberRange,
@@ -19,9 +24,13 @@ SPEED_UP = "speed_up"
 TIME = "fit_seconds"
 
 
-def check_ratios(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_ratios(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the speed-ups that are not the ratio of the printed times."""
-    times = {(value.dataset, value.model): value.value for value in _printed(TIME, table)}
+    times = {
+        (value.dataset, value.model): value.value for value in _printed(TIME, table)
+    }
     speed_ups = group_by(_printed(SPEED_UP, table), lambda value: value.dataset)
     for dataset, values in speed_ups.items():
         reference = _reference_time(dataset, values, times)
@@ -40,7 +49,9 @@ def _printed(metric: str, table: PrintedTable) -> list[PublishedValue]:
 
 
 def _reference_time(
-    dataset: str, speed_ups: Sequence[PublishedValue], times: Mapping[Cell, Decimal | None]
+    dataset: str,
+    speed_ups: Sequence[PublishedValue],
+    times: Mapping[Cell, Decimal | None],
 ) -> Decimal | None:
     """Return the time of the only model with a speed-up of 1; None if it is not known."""
     references = [value.model for value in speed_ups if value.value == Decimal(1)]
@@ -66,7 +77,9 @@ def _check(
     )
 
 
-def ratio_of(time: Decimal, reference: Decimal, rounding: Rounding) -> NumberRange | None:
+def ratio_of(
+    time: Decimal, reference: Decimal, rounding: Rounding
+) -> NumberRange | None:
     """Return the possible ratios of two printed times; None if the second one may be 0."""
     above = interval_of(time, rounding)
     below = interval_of(reference, rounding)

@@ -30,7 +30,9 @@ def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
             seen.add(content)
             with_values.append(file)
     values = [value for file in with_values for value in _values_of(file)]
-    spellings = list(dict.fromkeys(value.dataset for value in values if value.dataset != ALL))
+    spellings = list(
+        dict.fromkeys(value.dataset for value in values if value.dataset != ALL)
+    )
     facts = _printed_rows(values)
     return [_printed_table(file, spellings, facts) for file in with_values]
 
@@ -41,7 +43,9 @@ def _values_of(file: ExperimentFile) -> tuple[PublishedValue, ...]:
 
 
 def _printed_table(
-    file: ExperimentFile, spellings: Iterable[str], facts: Mapping[str, Mapping[str, int]]
+    file: ExperimentFile,
+    spellings: Iterable[str],
+    facts: Mapping[str, Mapping[str, int]],
 ) -> PrintedTable:
     """Return the table of a file.
 
@@ -52,7 +56,9 @@ def _printed_table(
     resolved = Resolved(file=file, spec=spec, profile="paper", settings=Profile())
     of_paper = {spelling: resolved.dataset(spelling) for spelling in spellings}
     datasets = {
-        spelling: dataset for spelling, dataset in of_paper.items() if dataset.name in spec.datasets
+        spelling: dataset
+        for spelling, dataset in of_paper.items()
+        if dataset.name in spec.datasets
     }
     parts = {
         dataset.name: _parts(spec, dataset, facts.get(spelling, {}))
@@ -102,7 +108,10 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     split = outer.split(dataset.name, dataset.task)
     if split.folds > 1:
         # Given and ordered folds need not test every row once.
-        tests_all = split.kind not in ("ordered-kfold", "given", BOOTSTRAP) and not split.version
+        tests_all = (
+            split.kind not in ("ordered-kfold", "given", BOOTSTRAP)
+            and not split.version
+        )
         tested = all_rows if tests_all else set()
         return Parts(
             tested=frozenset(tested),
@@ -141,7 +150,9 @@ def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
         return True
     shape = dataset.public
     counts = [shape.count([label]) for label in shape.labels]
-    return bool(counts) and all(count is not None and count % folds == 0 for count in counts)
+    return bool(counts) and all(
+        count is not None and count % folds == 0 for count in counts
+    )
 
 
 def _measurements(

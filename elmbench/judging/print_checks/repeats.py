@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, Self
 
-from elmbench.judging.print_checks.printed_table import Cell, Finding, Numbers, PrintedTable
+from elmbench.judging.print_checks.printed_table import (
+    Cell,
+    Finding,
+    Numbers,
+    PrintedTable,
+)
 from elmbench.judging.print_checks.ratios import SPEED_UP
 from elmbench.judging.print_checks.rounding import may_be_equal, n_digits
 from elmbench.specs.measures import UNJUDGED
@@ -25,7 +30,9 @@ _SPEED_UPS_DIGITS = 6
 _TIME_METRICS = ("fit_seconds", "predict_seconds")
 
 
-def check_printed_twice(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_printed_twice(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the values of which an earlier table prints a different one for the same
     measurement.
     """
@@ -46,7 +53,10 @@ def check_printed_twice(table: PrintedTable, paper: Sequence[PrintedTable]) -> I
 
 
 def _same_values(
-    value: PublishedValue, measured: object, table: PrintedTable, others: Sequence[PrintedTable]
+    value: PublishedValue,
+    measured: object,
+    table: PrintedTable,
+    others: Sequence[PrintedTable],
 ) -> Iterator[tuple[PrintedTable, PublishedValue]]:
     """Yield the values of other tables that are of the same measurement."""
     for other in others:
@@ -54,12 +64,16 @@ def _same_values(
             if printed.metric != value.metric or printed.value is None:
                 continue
             same_data = other.name_of(printed.dataset) == table.name_of(value.dataset)
-            same_column = other.measurement_of(printed.dataset, printed.model) == measured
+            same_column = (
+                other.measurement_of(printed.dataset, printed.model) == measured
+            )
             if same_data and same_column:
                 yield other, printed
 
 
-def check_repeated(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def check_repeated(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the columns with the numbers of another one, and the times and speed-ups of one row
     that stand in another one as well.
     """
@@ -106,7 +120,9 @@ def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
     rows = [_Times.of(cell, numbers) for cell, numbers in table.by_cell.items()]
     for one, other in itertools.combinations(rows, 2):
         if one.repeats(other) and one.are_long:
-            yield table.finding("repeated", one.text, dataset=other.dataset, model=other.model)
+            yield table.finding(
+                "repeated", one.text, dataset=other.dataset, model=other.model
+            )
 
 
 class _Times(NamedTuple):
@@ -131,7 +147,10 @@ class _Times(NamedTuple):
     @property
     def are_long(self) -> bool:
         """True if the times are too long to be equal to others by chance."""
-        return len(self.times) >= _TIMES and _total_digits(self.times.values()) >= _TIMES_DIGITS
+        return (
+            len(self.times) >= _TIMES
+            and _total_digits(self.times.values()) >= _TIMES_DIGITS
+        )
 
     def repeats(self, other: Self) -> bool:
         """Return True if two cells of one data set or model have the same times."""
@@ -139,7 +158,9 @@ class _Times(NamedTuple):
         return shares_a_name and self.times == other.times
 
 
-def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> Iterator[Finding]:
+def _repeated_speed_ups(
+    table: PrintedTable, paper: Sequence[PrintedTable]
+) -> Iterator[Finding]:
     """Yield the rows whose speed-ups begin as those of another data set, in this or a later
     table.
     """
@@ -150,15 +171,21 @@ def _repeated_speed_ups(table: PrintedTable, paper: Sequence[PrintedTable]) -> I
         for other in later:
             for other_dataset, other_row in _speed_ups(other).items():
                 # Each pair of rows of this table is compared once.
-                if other is table and names.index(other_dataset) <= names.index(dataset):
+                if other is table and names.index(other_dataset) <= names.index(
+                    dataset
+                ):
                     continue
                 length = min(len(row), len(other_row))
                 start = row[:length]
-                is_long = length >= _SPEED_UPS and _total_digits(start) >= _SPEED_UPS_DIGITS
+                is_long = (
+                    length >= _SPEED_UPS and _total_digits(start) >= _SPEED_UPS_DIGITS
+                )
                 if is_long and start == other_row[:length]:
                     printed = ", ".join(map(str, start))
                     says = f"{printed} are also the speed-ups of {other_dataset} in {other.label}"
-                    yield table.finding("repeated", says, dataset=dataset, metric=SPEED_UP)
+                    yield table.finding(
+                        "repeated", says, dataset=dataset, metric=SPEED_UP
+                    )
 
 
 def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:

@@ -49,7 +49,11 @@ def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
     if rounding == "nearest":
         return NumberRange(value - unit / 2, value + unit / 2)
     # Digits that are cut off bring a negative number nearer to 0.
-    return NumberRange(value - unit, value) if value < 0 else NumberRange(value, value + unit)
+    return (
+        NumberRange(value - unit, value)
+        if value < 0
+        else NumberRange(value, value + unit)
+    )
 
 
 def may_be_equal(one: Decimal, other: Decimal) -> bool:

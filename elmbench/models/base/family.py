@@ -67,14 +67,30 @@ _Class = TypeVar("_Class")
 #: Constraints of scikit-learn's `_parameter_constraints`, by the name of a parameter, the same in
 #: all models.
 _CONSTRAINTS: dict[str, list[Any]] = {
-    **{name: [POSITIVE] for name in ("C", "degree", "slope", "smoothing", "tol", "pruning")},
+    **{
+        name: [POSITIVE]
+        for name in ("C", "degree", "slope", "smoothing", "tol", "pruning")
+    },
     **{name: [NOT_NEGATIVE] for name in ("delta", "epsilon")},
     **{
         name: [COUNT]
-        for name in ("n_hidden", "n_landmarks", "budget", "n_weights", "n_epochs", "max_iter")
+        for name in (
+            "n_hidden",
+            "n_landmarks",
+            "budget",
+            "n_weights",
+            "n_epochs",
+            "max_iter",
+        )
     },
-    **{name: [COUNT] for name in ("initial_batch", "batch_size", "prune_every", "n_components")},
-    **{name: ["boolean"] for name in ("shuffle", "fit_intercept", "update_mean", "radius")},
+    **{
+        name: [COUNT]
+        for name in ("initial_batch", "batch_size", "prune_every", "n_components")
+    },
+    **{
+        name: ["boolean"]
+        for name in ("shuffle", "fit_intercept", "update_mean", "radius")
+    },
     **{name: ["array-like", Mapping, None] for name in ("priors", "costs")},
     "activation": [StrOptions(set(ACTIVATIONS))],
     "class_weight": [Mapping, StrOptions({"balanced"}), None],
@@ -109,10 +125,14 @@ def check_real(name: str, value: Any) -> float:
     positive and finite.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name}: expected a number greater than 0, got {value!r} instead")
+        raise TypeError(
+            f"{name}: expected a number greater than 0, got {value!r} instead"
+        )
     number = float(value)
     if not (np.isfinite(number) and number > 0):
-        raise ValueError(f"{name}: expected a finite number greater than 0, got {value!r} instead")
+        raise ValueError(
+            f"{name}: expected a finite number greater than 0, got {value!r} instead"
+        )
     return number
 
 
@@ -195,7 +215,9 @@ class FamilyModel(BaseEstimator):
         tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", True))
         return tags
 
-    def _validate_rows(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
+    def _validate_rows(
+        self, *data: ArrayLike, reset: bool = True, **options: Any
+    ) -> Any:
         """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
         formats = getattr(self, "_accept_sparse", True) and "csr"
         result = validate_data(
@@ -220,7 +242,9 @@ def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> 
     if not system.is_lost(tolerance):
         return system.condition
     params = model.get_params(deep=False)
-    settings = ", ".join(f"{name}={params[name]!r}" for name in _REPORTED if name in params)
+    settings = ", ".join(
+        f"{name}={params[name]!r}" for name in _REPORTED if name in params
+    )
     warnings.warn(
         "the system to be solved is singular to working precision, condition "
         f"{system.condition:.1e}, with {settings}: the ridge 1/C is below the round-off of a "
@@ -243,7 +267,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         its predictions.
         """
         classes = np.unique(y)
-        return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
+        return encode_classes(y, classes), lambda outputs: decode_classes(
+            outputs, classes
+        )
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
@@ -281,7 +307,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
 
     @available_if(lambda model: hasattr(model, "_update"))
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their
         order.
 
@@ -295,7 +323,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         all_classes = named_classes if first else self.classes_
         if classes is not None and not np.array_equal(named_classes, all_classes):
             expected = f"expected {all_classes.tolist()}, as in the first call"
-            raise ValueError(f"classes: {expected}, got {named_classes.tolist()} instead")
+            raise ValueError(
+                f"classes: {expected}, got {named_classes.tolist()} instead"
+            )
         unseen = np.setdiff1d(labels, all_classes)
         if len(unseen):
             raise ValueError(
@@ -343,7 +373,9 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
         self, X: ArrayLike, y: ArrayLike, reset: bool = True
     ) -> tuple[Rows, Array]:
         """Return validated rows, and target values in columns."""
-        rows, values = self._validate_rows(X, y, reset=reset, multi_output=True, y_numeric=True)
+        rows, values = self._validate_rows(
+            X, y, reset=reset, multi_output=True, y_numeric=True
+        )
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         check_size("y", targets)
         if reset:

@@ -140,7 +140,9 @@ def _factored_kernels(
         L = kernel_factor(grid.X, gamma, max_rank)
         if L is None:  # a larger gamma takes more columns
             break
-        same_matrix = {i: kernel for i, kernel in kernels.items() if kernel.gamma == gamma}
+        same_matrix = {
+            i: kernel for i, kernel in kernels.items() if kernel.gamma == gamma
+        }
         yield from _factor_path(grid, L, same_matrix, centred)
         factored.update(same_matrix)
     return factored
@@ -156,12 +158,19 @@ def _factor_path(
         for group in _group_candidates(grid, train, kernels):
             ridges = group.ridges
             n_ridges = len(ridges)
-            is_solved = ridges > least_reducible_ridge(scaled_rows(L[train], group.scale))
+            is_solved = ridges > least_reducible_ridge(
+                scaled_rows(L[train], group.scale)
+            )
             outputs = np.full((len(test), n_ridges * k), np.nan)
             if is_solved.any():
                 columns = np.repeat(is_solved, k)
                 outputs[:, columns] = _factor_outputs(
-                    L[train], L[test], T, ridges[is_solved], scale=group.scale, centred=centred
+                    L[train],
+                    L[test],
+                    T,
+                    ridges[is_solved],
+                    scale=group.scale,
+                    centred=centred,
                 )
                 grid.solvers["reduction"] += int(is_solved.sum())
             accepted = is_solved & grid.holds(outputs, n_ridges)
@@ -169,7 +178,13 @@ def _factor_path(
 
 
 def _factor_outputs(
-    M: Array, M_test: Array, T: Array, ridges: Array, *, scale: Array | None, centred: bool
+    M: Array,
+    M_test: Array,
+    T: Array,
+    ridges: Array,
+    *,
+    scale: Array | None,
+    centred: bool,
 ) -> Array:
     """Return M_test (M'S^2 M + r I)^-1 M'S^2 T for all ridges r and the scale S of the rows.
 
@@ -202,7 +217,9 @@ def _factor_outputs(
 # --- A kernel matrix for each fold
 
 
-def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool) -> Outputs:
+def _matrix_path(
+    grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
+) -> Outputs:
     """Yield the outputs of candidates with any kernels and weights.
 
     Candidates with the same matrix are solved together, those with a linear kernel in the features
@@ -251,7 +268,9 @@ def _matrix_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
 # --- A kernel matrix for all folds
 
 
-def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool) -> Outputs:
+def _shared_path(
+    grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
+) -> Outputs:
     """Yield the outputs of candidates with Gaussian kernels of dense rows without weights.
 
     The kernel of the training rows of all folds is computed once for each `gamma`, see
@@ -264,12 +283,17 @@ def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
     if not kernels:
         return
     first_train, _ = grid.folds[0]
-    groups = {group.kernel.gamma: group for group in _group_candidates(grid, first_train, kernels)}
+    groups = {
+        group.kernel.gamma: group
+        for group in _group_candidates(grid, first_train, kernels)
+    }
     order, views = fold_views(grid.folds)
     folds = []
     for number, view in enumerate(views):
         T, decode = grid.encode(view.rows)
-        folds.append(_SharedFold(grid=grid, number=number, view=view, T=T, decode=decode))
+        folds.append(
+            _SharedFold(grid=grid, number=number, view=view, T=T, decode=decode)
+        )
     most_rows = max(len(view.rows) for view in views)
     room = np.empty(most_rows**2)
     for gamma, shared in kernel_ladder(grid.X[order], list(groups)):
@@ -286,7 +310,9 @@ def _shared_path(grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bo
                 centred=centred,
             )
             outputs, is_accurate = problem.solve(ridges)
-            yield from grid.results(members, fold.number, outputs, fold.decode, is_accurate)
+            yield from grid.results(
+                members, fold.number, outputs, fold.decode, is_accurate
+            )
 
 
 @dataclass(frozen=True)
@@ -397,12 +423,16 @@ class _FoldProblem:
             is_accurate &= model._each_holds(outputs, bounds)
         return outputs, is_accurate
 
-    def _output_bounds(self, mass: Array, Z: Array, errors: Array, ridges: Array) -> Array:
+    def _output_bounds(
+        self, mass: Array, Z: Array, errors: Array, ridges: Array
+    ) -> Array:
         """Return bounds of the errors of the outputs, of shape (n_test, p)."""
         n = len(Z)
         round_off = kernel_round_off(self.fold.grid.X, self.gamma)
         largest_square = 2.0 if self.centred else 1.0
-        bounds = solution_bounds(mass, errors, ridges, n=n, largest_square=largest_square)
+        bounds = solution_bounds(
+            mass, errors, ridges, n=n, largest_square=largest_square
+        )
         bounds += product_round_off(mass, Z, errors, round_off)
         if self.centred:
             bounds += n * EPS  # the round-off of the intercept, a mean of targets -1/+1

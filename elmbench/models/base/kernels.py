@@ -99,7 +99,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         self.beta_ = system.row_coefficients(ridge)
         self.condition_ = system.condition(ridge)
 
-    def _solve_kernel_system(self, X: Rows, T: Array, scale: Array | None) -> RidgeSystem:
+    def _solve_kernel_system(
+        self, X: Rows, T: Array, scale: Array | None
+    ) -> RidgeSystem:
         """Solve the system in the memory of one kernel matrix, and return its factor."""
         kernel = self._kernel
         n = X.shape[0]
@@ -128,9 +130,14 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         """
         n_targets = n_samples * n_outputs
         if needs_features_only(params.get("kernel"), (n_samples, n_features)):
-            n_values = 5 * n_features * (n_samples + n_features) + (cls._columns + 2) * n_targets
+            n_values = (
+                5 * n_features * (n_samples + n_features)
+                + (cls._columns + 2) * n_targets
+            )
         else:
-            n_values = n_samples * (n_samples + 2 * n_features) + cls._columns * n_targets
+            n_values = (
+                n_samples * (n_samples + 2 * n_features) + cls._columns * n_targets
+            )
         return 8 * n_values + 5 * BLOCK_BYTES
 
     @classmethod

@@ -18,9 +18,8 @@ from elmbench.models.base.sklearn_private import validate_parameter_constraints
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
 
-ROUND_OFF = (
-    1e-10  # the outputs of a path and of a fit agree to this share of their size, see `GridPath`
-)
+#: The outputs of a path and of a fit agree to this share of their size, see `GridPath`.
+ROUND_OFF = 1e-10
 
 
 def _drop_single_column(outputs: Array) -> Array:
@@ -150,22 +149,36 @@ class PathMixin:
 
     @classmethod
     def evaluate_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the predictions of every candidate on every fold, see
         `elmbench.models.protocols.GridPath`.
         """
-        return cls._evaluate(CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed)))
+        return cls._evaluate(
+            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed))
+        )
 
     @classmethod
     def decision_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
     ) -> Iterator[Evaluated]:
         """Yield the decision values by every candidate, see
         `elmbench.models.protocols.GridPath`.
         """
         return cls._evaluate(
-            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed), "decision_function")
+            CandidateGrid(
+                X, y, folds, cls._valid_models(candidates, fixed), "decision_function"
+            )
         )
 
     @classmethod
@@ -193,7 +206,9 @@ class PathMixin:
         """Yield the outputs of a path, with a named `gamma` as the number that it stands for in
         each fold.
         """
-        if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
+        if not any(
+            isinstance(getattr(model, "gamma", None), str) for model in grid.models
+        ):
             for i, j, outputs in cls._path(grid):
                 yield Evaluated(i, j, outputs, dict(grid.solvers))
                 grid.solvers.clear()

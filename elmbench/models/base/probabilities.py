@@ -101,7 +101,12 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 continue
             n_parts += 1
             part_weights = None if weights is None else np.asarray(weights)[train]
-            yield fit_model(clone(self.estimator), _rows(X, train), y[train], part_weights), test
+            yield (
+                fit_model(
+                    clone(self.estimator), _rows(X, train), y[train], part_weights
+                ),
+                test,
+            )
         if n_parts == 0:
             yield self.estimator_, np.arange(len(y))
 
@@ -124,7 +129,9 @@ def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def fitted_sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) -> list[Any]:
+def fitted_sigmoids(
+    scores: Array, true: NDArray[Any], weights: Array | None = None
+) -> list[Any]:
     """Return Platt's sigmoids, fitted to rows that were not learnt: one for two classes; for more,
     one for each class against the rest.
 
@@ -133,7 +140,9 @@ def fitted_sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = N
     of the rows.
     """
     columns = enumerate(np.atleast_2d(scores.T), start=1 if scores.ndim == 1 else 0)
-    return [new_sigmoid().fit(column, true == number, weights) for number, column in columns]
+    return [
+        new_sigmoid().fit(column, true == number, weights) for number, column in columns
+    ]
 
 
 def sigmoid_probabilities(sigmoids: Sequence[Any], scores: Array) -> Array:

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 __all__ = [
@@ -90,7 +94,9 @@ class ScorerParts(NamedTuple):
 
 def scorer_parts(scorer: Any) -> ScorerParts:
     """Return the parts of a scorer, which scores many predictions without fitting a model."""
-    return ScorerParts(function=scorer._score_func, sign=scorer._sign, options=scorer._kwargs)
+    return ScorerParts(
+        function=scorer._score_func, sign=scorer._sign, options=scorer._kwargs
+    )
 
 
 def scorers_by_name(scorer: Any) -> Any:

@@ -29,7 +29,11 @@ from elmbench.numerics.arrays import Array, Rows
 def weight_key(model: Any) -> Hashable:
     """Return a key of the class weights of a model."""
     weight = getattr(model, "class_weight", None)
-    return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
+    return (
+        tuple(sorted(map(repr, weight.items())))
+        if isinstance(weight, Mapping)
+        else weight
+    )
 
 
 def _select_weighted(
@@ -40,7 +44,9 @@ def _select_weighted(
     """
     if sample_weight is None:
         return X, y, None
-    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
     if isinstance(getattr(model, "gamma", None), str):
         model._gamma = named_gamma(model.gamma, X, weights)
     selection = weights > 0
@@ -53,7 +59,9 @@ class RowWeightedClassifier(FamilyClassifier):
     """A classifier whose `fit` takes weights of rows."""
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit.
 
         A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
@@ -68,7 +76,9 @@ class RowWeightedClassifier(FamilyClassifier):
         self._fit(rows, targets, self._scale(labels, weights))
         return self
 
-    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+    def _scale(
+        self, labels: NDArray[Any], weights: Array | None = None
+    ) -> Array | None:
         """Return the scale that `_fit` takes, from the weights of rows; None if all are 1."""
         return weights
 
@@ -90,7 +100,9 @@ class WeightedClassifier(RowWeightedClassifier):
         tags.classifier_tags.poor_score = self._local
         return tags
 
-    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+    def _scale(
+        self, labels: NDArray[Any], weights: Array | None = None
+    ) -> Array | None:
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
         by_class = self._class_weights(labels, weights)
@@ -112,7 +124,8 @@ class WeightedClassifier(RowWeightedClassifier):
                     f"class_weight: expected labels among {class_labels}, got {others} instead"
                 )
             numbers = [
-                check_real("class_weight", mapping.get(label, 1.0)) for label in class_labels
+                check_real("class_weight", mapping.get(label, 1.0))
+                for label in class_labels
             ]
             return np.array(numbers)[positions]
         sizes = np.bincount(positions, weights).astype(np.float64)
@@ -132,14 +145,18 @@ class WeightedRegressor(FamilyRegressor):
     """A regressor whose `fit` takes weights of rows."""
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
         earlier fit.
 
         The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats
         it, a weight of 0 leaves it out.
         """
-        rows, T, weights = _select_weighted(self, *self._rows_and_columns(X, y), sample_weight)
+        rows, T, weights = _select_weighted(
+            self, *self._rows_and_columns(X, y), sample_weight
+        )
         self._fit(rows, T, None if weights is None else np.sqrt(weights))
         return self
 

@@ -11,7 +11,9 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
-HELD_BYTES = 256 * 2**20  # features of more bytes are computed in both passes over the rows
+HELD_BYTES = (
+    256 * 2**20
+)  # features of more bytes are computed in both passes over the rows
 LEAST_VARIANCE = EPS  # of projections whose means are 2 apart
 #: Features that vary by less have products that underflow, and count as constant.
 LEAST_SPREAD = 1e-70
@@ -167,7 +169,9 @@ class Discriminant:
 
 def no_direction(size: int) -> Discriminant:
     """Return a discriminant without a direction, for which the two Gaussians are the same."""
-    return Discriminant(beta=np.zeros(size), means=(0.0, 0.0), variances=(1.0, 1.0), condition=1.0)
+    return Discriminant(
+        beta=np.zeros(size), means=(0.0, 0.0), variances=(1.0, 1.0), condition=1.0
+    )
 
 
 def discriminant(

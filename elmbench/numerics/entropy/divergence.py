@@ -8,7 +8,9 @@ from scipy.special import logsumexp
 
 from elmbench.numerics.arrays import Array
 
-BLOCK = 2**14  # most pairs of points whose terms are held at once: 128 kB, in the caches
+BLOCK = (
+    2**14
+)  # most pairs of points whose terms are held at once: 128 kB, in the caches
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
@@ -32,7 +34,9 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     return np.where(are_equal, 0.0, ratios)
 
 
-def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
+def gaussian_divergence(
+    means: ArrayLike, variances: ArrayLike, form: str = "corrected"
+) -> Array:
     """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor, of
     shape (...).
 
@@ -42,7 +46,9 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     other form is a ValueError.
     """
     if form not in ("corrected", "as-printed"):
-        raise ValueError(f"form: expected 'corrected' or 'as-printed', got {form!r} instead")
+        raise ValueError(
+            f"form: expected 'corrected' or 'as-printed', got {form!r} instead"
+        )
     variances = np.asarray(variances, dtype=np.float64)
     term = leading_term(means, variances)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from elmbench.numerics.arrays import Array, Rows
-from elmbench.numerics.kernels import rbf_from_distances, sparse_distances, squared_distances
+from elmbench.numerics.kernels import (
+    rbf_from_distances,
+    sparse_distances,
+    squared_distances,
+)
 
 # rows that are passed through the hidden layer at a time where their outputs need not be kept
 ROW_BLOCK = 384
@@ -59,7 +63,11 @@ def layer_blocks(n_rows: int) -> Iterator[slice]:
 
 
 def hidden_layer(
-    X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0
+    X: Rows,
+    weights: Array,
+    biases: Array,
+    activation: str = "sigmoid",
+    slope: float = 1.0,
 ) -> Array:
     """Return the outputs g(slope (a.x + b)) of the hidden nodes, of shape (n, L).
 
@@ -93,7 +101,9 @@ NODES: dict[str, Callable[[Rows, Array, Array], Array]] = {
     "sigmoid": lambda X, w, b: hidden_layer(
         X, w, -b
     ),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
-    "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
+    "nsig": lambda X, w, b: hidden_layer(
+        X, w / X.shape[1], -b
+    ),  # 1 / (1 + exp(-<w, x> / d + b))
     "rbf": _radial,
 }
 """Generalised activations G(x, w, b) by name, of inputs (n, d), dense or CSR, weights (L, d) and

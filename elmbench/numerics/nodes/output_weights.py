@@ -12,7 +12,13 @@ from scipy.linalg.lapack import dtrcon, dtrtrs
 from elmbench.numerics.arrays import EPS, Array, Rows
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
-from elmbench.numerics.solve import RidgeSystem, add_gram, mirror, normal_equations, scaled_rows
+from elmbench.numerics.solve import (
+    RidgeSystem,
+    add_gram,
+    mirror,
+    normal_equations,
+    scaled_rows,
+)
 
 Layer = Callable[[Rows], Array]
 """A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape

@@ -187,7 +187,9 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
     return 0.0, at_b
 
 
-def best_partner(a: int, m: int, gamma: float, support: SupportVectors) -> tuple[int, float]:
+def best_partner(
+    a: int, m: int, gamma: float, support: SupportVectors
+) -> tuple[int, float]:
     """Return the support vector with which merging `a` loses least, and the h of `best_merge`.
 
     The first of equal ones is taken, see `TIED`.
@@ -271,7 +273,9 @@ def shrink_to_budget(
     remove_vector(a, m, support)
 
 
-def distance_row(t: int, rows: SparseRows, m: int, support: SupportVectors, out: Array) -> None:
+def distance_row(
+    t: int, rows: SparseRows, m: int, support: SupportVectors, out: Array
+) -> None:
     """Write the squared distances between a sparse row and the support vectors to `out`."""
     # The sum of (x_f - s_f)^2 over the features of the row, and |s|^2 over those that it lacks.
     columns = support.columns
@@ -322,7 +326,12 @@ def find_equal(m: int, distances: Array) -> int:
 
 
 def append_vector(
-    t: int, step: int, rows: SparseRows, distances: Array, m: int, support: SupportVectors
+    t: int,
+    step: int,
+    rows: SparseRows,
+    distances: Array,
+    m: int,
+    support: SupportVectors,
 ) -> None:
     """Append a sparse row, at some distances from the support vectors, without weight."""
     norm = 0.0
@@ -437,7 +446,9 @@ class BudgetedState:
         """
         rows = sparse_rows(X)
         labels = loop_array(labels, np.int64)
-        self.support = SupportVectors(*(loop_array(array, None) for array in self.support))
+        self.support = SupportVectors(
+            *(loop_array(array, None) for array in self.support)
+        )
         settings = BudgetedSettings(
             gamma=float(self.gamma),
             budget=self.budget,
@@ -448,7 +459,9 @@ class BudgetedState:
         status = GROW
         while status == GROW:
             self._reserve()
-            counters = BudgetedCounters(position=position, step=self.step, size=self.size)
+            counters = BudgetedCounters(
+                position=position, step=self.step, size=self.size
+            )
             counters, status = run_compiled(
                 absorb_budgeted, counters, rows, labels, settings, self.support
             )

@@ -122,7 +122,9 @@ class ChosenWeights(NamedTuple):
     target: int
 
 
-def add_row(sign: float, t: int, rows: SparseRows, constant: float, column: Array) -> None:
+def add_row(
+    sign: float, t: int, rows: SparseRows, constant: float, column: Array
+) -> None:
     """Add a sparse row with its intercept, times `sign`, to a weight."""
     for p in range(rows.indptr[t], rows.indptr[t + 1]):
         column[rows.indices[p]] += sign * rows.data[p]
@@ -202,7 +204,9 @@ def absorb_hyperplanes(
     while t < len(batch.labels):
         write_scores(t, rows, m, constant, columns=columns, scores=scores)
         label = batch.labels[t]
-        right, opponent, target = choose_weights(label, batch.assigned[t], m, scores, planes)
+        right, opponent, target = choose_weights(
+            label, batch.assigned[t], m, scores, planes
+        )
         may_grow = planes.counts[label] < settings.limit
         grows = target < 0 and scores[right] <= 0.0 and may_grow
         if target >= 0:
@@ -292,9 +296,14 @@ class HyperplaneState:
             )
             batch = HyperplaneRows(rows=rows, labels=labels[:stop], assigned=assigned)
             planes = Hyperplanes(
-                columns=self.columns, owners=self.owners, names=self.names, counts=self.counts
+                columns=self.columns,
+                owners=self.owners,
+                names=self.names,
+                counts=self.counts,
             )
-            counters, status = run_compiled(absorb_hyperplanes, counters, batch, settings, planes)
+            counters, status = run_compiled(
+                absorb_hyperplanes, counters, batch, settings, planes
+            )
             position = counters.position
             self.step = counters.step
             self.size = counters.size

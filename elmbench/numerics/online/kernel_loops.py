@@ -18,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.online.loops import DONE, DRIFT, GROW, inner, solve_lower, solve_upper
+from elmbench.numerics.online.loops import (
+    DONE,
+    DRIFT,
+    GROW,
+    inner,
+    solve_lower,
+    solve_upper,
+)
 from elmbench.numerics.symmetric_product import Update, update_and_multiply
 
 #: Rows between two checks of the residual, and the least number between two factorisations.
@@ -170,11 +177,17 @@ def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
     """Return vectors of zeros."""
     update = Update(np.zeros(capacity), np.zeros(capacity))
     return InverseVectors(
-        np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs), update
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(n_outputs),
+        update,
     )
 
 
-def worst_residual(j: int, m: int, arrays: InverseArrays, vectors: InverseVectors) -> float:
+def worst_residual(
+    j: int, m: int, arrays: InverseArrays, vectors: InverseVectors
+) -> float:
     """Return the larger residual in equation `j`: of the inverse, and of the weights.
 
     `k` is row j of K + I/C. The residual of the inverse is Q k - e_j; that of the weights is
@@ -197,7 +210,9 @@ def worst_residual(j: int, m: int, arrays: InverseArrays, vectors: InverseVector
     return worst
 
 
-def output_errors(values: Array, m: int, weights: Array, vectors: InverseVectors) -> None:
+def output_errors(
+    values: Array, m: int, weights: Array, vectors: InverseVectors
+) -> None:
     """Write the errors of all outputs at a row with some targets."""
     # Table I, line 8: e = t - k'a.
     for o in range(len(weights)):
@@ -205,7 +220,9 @@ def output_errors(values: Array, m: int, weights: Array, vectors: InverseVectors
         vectors.errors[o] = values[o] - output
 
 
-def least_significant(m: int, r: float, arrays: InverseArrays, vectors: InverseVectors) -> int:
+def least_significant(
+    m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
+) -> int:
     """Return the dictionary row whose removal costs least; `m` stands for the new row.
 
     The first of equal ones is taken; the new row is the last.
@@ -348,7 +365,9 @@ def absorb(
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
-        kernel_row(samples.rows[t], dictionary, m, gamma=gamma, gram=gram, out=k)  # line 4
+        kernel_row(
+            samples.rows[t], dictionary, m, gamma=gamma, gram=gram, out=k
+        )  # line 4
         update_and_multiply(inverse, m, joined, update, x=k, y=z)  # line 5
         joined = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
@@ -499,7 +518,9 @@ def absorb_ald(
     w = np.zeros(capacity)
     a = np.zeros(capacity)
     h = np.zeros(capacity)
-    update = Update(np.zeros(capacity), np.zeros(capacity))  # P -= v v' is still to be done
+    update = Update(
+        np.zeros(capacity), np.zeros(capacity)
+    )  # P -= v v' is still to be done
     dictionary = arrays.dictionary
     bracket = arrays.bracket
     status = DONE

@@ -33,7 +33,9 @@ from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.solve import mirror
 
 PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
-UNLIMITED = sys.maxsize  # the budget, or the number of atoms, that no dictionary reaches
+UNLIMITED = (
+    sys.maxsize
+)  # the budget, or the number of atoms, that no dictionary reaches
 
 LARGEST_JITTER = (
     EPS**0.5
@@ -85,7 +87,9 @@ class _OnlineState:
         for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
         if self.kernel is None:
-            self._absorb(loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T))
+            self._absorb(
+                loop_array(X.toarray() if sp.issparse(X) else X), loop_array(T)
+            )
             return
         if self.kernel.is_precomputed and self.stored is not None:
             raise ValueError(
@@ -151,7 +155,11 @@ class _OnlineState:
 
     def dictionary_kernel(self) -> Array:
         """Return the kernel matrix of the dictionary."""
-        return kernel_matrix(self.rows, gamma=self.gamma) if self.kernel is None else self.gram
+        return (
+            kernel_matrix(self.rows, gamma=self.gamma)
+            if self.kernel is None
+            else self.gram
+        )
 
     def __post_init__(self) -> None:
         self._reserve(0)
@@ -192,7 +200,9 @@ class InverseState(_OnlineState):
         capacity = min(self.budget, self.size + len(X))
         if capacity > len(self.inverse):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
-        settings = InverseSettings(gamma=self.gamma, ridge=self.ridge, budget=self.budget)
+        settings = InverseSettings(
+            gamma=self.gamma, ridge=self.ridge, budget=self.budget
+        )
         counters = InverseCounters(
             size=self.size,
             seen=self.seen,
@@ -210,7 +220,9 @@ class InverseState(_OnlineState):
         position = 0
         while position < len(X):
             samples = Samples(rows=X[position:], values=T[position:])
-            n_learnt, counters, status = run_compiled(absorb, samples, settings, counters, arrays)
+            n_learnt, counters, status = run_compiled(
+                absorb, samples, settings, counters, arrays
+            )
             position += n_learnt
             for name, value in counters._asdict().items():
                 setattr(self, name, value)

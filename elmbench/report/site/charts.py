@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.evaluation.model_order import rank_models
-from elmbench.judging.rank_statistics import Statistics, compare_models, draw_critical_differences
+from elmbench.judging.rank_statistics import (
+    Statistics,
+    compare_models,
+    draw_critical_differences,
+)
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
@@ -50,7 +54,10 @@ def rank_diagrams(results: Results) -> Iterator[Picture]:
     models to compare.
     """
     for comparison in compare_models(results.summary, results.resolved):
-        if len(comparison.ranks) >= _FEWEST_MODELS and len(comparison.datasets) >= _FEWEST_SETS:
+        if (
+            len(comparison.ranks) >= _FEWEST_MODELS
+            and len(comparison.datasets) >= _FEWEST_SETS
+        ):
             yield rank_diagram(comparison, title_of(results.resolved))
 
 
@@ -66,7 +73,10 @@ def rank_diagram(comparison: Statistics, name: str) -> Picture:
 
 
 def comparison_charts(
-    spec: DatasetSpec, results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
+    spec: DatasetSpec,
+    results: Results,
+    predictions: pd.DataFrame,
+    importance: pd.DataFrame,
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison."""
     ranked = rank_models(results.summary, spec.name, results.resolved).models
@@ -115,13 +125,21 @@ def _scores(
             markersize=4,
             markeredgewidth=0,
         )
-        axes.plot([values.mean()], [i], "|", color=MEAN_COLOUR, markersize=13, markeredgewidth=2)
+        axes.plot(
+            [values.mean()],
+            [i],
+            "|",
+            color=MEAN_COLOUR,
+            markersize=13,
+            markeredgewidth=2,
+        )
     axes.set_yticks(range(len(models)), reversed(models))
     axes.set_ylim(-0.6, len(models) - 0.4)
     axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel(words_for(metric))
     return Picture(
-        "Score of each test part (dot) and the mean of each model (bar)", figure_bytes(figure)
+        "Score of each test part (dot) and the mean of each model (bar)",
+        figure_bytes(figure),
     )
 
 
@@ -142,8 +160,12 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
     axes.scatter(sample["predicted"], sample["true"], s=12, alpha=0.5, linewidths=0)
     axes.locator_params(nbins=5)
     axes.set(xlabel="predicted", ylabel="true", aspect="equal")
-    remark = f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
-    return Picture(f"{model}: true and predicted values of test rows{remark}", figure_bytes(figure))
+    remark = (
+        f", {len(sample)} of them drawn at random" if len(rows) > len(sample) else ""
+    )
+    return Picture(
+        f"{model}: true and predicted values of test rows{remark}", figure_bytes(figure)
+    )
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
@@ -179,14 +201,26 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
     curves = {}
     for model, rows in by_model.items():
         # Folds can share probabilities better than decision values.
-        columns = [name for name in (f"probability_{positive}", "decision") if name in rows]
-        scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
+        columns = [
+            name for name in (f"probability_{positive}", "decision") if name in rows
+        ]
+        scores = next(
+            (rows[name] for name in columns if rows[name].notna().all()), None
+        )
         if scores is not None:
             curves[model] = rows["true"] == positive, scores
     top = list(curves.items())[:_MOST_CURVES]
     displays = [
-        ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
-        ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
+        (
+            "ROC",
+            RocCurveDisplay,
+            {"xlabel": "false positive rate", "ylabel": "true positive rate"},
+        ),
+        (
+            "Precision-recall",
+            PrecisionRecallDisplay,
+            {"xlabel": "recall", "ylabel": "precision"},
+        ),
     ]
     for title, display, labels in displays if top else ():
         figure, axes = new_figure(_SIDE, _SIDE)
@@ -211,15 +245,25 @@ def _importance(lines: pd.DataFrame) -> Picture:
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
     # Names that are equal when cut have bars of their own.
     axes.barh(
-        range(len(top)), top["importance"], xerr=top["std"].fillna(0), ecolor="grey", height=0.7
+        range(len(top)),
+        top["importance"],
+        xerr=top["std"].fillna(0),
+        ecolor="grey",
+        height=0.7,
     )
     axes.set_yticks(range(len(top)), [_short(name) for name in top["column"]])
     axes.axvline(0, color="grey", linewidth=0.8)
     metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
     axes.locator_params(axis="x", nbins=4)
     axes.tick_params(labelsize="small")
-    axes.set_xlabel(f"loss of {words_for(metric)}, mean and deviation of folds", fontsize="small")
-    few = f", the {_MOST_COLUMNS} largest of {len(lines)}" if len(lines) > _MOST_COLUMNS else ""
+    axes.set_xlabel(
+        f"loss of {words_for(metric)}, mean and deviation of folds", fontsize="small"
+    )
+    few = (
+        f", the {_MOST_COLUMNS} largest of {len(lines)}"
+        if len(lines) > _MOST_COLUMNS
+        else ""
+    )
     return Picture(
         f"{model}: loss on test rows if the values of one column are shuffled{few}",
         figure_bytes(figure),

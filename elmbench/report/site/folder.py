@@ -50,7 +50,10 @@ class SiteFolder:
     def check(self) -> None:
         """Raise ElmbenchError if the folder holds files, but none of a site."""
         paths = [self.path / name for name in self._names()]
-        for folder in {self.path, *(path.parent for path in paths if self._is_inside(path))}:
+        for folder in {
+            self.path,
+            *(path.parent for path in paths if self._is_inside(path)),
+        }:
             sweep(folder)
         if os.path.lexists(self.path) and not self.path.is_dir():
             raise ElmbenchError(
@@ -59,7 +62,11 @@ class SiteFolder:
                 next_step="elmbench report --out ANOTHER-FOLDER",
             )
         is_site = isinstance(self._manifest().get("files"), list)
-        if self.path.is_dir() and any(self.path.iterdir()) and not (is_site or self.force):
+        if (
+            self.path.is_dir()
+            and any(self.path.iterdir())
+            and not (is_site or self.force)
+        ):
             raise ElmbenchError(
                 f"{self.path} holds files, but no {MANIFEST} that lists those of a site",
                 expected="a folder that is empty or does not exist, or an earlier site",
@@ -83,8 +90,12 @@ class SiteFolder:
             self._write_manifest([*earlier, *files])
             with ExitStack() as stack:
                 # A stack replaces the last file first, so the first page comes last.
-                for name in sorted(files, key=lambda name: (name != FIRST_PAGE, "/" in name)):
-                    _write(files[name], stack.enter_context(replace_file(self.path / name)))
+                for name in sorted(
+                    files, key=lambda name: (name != FIRST_PAGE, "/" in name)
+                ):
+                    _write(
+                        files[name], stack.enter_context(replace_file(self.path / name))
+                    )
                 (self.path / FIRST_PAGE).unlink(missing_ok=True)
                 self._delete(name for name in earlier if name not in files)
             self._write_manifest(files, digest)

@@ -25,7 +25,16 @@ _FOLDER = "pages"
 #: The most entries that are kept; the oldest ones are deleted first.
 _MOST_ENTRIES = 40
 #: Distributions whose version may change a page.
-_LIBRARIES = ("elmbench", "numpy", "scipy", "pandas", "matplotlib", "pillow", "jinja2", "pydantic")
+_LIBRARIES = (
+    "elmbench",
+    "numpy",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "pillow",
+    "jinja2",
+    "pydantic",
+)
 
 #: The texts of some files of the site, by their names.
 Texts = dict[str, str]
@@ -65,14 +74,19 @@ class PageCache:
     @cached_property
     def _is_usable(self) -> bool:
         """True if no plug-in is loaded: the code of a plug-in may depend on anything."""
-        are_built_in = all(entry.origin == ModelEntry.origin for entry in registry().values())
+        are_built_in = all(
+            entry.origin == ModelEntry.origin for entry in registry().values()
+        )
         return are_built_in and not has_plugin_objects()
 
     def _key(self, paper: str) -> str:
         """Return the key of the texts of a paper."""
         digest = hashlib.sha256(self._shared.encode())
         digest.update(paper.encode())
-        for role, folder in (("user", self.dirs.user), ("committed", self.dirs.committed)):
+        for role, folder in (
+            ("user", self.dirs.user),
+            ("committed", self.dirs.committed),
+        ):
             if folder is not None:
                 files = (
                     file
@@ -90,7 +104,9 @@ class PageCache:
         folders = {file.path.parent for file in load_catalogue().values()}
         # Folders of a user's own papers may have any names.
         own = [_digest_of(folder, folder.glob("*.*")) for folder in sorted(folders)]
-        code = (path for path in package.rglob("*.*") if "__pycache__" not in path.parts)
+        code = (
+            path for path in package.rglob("*.*") if "__pycache__" not in path.parts
+        )
         built_in = [specs / "datasets.yaml", *(specs / "experiments").rglob("*.*")]
         libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
         parts = [
@@ -110,7 +126,9 @@ def _digest_of(folder: Path, files: Iterable[Path]) -> str:
     for file in sorted(files):
         if file.is_file():
             name = file.relative_to(folder).as_posix()
-            digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+            digest.update(
+                f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode()
+            )
     return digest.hexdigest()
 
 
@@ -133,7 +151,9 @@ def _write(path: Path, key: str, texts: Texts) -> None:
     with suppress(WriteError):
         write_atomically(path, json.dumps(entry))
     with suppress(OSError):  # another process deletes them too
-        entries = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        entries = sorted(
+            path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime
+        )
         for file in entries[:-_MOST_ENTRIES]:
             file.unlink(missing_ok=True)
 

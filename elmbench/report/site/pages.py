@@ -80,13 +80,18 @@ def site_files(
     texts = recall("*", lambda: dict(_overview_pages(papers, watch)))
     for paper in papers:
         texts |= recall(paper.paper.key, partial(_texts_of_paper, paper, papers, watch))
-    texts |= {name: environment().get_template(name).render() for name in ("style.css", "sort.js")}
+    texts |= {
+        name: environment().get_template(name).render()
+        for name in ("style.css", "sort.js")
+    }
     copies: dict[str, Path] = {}
     for results in (results for paper in papers for results in paper.results):
         if (picture := results.picture) is not None:
             copies[address(results, picture.name)] = picture
         if results.environment:
-            copies[address(results, "environment.json")] = results.folder / "environment.json"
+            copies[address(results, "environment.json")] = (
+                results.folder / "environment.json"
+            )
     return {**texts, **copies}
 
 
@@ -106,7 +111,9 @@ def _texts_of_paper(
     return texts
 
 
-def _overview_pages(papers: Sequence[PaperResults], watch: Watch) -> Iterator[tuple[str, str]]:
+def _overview_pages(
+    papers: Sequence[PaperResults], watch: Watch
+) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page on all papers."""
     for table in _watched([table for paper in papers for table in paper.tables], watch):
         table.judge()
@@ -118,8 +125,12 @@ def _overview_pages(papers: Sequence[PaperResults], watch: Watch) -> Iterator[tu
         papers,
         total=total,
         facts=facts_sentence(facts),
-        is_of_suite=all(table.file.is_of_suite for paper in papers for table in paper.tables),
-        table_states=[verdict.state for paper in papers for _, verdict in paper.main_verdicts],
+        is_of_suite=all(
+            table.file.is_of_suite for paper in papers for table in paper.tables
+        ),
+        table_states=[
+            verdict.state for paper in papers for _, verdict in paper.main_verdicts
+        ],
     )
     for name, _ in _TOPICS:
         yield _page(name, name, papers, datasets=_datasets_of(papers))
@@ -164,12 +175,16 @@ def _page(
     text = (
         environment()
         .get_template(template)
-        .render(page=name, papers=papers, paper_links=paper_links, topics=_TOPICS, **content)
+        .render(
+            page=name, papers=papers, paper_links=paper_links, topics=_TOPICS, **content
+        )
     )
     return name, text
 
 
-def comparison_html(results: Results, predictions: pd.DataFrame, importance: pd.DataFrame) -> str:
+def comparison_html(
+    results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
+) -> str:
     """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of
     `importance.csv`.
     """
@@ -219,10 +234,13 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     """Return the optimism of each model on each data set."""
     frames = []
     for resolved, gains in (
-        (table.results[0].resolved, table.results[0].default_optimism) for table in tables
+        (table.results[0].resolved, table.results[0].default_optimism)
+        for table in tables
     ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
-        frames.append(gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling)))
+        frames.append(
+            gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling))
+        )
     lines = pd.concat(frames)
     signed = ["optimism", "low", "high"]
     for name in ("oracle", "nested", *signed):
@@ -232,13 +250,21 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
             .map(text.format, na_action="ignore")
             .fillna("")
         )
-    names = {"dataset": "data set", "metric": "measure", "low": "from", "high": "to", "n": "folds"}
-    return lines[["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]].rename(
-        columns=names
-    )
+    names = {
+        "dataset": "data set",
+        "metric": "measure",
+        "low": "from",
+        "high": "to",
+        "n": "folds",
+    }
+    return lines[
+        ["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]
+    ].rename(columns=names)
 
 
-def datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]) -> pd.DataFrame:
+def datasets_table(
+    papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
+) -> pd.DataFrame:
     """Return a line for each data set, with the tables that use it."""
     tables = [
         (f"{paper.paper.key} {table.file.spec.label}", table.file)
@@ -248,7 +274,11 @@ def datasets_table(papers: Sequence[PaperResults], datasets: Iterable[DatasetSpe
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
-        | {"tables": ", ".join(label for label, file in tables if spec.name in file.spec.datasets)}
+        | {
+            "tables": ", ".join(
+                label for label, file in tables if spec.name in file.spec.datasets
+            )
+        }
         | {"licence": spec.licence, "citation": spec.citation}
         for spec in datasets
     ]
@@ -278,7 +308,9 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
             for grid in grids
             if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures
         ]
-        printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[:1]
+        printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[
+            :1
+        ]
         is_first = section is results.table.sections[0]
         extra = (
             [grid for grid in grids if grid not in printed]
@@ -288,7 +320,9 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         short = f"profile {results.resolved.profile}, {section.select}" + (
             f", {readings}" if readings else ""
         )
-        names = dict.fromkeys(entry.measure.column for grid in extra for entry in grid.entries)
+        names = dict.fromkeys(
+            entry.measure.column for grid in extra for entry in grid.entries
+        )
         if printed:
             yield {
                 "heading": section.heading,

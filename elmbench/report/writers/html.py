@@ -14,10 +14,18 @@ def html(table: ResultTable) -> str:
     for section in table.sections:
         columns = table.columns_of(section)
         frame = pd.DataFrame(
-            table.texts(section, columns), columns=[column.heading for column in columns]
+            table.texts(section, columns),
+            columns=[column.heading for column in columns],
         )
-        parts += [f"<h3>{escape(section.heading)}</h3>", frame.to_html(index=False, border=0)]
+        parts += [
+            f"<h3>{escape(section.heading)}</h3>",
+            frame.to_html(index=False, border=0),
+        ]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in legend_of(table)]
     if table.notes:
-        parts += ["<ul>", *(f"<li>{escape(note.text)}</li>" for note in table.notes), "</ul>"]
+        parts += [
+            "<ul>",
+            *(f"<li>{escape(note.text)}</li>" for note in table.notes),
+            "</ul>",
+        ]
     return "\n".join(parts) + "\n"

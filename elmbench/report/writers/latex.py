@@ -72,7 +72,9 @@ def latex(
     return "\n".join(blocks)
 
 
-def _grids_of(section: Section, resolved: "Resolved | None", *, first: bool) -> "list[TableGrid]":
+def _grids_of(
+    section: Section, resolved: "Resolved | None", *, first: bool
+) -> "list[TableGrid]":
     """Return the grids of a section with published values."""
     if resolved is None:
         return []
@@ -85,7 +87,8 @@ def _lines_block(table: ResultTable, section: Section) -> str:
     """Return the lines of a section as a table."""
     columns = table.columns_of(section, narrow=True)
     frame = pd.DataFrame(
-        table.texts(section, columns), columns=[tex(column.heading) for column in columns]
+        table.texts(section, columns),
+        columns=[tex(column.heading) for column in columns],
     )
     text: str = frame.map(tex).to_latex(
         index=False,
@@ -117,7 +120,13 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
     if len(grid.columns) > _MOST_COLUMNS:
         # It needs the graphicx package.
         tabular = [r"\resizebox{\textwidth}{!}{%", *tabular, "}"]
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}.}}", *tabular, r"\end{table}"]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{caption}.}}",
+        *tabular,
+        r"\end{table}",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -20,8 +20,17 @@ def markdown(
     """Return a table as Markdown, with the commands that made it and its figure, a picture in the
     same folder.
     """
-    lines = [f"# {literal(table.title)}", "", literal(table.subtitle), "", "Made by:", ""]
-    lines += [f"    {line}" for command in commands for line in escape(command).split("\n")]
+    lines = [
+        f"# {literal(table.title)}",
+        "",
+        literal(table.subtitle),
+        "",
+        "Made by:",
+        "",
+    ]
+    lines += [
+        f"    {line}" for command in commands for line in escape(command).split("\n")
+    ]
     for section in table.sections:
         columns = table.columns_of(section)
         rows = [[column.heading for column in columns], *table.texts(section, columns)]

@@ -15,7 +15,15 @@ from rich.table import Table as RichTable
 
 from elmbench.judging.verdict_words import SIGNS, verdict_of
 from elmbench.tables import kind_of_table
-from elmbench.tables.result_table import QUESTION, Column, Entry, Line, Note, ResultTable, Section
+from elmbench.tables.result_table import (
+    QUESTION,
+    Column,
+    Entry,
+    Line,
+    Note,
+    ResultTable,
+    Section,
+)
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
@@ -50,7 +58,10 @@ class Text(rich.text.Text):
 
 
 def table_text(
-    table: ResultTable, resolved: Resolved, width: int = WIDTH, hidden: Collection[str] = ()
+    table: ResultTable,
+    resolved: Resolved,
+    width: int = WIDTH,
+    hidden: Collection[str] = (),
 ) -> RenderableType:
     """Return a table of results with its notes.
 
@@ -61,7 +72,10 @@ def table_text(
     A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes
     that are left out.
     """
-    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    parts: list[RenderableType] = [
+        Text(f"\n{table.title}", style="bold"),
+        Text(table.subtitle),
+    ]
     for note in _questions(table):
         parts.append(Text(f"- {note.text}"))
     # A comparison has its own order of models.
@@ -113,9 +127,13 @@ def lines_text(
     )
     for heading in headings:
         justify: Literal["left", "right"] = "right" if heading in right else "left"
-        table.add_column(Text(heading), justify=justify, overflow="fold", no_wrap=heading in whole)
+        table.add_column(
+            Text(heading), justify=justify, overflow="fold", no_wrap=heading in whole
+        )
     for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+        table.add_row(
+            *(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row)
+        )
     return table
 
 
@@ -173,7 +191,9 @@ def section_text(
     """
     # A column of data sets would leave too little space for the values.
     first, *rest = (
-        column for column in table.columns_of(section, narrow=True) if column.name != "dataset"
+        column
+        for column in table.columns_of(section, narrow=True)
+        if column.name != "dataset"
     )
 
     def width_of(column: Column) -> int:
@@ -244,11 +264,15 @@ def _section_rows(
         if line["dataset"] != previous:
             previous = line["dataset"]
             yield [Text(previous, style="bold"), *(Text("") for _ in columns)]
-        coloured = (Text(text, style=_COLOURS.get(verdict_of(text), "")) for text in texts)
+        coloured = (
+            Text(text, style=_COLOURS.get(verdict_of(text), "")) for text in texts
+        )
         yield [Text("  " + line[first.name]), *coloured]
 
 
-def grids_to_show(section: Section, resolved: Resolved, *, first: bool) -> list[TableGrid]:
+def grids_to_show(
+    section: Section, resolved: Resolved, *, first: bool
+) -> list[TableGrid]:
     """Return the grids with published values or added metrics, and the times of the fits in the
     first section.
     """
@@ -300,7 +324,9 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
     for number, group in enumerate(blocks.groups):
         if number:
             yield Text("")
-        table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        table = RichTable(
+            box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold"
+        )
         table.add_column(Text(grid.corner), width=name_width, overflow="fold")
         for i in group:
             heading = Text(grid.columns[i])

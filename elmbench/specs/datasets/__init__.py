@@ -20,7 +20,14 @@ from elmbench.specs.datasets.sources import (
     SourceSpec,
     Step,
 )
-from elmbench.specs.files import SpecPart, invalid, parse_spec, raw_names, read_yaml, spec_root
+from elmbench.specs.files import (
+    SpecPart,
+    invalid,
+    parse_spec,
+    raw_names,
+    read_yaml,
+    spec_root,
+)
 
 NEXT = "elmbench list datasets"
 #: Characters that some system forbids in names of files, and the length that leaves room for an
@@ -46,10 +53,14 @@ class Shape(SpecPart):
     @model_validator(mode="after")
     def _sums(self) -> Self:
         if self.split is not None and sum(self.split) != self.instances:
-            raise ValueError(f"the split {self.split} does not sum to {self.instances} instances")
+            raise ValueError(
+                f"the split {self.split} does not sum to {self.instances} instances"
+            )
         total = self.count(self.labels)
         if total not in (None, self.instances):
-            raise ValueError(f"the classes sum to {total}, not to {self.instances} instances")
+            raise ValueError(
+                f"the classes sum to {total}, not to {self.instances} instances"
+            )
         return self
 
     @property
@@ -62,9 +73,14 @@ class Shape(SpecPart):
         label is given.
         """
         counts = [
-            self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels
+            self.classes.get(label) if isinstance(self.classes, dict) else None
+            for label in labels
         ]
-        return None if None in counts or not counts else sum(count or 0 for count in counts)
+        return (
+            None
+            if None in counts or not counts
+            else sum(count or 0 for count in counts)
+        )
 
 
 class RowColumns(SpecPart):
@@ -133,7 +149,11 @@ class DatasetSpec(RowColumns):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for stem in (self.name, self.file):  # paths must stay in their folder
-            if _NOT_IN_A_STEM.search(stem) or stem.startswith(".") or len(stem) > _LONGEST_NAME:
+            if (
+                _NOT_IN_A_STEM.search(stem)
+                or stem.startswith(".")
+                or len(stem) > _LONGEST_NAME
+            ):
                 raise ValueError(
                     f"{stem!r} cannot be a file's name; expected a word without / and without a "
                     "dot first"
@@ -142,7 +162,9 @@ class DatasetSpec(RowColumns):
             raise ValueError("a regression has no positive class")
         if self.task == "classification" and self.shape.classes is None:
             raise ValueError("a classification needs the classes in shape")
-        if not self.positive and (self.shape.classes == 2 or len(self.shape.labels) == 2):
+        if not self.positive and (
+            self.shape.classes == 2 or len(self.shape.labels) == 2
+        ):
             raise ValueError(
                 "of two classes, `positive` must name the one that precision and recall are about"
             )
@@ -212,15 +234,23 @@ class DatasetSpec(RowColumns):
                 expected = ", ".join(declared) or "none: this data set has no options"
             elif value not in declared[option]:
                 problem = f"the option {option!r} of {self.name} is {value!r}"
-                expected = "one of " + ", ".join(f"{allowed:g}" for allowed in declared[option])
+                expected = "one of " + ", ".join(
+                    f"{allowed:g}" for allowed in declared[option]
+                )
             else:
                 continue
-            raise ElmbenchError(problem, expected=expected, next_step="correct the option")
+            raise ElmbenchError(
+                problem, expected=expected, next_step="correct the option"
+            )
         first, *others = self.sources
         source = first.model_copy(
-            update={"options": declared | {option: (v,) for option, v in options.items()}}
+            update={
+                "options": declared | {option: (v,) for option, v in options.items()}
+            }
         )
-        return self.model_copy(update={"fingerprint": None, "sources": (source, *others)})
+        return self.model_copy(
+            update={"fingerprint": None, "sources": (source, *others)}
+        )
 
 
 class DatasetSpecs(Mapping[str, DatasetSpec]):
@@ -238,7 +268,9 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         self.names: dict[str, str] = {name: name for name in entries}
         for name, entry in entries.items():
             for alias in (
-                entry.aliases if isinstance(entry, DatasetSpec) else raw_names(entry, "aliases")
+                entry.aliases
+                if isinstance(entry, DatasetSpec)
+                else raw_names(entry, "aliases")
             ):
                 other = self.names.setdefault(alias, name)
                 if other != name or alias == name:
@@ -248,7 +280,9 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
     def __getitem__(self, name: str) -> DatasetSpec:
         entry = self.entries[name]
         if not isinstance(entry, DatasetSpec):
-            entry = self.entries[name] = parse_spec(DatasetSpec, entry, self._source, name)
+            entry = self.entries[name] = parse_spec(
+                DatasetSpec, entry, self._source, name
+            )
         return entry
 
     def __iter__(self) -> Iterator[str]:
@@ -261,7 +295,9 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         """Return these data sets and others, whose names and aliases come before equal ones."""
         joined = DatasetSpecs({}, self._source)
         joined.entries = self.entries | dict(specs)
-        names = {name: owner for name, owner in self.names.items() if owner not in specs}
+        names = {
+            name: owner for name, owner in self.names.items() if owner not in specs
+        }
         joined.names = names | DatasetSpecs(specs).names
         return joined
 
@@ -277,14 +313,20 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         if options:
             spec = self.find(base).with_options(options)
             fixed = ",".join(
-                f"{option}={value:g}" for option, value in spec.options.items() if option in options
+                f"{option}={value:g}"
+                for option, value in spec.options.items()
+                if option in options
             )
             return spec.model_copy(
                 update={"name": f"{spec.name}[{fixed}]", "file": "", "aliases": ()}
             )
         if name in self.names:
             return self[self.names[name]]
-        owners = {owner for key, owner in self.names.items() if key.casefold() == name.casefold()}
+        owners = {
+            owner
+            for key, owner in self.names.items()
+            if key.casefold() == name.casefold()
+        }
         if len(owners) == 1:
             return self[owners.pop()]
         raise unknown_name("data set", name, list(self.names), NEXT)
@@ -312,7 +354,10 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Return the data sets of a `datasets.yaml`, validated."""
     entries = _read_entries(content, source)
     return DatasetSpecs(
-        {name: parse_spec(DatasetSpec, entry, source, name) for name, entry in entries.items()}
+        {
+            name: parse_spec(DatasetSpec, entry, source, name)
+            for name, entry in entries.items()
+        }
     )
 
 
@@ -329,7 +374,9 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
     for name, entry in content.items():
         prefix = str(name)
         if split_name(prefix)[1]:
-            raise invalid(f"{source}: the name {prefix!r} has options", "a name without brackets")
+            raise invalid(
+                f"{source}: the name {prefix!r} has options", "a name without brackets"
+            )
         merged = {"name": prefix, **(entry if isinstance(entry, dict) else {})}
         if "like" in merged:
             like = merged.pop("like")

@@ -25,7 +25,9 @@ def _as_label(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Label = Annotated[str, BeforeValidator(_as_label, json_schema_input_type=str | int | float)]
+Label = Annotated[
+    str, BeforeValidator(_as_label, json_schema_input_type=str | int | float)
+]
 
 
 class PlainStep(SpecPart):
@@ -95,7 +97,8 @@ class ResizeImages(SpecPart):
 
 
 Step = Annotated[
-    PlainStep | Ordinal | DropColumns | Round | ResizeImages, Field(discriminator="step")
+    PlainStep | Ordinal | DropColumns | Round | ResizeImages,
+    Field(discriminator="step"),
 ]
 
 
@@ -226,5 +229,6 @@ def parse_source(content: Any) -> SourceSpec:
 
 
 AnySource = Annotated[
-    SerializeAsAny[SourceSpec], PlainValidator(parse_source, json_schema_input_type=SourceSpec)
+    SerializeAsAny[SourceSpec],
+    PlainValidator(parse_source, json_schema_input_type=SourceSpec),
 ]

@@ -33,7 +33,11 @@ _LONGEST_KEY = 60
 #: The first word in the ids of tables that belong to no paper.
 _WITHOUT_PAPER = "own"
 #: The commands to type in the folder of a new paper.
-COMMANDS = ("elmbench validate", "elmbench run --all", "elmbench check --against published")
+COMMANDS = (
+    "elmbench validate",
+    "elmbench run --all",
+    "elmbench check --against published",
+)
 
 
 def write_new_paper(key: str, parent: Path) -> list[Path]:

@@ -22,7 +22,9 @@ RESULTS = Path(__file__).parents[3] / "results"
 def dirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ResultsDirs:
     """Results of one table, and a cache of their own."""
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    shutil.copytree(RESULTS / "fast/kos-elm/table4", tmp_path / "results/fast/kos-elm/table4")
+    shutil.copytree(
+        RESULTS / "fast/kos-elm/table4", tmp_path / "results/fast/kos-elm/table4"
+    )
     return ResultsDirs(tmp_path / "results")
 
 
@@ -30,7 +32,9 @@ def entries(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "cache/pages").glob("*.json"))
 
 
-def test_a_site_from_the_cache_equals_a_computed_one(dirs: ResultsDirs, tmp_path: Path) -> None:
+def test_a_site_from_the_cache_equals_a_computed_one(
+    dirs: ResultsDirs, tmp_path: Path
+) -> None:
     papers = gather(dirs)
     computed = site_files(papers)
     assert site_files(papers, PageCache(dirs).texts) == computed
@@ -49,13 +53,18 @@ def test_only_the_changed_paper_is_computed_again(dirs: ResultsDirs) -> None:
     cells.write_bytes(cells.read_bytes() + b"\n")
     changed = PageCache(dirs)
     texts = {
-        paper: changed.texts(paper, lambda: {"a.html": "new"}) for paper in ("kos-elm", "eem", "*")
+        paper: changed.texts(paper, lambda: {"a.html": "new"})
+        for paper in ("kos-elm", "eem", "*")
     }
     assert [part["a.html"] for part in texts.values()] == ["new", "old", "new"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "of another key", "empty", "a list"])
-def test_a_damaged_entry_is_not_used(dirs: ResultsDirs, tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(
+    "damage", ["cut", "changed", "of another key", "empty", "a list"]
+)
+def test_a_damaged_entry_is_not_used(
+    dirs: ResultsDirs, tmp_path: Path, damage: str
+) -> None:
     PageCache(dirs).texts("eem", lambda: {"a.html": "first"})
     (path,) = entries(tmp_path)
     entry = json.loads(path.read_text())
@@ -70,9 +79,13 @@ def test_a_damaged_entry_is_not_used(dirs: ResultsDirs, tmp_path: Path, damage: 
         "a list": "[]",
     }
     path.write_text(contents[damage])
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "second"}) == {"a.html": "second"}
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "second"}) == {
+        "a.html": "second"
+    }
     # The damaged entry is replaced.
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "third"}) == {"a.html": "second"}
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "third"}) == {
+        "a.html": "second"
+    }
 
 
 def test_a_new_version_of_a_library_computes_again(
@@ -97,7 +110,9 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "file"))
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {"a.html": "text"}
+    assert PageCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {
+        "a.html": "text"
+    }
 
 
 def test_a_report_watches_its_tables_until_its_last_page(dirs: ResultsDirs) -> None:

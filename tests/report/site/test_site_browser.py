@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
 )
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -30,9 +31,12 @@ SCHEMES = {"light": (), "dark": ("--blink-settings=preferredColorScheme=0",)}
 
 pytestmark = [
     pytest.mark.exhaustive,
-    pytest.mark.timeout(1800),  # to make the site and to start a browser, on a busy machine
+    pytest.mark.timeout(
+        1800
+    ),  # to make the site and to start a browser, on a busy machine
     pytest.mark.skipif(
-        CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path"
+        CHROMIUM is None,
+        reason="no chromium, chromium-browser or google-chrome on the path",
     ),
 ]
 
@@ -86,7 +90,9 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
     for page in PAGES:
         text = (site / page).read_text("utf-8")
         # The probe comes first, so that it sees what fails to load.
-        (folder / f"probe-{page}").write_text(text.replace("<head>", f"<head>{_PROBE}", 1), "utf-8")
+        (folder / f"probe-{page}").write_text(
+            text.replace("<head>", f"<head>{_PROBE}", 1), "utf-8"
+        )
         for width in WIDTHS:
             frames += (
                 f'<iframe name="{page} {width}" src="probe-{page}" width="{width}" '
@@ -103,7 +109,11 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
                 *SCHEMES[scheme],
                 f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
             ]
-            words += ["--virtual-time-budget=8000", "--window-size=1400,900", "--dump-dom"]
+            words += [
+                "--virtual-time-budget=8000",
+                "--window-size=1400,900",
+                "--dump-dom",
+            ]
             done = subprocess.run(
                 [*words, (folder / "frames.html").as_uri()],
                 capture_output=True,
@@ -142,7 +152,8 @@ def test_every_text_stands_out_from_what_is_behind_it(look: Look, scheme: str) -
     for name, page in look(scheme).items():
         for pair in page["pairs"]:
             text, ground = (
-                [int(n) for n in re.findall(r"\d+", colour)[:3]] for colour in pair.split("|")
+                [int(n) for n in re.findall(r"\d+", colour)[:3]]
+                for colour in pair.split("|")
             )
             assert contrast(text, ground) >= 4.5, (name, pair)
             grounds.add(sum(ground))
@@ -154,9 +165,12 @@ def contrast(one: list[int], other: list[int]) -> float:
 
     def luminance(colour: list[int]) -> float:
         parts = [value / 255 for value in colour]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+        ]
         return sum(
-            weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+            weight * part
+            for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
         )
 
     low, high = sorted((luminance(one), luminance(other)))

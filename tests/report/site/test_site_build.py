@@ -23,7 +23,9 @@ SECOND = {"index.html": "two", "eem.html": "two", "data/b.csv": "two"}
 
 def content(folder: Path) -> dict[str, str]:
     """The texts of all files of a folder but the manifest, by their path."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    paths = (
+        path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST
+    )
     return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
 
 
@@ -31,7 +33,12 @@ def content(folder: Path) -> dict[str, str]:
 def others(tmp_path: Path) -> dict[str, str]:
     """Files of the user beside an earlier site in the folder `site`."""
     SiteFolder(tmp_path / "site").replace(FIRST, "1")
-    texts = {".git/config": "x", "CNAME": "x.org", "notes.md": "x", "data/mine.csv": "x"}
+    texts = {
+        ".git/config": "x",
+        "CNAME": "x.org",
+        "notes.md": "x",
+        "data/mine.csv": "x",
+    }
     for name, text in texts.items():
         path = tmp_path / "site" / name
         path.parent.mkdir(exist_ok=True)
@@ -71,7 +78,9 @@ def test_a_folder_of_other_files_is_refused_unless_forced(tmp_path: Path) -> Non
     mine = {"chapter1.tex": "words", "index.html": "mine"}
     for name, text in mine.items():
         (folder / name).write_text(text)
-    with pytest.raises(ElmbenchError, match=r"holds files, but no \.elmbench-site") as error:
+    with pytest.raises(
+        ElmbenchError, match=r"holds files, but no \.elmbench-site"
+    ) as error:
         SiteFolder(folder).replace(FIRST, "1")
     assert "--force" in str(error.value.next_step)
     assert content(folder) == mine
@@ -86,7 +95,9 @@ def test_a_file_of_the_user_with_the_name_of_a_new_page_is_not_replaced(
 ) -> None:
     site = SiteFolder(tmp_path / "site")
     (site.path / "eem.html").write_text("mine")
-    with pytest.raises(ElmbenchError, match=r"holds 1 file with the name of a new file.*eem\.html"):
+    with pytest.raises(
+        ElmbenchError, match=r"holds 1 file with the name of a new file.*eem\.html"
+    ):
         site.replace(SECOND, "2")
     assert content(site.path) == FIRST | others | {"eem.html": "mine"}
     assert site.is_current("1")
@@ -95,7 +106,16 @@ def test_a_file_of_the_user_with_the_name_of_a_new_page_is_not_replaced(
 
 
 @pytest.mark.parametrize(
-    "name", ["../mine", "link/mine", ".git/config", "/etc/passwd", "data/../../mine", "data", 3]
+    "name",
+    [
+        "../mine",
+        "link/mine",
+        ".git/config",
+        "/etc/passwd",
+        "data/../../mine",
+        "data",
+        3,
+    ],
 )
 def test_a_manifest_of_a_stranger_deletes_nothing_elsewhere(
     others: dict[str, str], tmp_path: Path, name: object
@@ -124,12 +144,16 @@ def test_no_file_is_written_through_a_link_out_of_the_site(
         (site.path / MANIFEST).write_text(json.dumps({"files": [*FIRST, *new]}))
         (elsewhere / "mine.csv").write_text("mine")
     (site.path / "linked").symlink_to(elsewhere)
-    with pytest.raises(ElmbenchError, match=r"linked is a link to .*elsewhere, outside"):
+    with pytest.raises(
+        ElmbenchError, match=r"linked is a link to .*elsewhere, outside"
+    ):
         site.replace(new, "2")
     assert content(elsewhere) == ({"mine.csv": "mine"} if known else {})
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"digest": "1"}', '{"files": "index.html"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"digest": "1"}', '{"files": "index.html"}']
+)
 def test_a_damaged_manifest_is_none(tmp_path: Path, text: str) -> None:
     SiteFolder(tmp_path).replace(FIRST, "1")
     (tmp_path / MANIFEST).write_text(text)
@@ -190,7 +214,9 @@ def test_a_report_after_a_killed_one_leaves_nothing_of_it(
     assert content(site.path) == {"index.html": "three"} | others
 
 
-def test_a_first_report_that_was_killed_does_not_hinder_the_next(tmp_path: Path) -> None:
+def test_a_first_report_that_was_killed_does_not_hinder_the_next(
+    tmp_path: Path,
+) -> None:
     for call in range(5):
         site = SiteFolder(tmp_path / str(call))
         words = [sys.executable, "-c", KILLED, str(site.path), str(call), repr(SECOND)]

@@ -85,7 +85,9 @@ def test_every_link_leads_somewhere_on_the_site(site: Path) -> None:
             assert not parts.scheme, f"{name} needs the network: {target}"
             assert (site / (parts.path or name)).is_file(), f"{name}: {target}"
             if parts.fragment:
-                assert parts.fragment in known[parts.path or name].values("id"), f"{name}: {target}"
+                assert parts.fragment in known[parts.path or name].values("id"), (
+                    f"{name}: {target}"
+                )
             followed += 1
     assert followed > 200
 
@@ -95,8 +97,12 @@ def test_a_page_is_for_keyboards_and_screen_readers(site: Path) -> None:
         elements = page.elements
         assert ("html", {"lang": "en"}) in elements
         assert [tag for tag, _ in elements].count("h1") == 1, name
-        assert all("scope" in attributes for tag, attributes in elements if tag == "th"), name
-        assert all(attributes.get("alt") for tag, attributes in elements if tag == "img"), name
+        assert all(
+            "scope" in attributes for tag, attributes in elements if tag == "th"
+        ), name
+        assert all(
+            attributes.get("alt") for tag, attributes in elements if tag == "img"
+        ), name
         ids = page.values("id")
         assert len(ids) == len(set(ids)), name
         assert 'href="#main"' in page.text
@@ -112,7 +118,9 @@ def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
         scripts = [attributes for tag, attributes in page.elements if tag == "script"]
         assert scripts == [{"src": "sort.js", "defer": None}], name
         assert script not in page.text
-    headings = [cell for table in Page(site / "kos-elm-table4.html").tables for cell in table[0]]
+    headings = [
+        cell for table in Page(site / "kos-elm-table4.html").tables for cell in table[0]
+    ]
     assert script in headings
 
 
@@ -121,7 +129,16 @@ def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
     [
         (
             "kos-elm/table4",
-            {"mcc", "gmean", "accuracy", "precision", "recall", "f1", "n_units", "fit_seconds"},
+            {
+                "mcc",
+                "gmean",
+                "accuracy",
+                "precision",
+                "recall",
+                "f1",
+                "n_units",
+                "fit_seconds",
+            },
         ),
         ("eem/table9", {"gmean"}),
         ("rkelm/table3", {"rmse"}),
@@ -136,7 +153,9 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
     names = {resolved.spelling(name): name for name in resolved.file.spec.datasets}
     seen = set()
     for caption, ((_, *models), *rows) in zip(page.captions, page.tables, strict=True):
-        result = re.fullmatch(r"\s*([^,]+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption)
+        result = re.fullmatch(
+            r"\s*([^,]+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption
+        )
         if result is None:
             continue
         words, profile, select, reading = result.groups("")
@@ -169,7 +188,9 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
                     model,
                 )
                 if metric != "n_units" and not metric.endswith("_seconds"):
-                    assert ("best of ours" in text) == (part.count() > 1 and part[model] == best), (
+                    assert ("best of ours" in text) == (
+                        part.count() > 1 and part[model] == best
+                    ), (
                         caption,
                         dataset,
                         model,
@@ -177,21 +198,37 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
     assert metrics <= seen
 
 
-def test_every_printed_figure_is_linked_with_its_interval(site: Path, results: Path) -> None:
+def test_every_printed_figure_is_linked_with_its_interval(
+    site: Path, results: Path
+) -> None:
     name = "data/kos-elm-table4-paper-published-values.csv"
     assert name in Page(site / "kos-elm-table4.html").values("href")
-    columns = ["dataset", "model", "metric", "mean", "published", "low", "high", "verdict"]
+    columns = [
+        "dataset",
+        "model",
+        "metric",
+        "mean",
+        "published",
+        "low",
+        "high",
+        "verdict",
+    ]
     figures = pd.read_csv(site / name)[columns].dropna(subset="verdict")
     written = pd.read_csv(results / "paper/kos-elm/table4/summary.csv")[columns].dropna(
         subset="verdict"
     )
     assert len(figures) == 5
-    pd.testing.assert_frame_equal(figures.reset_index(drop=True), written.reset_index(drop=True))
+    pd.testing.assert_frame_equal(
+        figures.reset_index(drop=True), written.reset_index(drop=True)
+    )
 
 
 def test_findings_have_links_to_tables_that_have_results(site: Path) -> None:
     page = Page(site / "index.html")
-    assert "FB-KOS-ELM comes within 0.004 and 0.011 of its published 0.97 on Sylva" in page.text
+    assert (
+        "FB-KOS-ELM comes within 0.004 and 0.011 of its published 0.97 on Sylva"
+        in page.text
+    )
     assert "0.9597 to 0.9730 on Sylva, where 0.97 is inside" in page.text
     assert "kos-elm-table4.html" in page.values("href")
     # The site of these tests lacks Tables 9 and 10 of this paper.
@@ -200,14 +237,18 @@ def test_findings_have_links_to_tables_that_have_results(site: Path) -> None:
 
 def test_the_first_page_shows_three_measures_of_each_table(site: Path) -> None:
     text = (site / "index.html").read_text("utf-8")
-    (tile,) = re.findall(r'<a class="tile" href="kos-elm-table4.html">.*?</a>', text, re.S)
+    (tile,) = re.findall(
+        r'<a class="tile" href="kos-elm-table4.html">.*?</a>', text, re.S
+    )
     states = re.findall(r'<span class="m-([a-z-]+)"><span [^>]*>(.)</span> (\w+)', tile)
     assert states == [
         ("undecided", "?", "values"),
         ("holds", "✓", "order"),
         ("undecided", "?", "differences"),
     ]
-    assert text.count('<div class="bar" role="img"') == 4  # no value of mk-elm is printed
+    assert (
+        text.count('<div class="bar" role="img"') == 4
+    )  # no value of mk-elm is printed
 
 
 def test_a_paper_has_a_linked_doi_and_marks_the_metric_that_decides(site: Path) -> None:
@@ -219,7 +260,9 @@ def test_a_paper_has_a_linked_doi_and_marks_the_metric_that_decides(site: Path) 
 
 
 def test_a_value_has_its_interval_on_the_page(site: Path, results: Path) -> None:
-    summary = pd.read_csv(results / "paper/rkelm/table3/summary.csv", keep_default_na=False)
+    summary = pd.read_csv(
+        results / "paper/rkelm/table3/summary.csv", keep_default_na=False
+    )
     line = summary[(summary["published"] != "") & (summary["low"] != "")].iloc[0]
     interval = f"{float(line['low']):.4g} to {float(line['high']):.4g}"
     page = Page(site / "rkelm-table3.html")
@@ -229,14 +272,18 @@ def test_a_value_has_its_interval_on_the_page(site: Path, results: Path) -> None
 
 def test_no_page_shows_tex_or_markdown(site: Path) -> None:
     for name, page in pages(site):
-        text = unescape(re.sub(r"<(pre|style|script).*?</\1>|<[^>]+>", " ", page.text, flags=re.S))
+        text = unescape(
+            re.sub(r"<(pre|style|script).*?</\1>|<[^>]+>", " ", page.text, flags=re.S)
+        )
         assert not re.search(r"\$[^$\n]+\$|\\[a-z]+\{|\*\*\w|`|\]\(|\^-?\d", text), name
 
 
 def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
     tables = Page(site / "paper-kos-elm.html").tables
     heading, *rows = next(table for table in tables if "in all" in table[0])
-    (part,) = [dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"]
+    (part,) = [
+        dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"
+    ]
     counted = {name.split(" ", 1)[-1]: number for name, number in part.items()}
     # Five values of WDBC by profile paper, those of Sylva by profile fast.
     assert counted["consistent"] == "3"
@@ -265,15 +312,22 @@ def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
     page = unescape(Page(site / "eem-table9.html").text)
     for claim in (claim for claim in shown if claim["table"] == "Table 9"):
         assert (
-            f"“{claim['claim']}”: <strong>{claim['verdict']}</strong>; {claim['evidence']}" in page
+            f"“{claim['claim']}”: <strong>{claim['verdict']}</strong>; {claim['evidence']}"
+            in page
         )
     assert 'claim "' not in page
 
 
 def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -> None:
-    frames = [pd.read_csv(path) for path in results.glob("*/kos-elm/table4/summary.csv")]
+    frames = [
+        pd.read_csv(path) for path in results.glob("*/kos-elm/table4/summary.csv")
+    ]
     means = {f"{mean:.6g}" for frame in frames for mean in frame["mean"].dropna()}
-    shown = [value for value in Page(site / "kos-elm-table4.html").values("data-value") if value]
+    shown = [
+        value
+        for value in Page(site / "kos-elm-table4.html").values("data-value")
+        if value
+    ]
     # The columns of the model with the name of a script are copies of K-ELM's.
     assert len(shown) > 100
     assert set(shown) <= means
@@ -291,7 +345,9 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     source += "{{ m.picture(picture) }}"
     grid = TableGrid(script, script, (script,), ((script, (None,)),))
     shown = (
-        environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
+        environment()
+        .from_string(source)
+        .render(one=grid, s=script, picture=Picture(script, b""))
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
@@ -301,7 +357,9 @@ def test_control_and_bidirectional_characters_are_visible() -> None:
     from elmbench.report.site.pages import environment
 
     template = environment().from_string("{{ name }} {{ markup }} {{ number }}\n\u202e")
-    shown = template.render(name="a\x1b\u202e<\tb", markup=Markup("<i>\x07</i>"), number=3)
+    shown = template.render(
+        name="a\x1b\u202e<\tb", markup=Markup("<i>\x07</i>"), number=3
+    )
     assert shown == r"a\x1b\u202e&lt;" + "\tb" + r" <i>\x07</i> 3" + "\n\u202e"
 
 
@@ -311,9 +369,14 @@ def test_columns_whose_names_begin_alike_have_bars_of_their_own(
     from elmbench.report.site import charts
 
     drawn: list[Any] = []
-    monkeypatch.setattr(charts, "figure_bytes", lambda figure: drawn.append(figure) or b"")
+    monkeypatch.setattr(
+        charts, "figure_bytes", lambda figure: drawn.append(figure) or b""
+    )
     lines = pd.DataFrame(
-        {"column": [f"the temperature at the site {i}" for i in (1, 2)], "importance": [0.5, 0.1]}
+        {
+            "column": [f"the temperature at the site {i}" for i in (1, 2)],
+            "importance": [0.5, 0.1],
+        }
     )
     charts._importance(lines.assign(std=0.1, metric="mcc", model="elm"))
     assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
@@ -341,14 +404,22 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     page = Page(site / "kos-elm-figure3.html")
     (picture,) = (source for source in page.values("src") if source.endswith(".png"))
     source = results / "fast/kos-elm/figure3"
-    with Image.open(site / picture) as shown, Image.open(source / "figure.png") as drawn:
+    with (
+        Image.open(site / picture) as shown,
+        Image.open(source / "figure.png") as drawn,
+    ):
         assert shown.size == drawn.size
         difference = np.abs(
-            np.asarray(shown.convert("RGB"), float) - np.asarray(drawn.convert("RGB"), float)
+            np.asarray(shown.convert("RGB"), float)
+            - np.asarray(drawn.convert("RGB"), float)
         )
         assert difference.mean() < 3
-    (data,) = {target for target in page.values("href") if target.endswith("figure.csv")}
-    written, original = (pd.read_csv(path) for path in (site / data, source / "figure.csv"))
+    (data,) = {
+        target for target in page.values("href") if target.endswith("figure.csv")
+    }
+    written, original = (
+        pd.read_csv(path) for path in (site / data, source / "figure.csv")
+    )
     pd.testing.assert_frame_equal(written, original, rtol=5e-4, check_dtype=False)
 
 
@@ -359,20 +430,30 @@ def test_a_caption_fits_its_picture(site: Path) -> None:
     # It has no bands.
     assert "deviation" not in caption
     stream = kind_of_table(resolve(find_experiment("kos-elm/stream"), "fast"))
-    assert stream.figure_legend == "A shaded band is one deviation on each side of a mean."
+    assert (
+        stream.figure_legend == "A shaded band is one deviation on each side of a mean."
+    )
 
 
 def test_the_site_is_small(site: Path) -> None:
-    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_000_000
+    assert (
+        sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+        < 2_000_000
+    )
 
 
 def test_each_verdict_has_its_sign_without_colour(site: Path) -> None:
     style = (site / "style.css").read_text("utf-8")
     for verdict, sign in SIGNS.items():
-        assert f'.v-{verdict.replace(" ", "-")} .verdict::before {{ content: "{sign} ";' in style
+        assert (
+            f'.v-{verdict.replace(" ", "-")} .verdict::before {{ content: "{sign} ";'
+            in style
+        )
 
 
-def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(site: Path) -> None:
+def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(
+    site: Path,
+) -> None:
     """Profile paper has WDBC alone, profile fast also Sylva."""
     heading, *rows = next(
         table
