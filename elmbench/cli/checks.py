@@ -263,7 +263,11 @@ def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """
     for paper in papers:
         yield Text(f"\n{paper.paper.key}: {paper.answer}", style="bold")
-        yield from (Text(f"- {sentence}") for sentence in paper.sentences[1:])
+        _, *details = paper.sentences
+        for sentence in details:
+            yield Text(f"- {sentence}")
+        checked = {table.file.id for table in paper.tables}
         for main, result, _ in paper.main_claims:
-            if {*main.tested_by} <= {table.file.id for table in paper.tables}:
-                yield Text(f'- claim "{main.says}" ({main.where}): {result}.')
+            if checked.issuperset(main.tested_by):
+                claim = f'claim "{main.says}" ({main.where})'
+                yield Text(f"- {claim}: {result}.")

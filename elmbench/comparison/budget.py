@@ -7,12 +7,13 @@ Every model is tested on all test rows, so that the results of different steps c
 
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
@@ -243,13 +244,15 @@ class _Race:
 
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
     """Return the mean rank of each model over the data sets, each by its metric."""
-    ranks: dict[str, list[float]] = {}
-    for dataset, group in cells[cells["status"] == "ok"].groupby("dataset"):
+    ranks: defaultdict[str, list[float]] = defaultdict(list)
+    ended = cells[cells["status"] == "ok"]
+    for dataset, group in ended.groupby("dataset"):
         metric = metrics[str(dataset)]
         means = group.groupby("model")[metric].mean().astype(float)
-        for model, rank in means.rank(ascending=less_is_better(metric)).items():
-            ranks.setdefault(str(model), []).append(float(rank))
-    return {model: sum(values) / len(values) for model, values in ranks.items()}
+        ranks_here = means.rank(ascending=less_is_better(metric))
+        for model, rank in ranks_here.items():
+            ranks[str(model)].append(float(rank))
+    return {model: fmean(values) for model, values in ranks.items()}
 
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:
@@ -273,11 +276,12 @@ def _estimated_costs(run: PreparedRun) -> dict[str, float]:
     """Return the estimated seconds of each model, the smallest first; infinite if they are
     unknown.
     """
-    costs: dict[str, float] = {}
+    costs: defaultdict[str, float] = defaultdict(float)
     for line in run.cost_by_entry():
-        seconds = math.inf if line["seconds"] is None else line["seconds"]
-        costs[line["model"]] = costs.get(line["model"], 0.0) + seconds
-    return dict(sorted(costs.items(), key=lambda item: item[1]))
+        seconds = line["seconds"]
+        costs[line["model"]] += math.inf if seconds is None else seconds
+    models = sorted(costs, key=costs.__getitem__)
+    return {model: costs[model] for model in models}
 
 
 def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:

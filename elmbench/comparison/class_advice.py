@@ -23,9 +23,12 @@ def with_class_advice(
     if not isinstance(classes, dict):
         return spec
     sizes = {label: n for label, n in classes.items() if n}
-    advice = [*_on_rare_class(sizes, metrics), *_on_few_rows(spec, sizes, folds, runs)]
-    notes = (*spec.notes, *(f"warning: {text}" for text in advice))
-    return spec.model_copy(update={"notes": notes})
+    advice = [
+        *_on_rare_class(sizes, metrics),
+        *_on_few_rows(spec, sizes, folds, runs),
+    ]
+    warnings = [f"warning: {text}" for text in advice]
+    return spec.model_copy(update={"notes": (*spec.notes, *warnings)})
 
 
 def _on_rare_class(sizes: Mapping[str, int], metrics: Sequence[str]) -> Iterator[str]:

@@ -36,12 +36,21 @@ def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
     known = {*BUILT_IN, *plugin_objects("SOURCES")}
     unknown: dict[str, str] = {}
     for name, entry in content.items():
-        sources = entry.get("sources") if isinstance(entry, dict) else None
-        for source in sources if isinstance(sources, list) else ():
-            kind = source.get("kind") if isinstance(source, dict) else None
-            if isinstance(kind, str) and kind not in known:
+        for kind in _source_kinds(entry):
+            if kind not in known:
                 unknown.setdefault(str(name), kind)
     return unknown
+
+
+def _source_kinds(entry: Any) -> Iterator[str]:
+    """Yield the kinds of source of a data set, whose description may have any form."""
+    sources = entry.get("sources") if isinstance(entry, dict) else None
+    if not isinstance(sources, list):
+        return
+    for source in sources:
+        kind = source.get("kind") if isinstance(source, dict) else None
+        if isinstance(kind, str):
+            yield kind
 
 
 def _errors_of(

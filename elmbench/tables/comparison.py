@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -447,11 +448,13 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     their places, such as `=1`.
     """
     ranks = {model: mean[RANK] for model, mean in means.items() if RANK in mean}
+    in_order = sorted(ranks.values())
+    counts = Counter(in_order)
     texts = {}
     for model, rank in ranks.items():
-        n_before = sum(other < rank for other in ranks.values())
-        is_shared = sum(other == rank for other in ranks.values()) > 1
-        texts[model] = f"={n_before + 1}" if is_shared else f"{n_before + 1}"
+        place = in_order.index(rank) + 1
+        sign = "=" if counts[rank] > 1 else ""
+        texts[model] = f"{sign}{place}"
     return texts
 
 

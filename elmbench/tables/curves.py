@@ -121,12 +121,13 @@ class CurvesTable(TableKind):
         return models[column].grid if column in models else {}
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
-        columns = (*self.spec.models, *extra)
-        points: dict[Measure, None] = {}
+        datasets = self.experiment.datasets.values()
+        tasks = sorted({dataset.task for dataset in datasets})
+        columns = [*self.spec.models, *extra]
+        points: list[Measure] = []
         for task, column in product(tasks, columns):
-            points |= dict.fromkeys(self.points(column, task))
-        return list(points)
+            points.extend(self.points(column, task))
+        return list(dict.fromkeys(points))
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         return self.points(model, self.experiment.dataset(dataset).task)

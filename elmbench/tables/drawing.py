@@ -79,10 +79,12 @@ def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
     it, the title of its table.
     """
     title = resolved.file.spec.title
-    words = f"{title[:1].upper()}{title[1:]}"
-    if detail and detail.casefold() not in words.casefold():
+    words = title[:1].upper() + title[1:]
+    is_said = detail.casefold() in words.casefold()
+    if not is_said:
         words = f"{words}: {detail}"
-    return f"{fill(words, width)}\n{title_of(resolved)}"
+    lines = fill(words, width)
+    return f"{lines}\n{title_of(resolved)}"
 
 
 def words_for(name: str) -> str:

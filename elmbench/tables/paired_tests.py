@@ -139,8 +139,12 @@ def _welch_test(a: Any, b: Any) -> _TTest:
     a_share = a.var(ddof=1) / len(a)
     b_share = b.var(ddof=1) / len(b)
     variance = a_share + b_share
-    freedom = variance**2 / (a_share**2 / (len(a) - 1) + b_share**2 / (len(b) - 1))
-    return _t_test(a.mean() - b.mean(), variance, freedom)
+    # The degrees of freedom of Welch and Satterthwaite.
+    a_part = a_share**2 / (len(a) - 1)
+    b_part = b_share**2 / (len(b) - 1)
+    freedom = variance**2 / (a_part + b_part)
+    difference = a.mean() - b.mean()
+    return _t_test(difference, variance, freedom)
 
 
 def _paired_test(differences: Any) -> _TTest:

@@ -218,11 +218,14 @@ def _scale_iterations(axes: Any) -> None:
 
 def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the last weights as tiles: a row for each kernel, a column for each model."""
-    last = paths.groupby("model", sort=False)[[*kernels]].last().T
+    by_model = paths.groupby("model", sort=False)
+    last = by_model[list(kernels)].last().T
+    n_kernels, n_models = last.shape
     image = axes.imshow(last, cmap="Blues", vmin=0, aspect="auto")
-    axes.set_yticks(range(len(kernels)), kernels.values(), fontsize="x-small")
-    axes.set_xticks(range(last.shape[1]), last.columns, fontsize="x-small")
-    axes.figure.colorbar(image, ax=axes).ax.tick_params(labelsize="x-small")
+    axes.set_yticks(range(n_kernels), kernels.values(), fontsize="x-small")
+    axes.set_xticks(range(n_models), last.columns, fontsize="x-small")
+    scale = axes.figure.colorbar(image, ax=axes)
+    scale.ax.tick_params(labelsize="x-small")
 
 
 def _parameter_text(name: str, value: Any) -> str:

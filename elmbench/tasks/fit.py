@@ -116,6 +116,23 @@ def _without_model(fitted: Fitted) -> Fitted:
     )
 
 
+def _joined_outputs(parts: Sequence[Fitted]) -> dict[str, NDArray[Any]]:
+    """Return the outputs of all folds, by the methods that each fold has."""
+    outputs = [part.classifier.outputs for part in parts]
+    joined: dict[str, NDArray[Any]] = {}
+    for method in outputs[0]:
+        if all(method in of_fold for of_fold in outputs):
+            joined[method] = np.concatenate([of_fold[method] for of_fold in outputs])
+    return joined
+
+
+def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
+    """Return the means of further measures over the folds."""
+    measured = [part.extra_values().get("measured", {}) for part in parts]
+    names = list(measured[0])
+    return {name: fmean(values[name] for values in measured) for name in names}
+
+
 def _join(parts: Sequence[Fitted]) -> Fitted:
     """Return fits to several folds, without their models, as one: all predictions, with mean times
     and sizes.
@@ -123,14 +140,10 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
     first = parts[0]
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
-    outputs = [part.classifier.outputs for part in parts]
-    methods = [name for name in outputs[0] if all(name in one for one in outputs)]
-    joined = {name: np.concatenate([one[name] for one in outputs]) for name in methods}
-    measured = [part.extra_values().get("measured", {}) for part in parts]
-    means = {name: fmean(values[name] for values in measured) for name in measured[0]}
+    means = _mean_measures(parts)
     return replace(
         first,
-        classifier=_KnownOutputs(joined, first.labels or []),
+        classifier=_KnownOutputs(_joined_outputs(parts), first.labels or []),
         X_test=np.concatenate([part.X_test for part in parts]),
         true=np.concatenate([part.true for part in parts]),
         predicted=np.concatenate([part.predicted for part in parts]),
