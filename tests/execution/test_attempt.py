@@ -73,7 +73,7 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
             raise ValueError("no luck")
 
     add_model("failing", Failing)
-    result = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
+    result = attempted(make_unit("search", model="failing", grid={"C": [1.0, 2.0]}))
     assert (result["status"], result["solvers"]) == ("failed", {"reduction": 4})
     add_model(
         "stopped",
