@@ -263,8 +263,7 @@ def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """
     for paper in papers:
         yield Text(f"\n{paper.paper.key}: {paper.answer}", style="bold")
-        _, *details = paper.sentences
-        for sentence in details:
+        for sentence in paper.sentences[1:]:
             yield Text(f"- {sentence}")
         checked = {table.file.id for table in paper.tables}
         for main, result, _ in paper.main_claims:
