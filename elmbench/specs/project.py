@@ -25,7 +25,7 @@ _Path = Annotated[str, AfterValidator(_check_path)]
 class ProjectFile(SpecPart):
     """The content of `elmbench.toml`; its paths are relative to its folder."""
 
-    #: Python files that declare models, metrics, kinds of table, tasks or sources.
+    #: Python files that declare models, metrics, kinds of table, splits or sources.
     plugins: tuple[_Path, ...] = ()
     #: Folders of data sets and tables.
     specs: tuple[_Path, ...] = ()
