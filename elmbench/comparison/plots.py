@@ -11,7 +11,7 @@ from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.tables.drawing import DOT_COLOUR, MEAN_COLOUR, words_for
+from elmbench.tables.drawing import MEAN_COLOUR, plot_scores, words_for
 
 Kind = Literal["scores", "confusion", "calibration", "residuals"]
 #: The beginning of the names of the columns of probabilities.
@@ -114,22 +114,7 @@ def _plot_scores(
     share = share_of_test_rows(spec.name, results.resolved, results.cells)
     for height, model in enumerate(reversed(models)):
         values = scores.get_group(model).astype(float).dropna()
-        axes.plot(
-            values,
-            [height] * len(values),
-            "o",
-            color=DOT_COLOUR,
-            alpha=0.4,
-            markeredgewidth=0,
-        )
-        axes.plot(
-            [values.mean()],
-            [height],
-            "|",
-            color=MEAN_COLOUR,
-            markersize=14,
-            markeredgewidth=2,
-        )
+        plot_scores(axes, height, values)
         if share is not None and len(values) > 1:
             interval = corrected_t_test(values, share, Region())
             axes.plot(

@@ -239,6 +239,27 @@ def plot_with_band(
     )
 
 
+def plot_scores(axes: Any, height: int, scores: pd.Series[float]) -> None:
+    """Plot the scores of a model as dots at a height, and their mean as a bar."""
+    axes.plot(
+        scores,
+        [height] * len(scores),
+        "o",
+        color=DOT_COLOUR,
+        alpha=0.5,
+        markersize=4,
+        markeredgewidth=0,
+    )
+    axes.plot(
+        [scores.mean()],
+        [height],
+        "|",
+        color=MEAN_COLOUR,
+        markersize=13,
+        markeredgewidth=2,
+    )
+
+
 def finish(
     figure: Any,
     styles: Mapping[str, Any],

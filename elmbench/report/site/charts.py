@@ -16,10 +16,9 @@ from elmbench.report.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.drawing import (
-    DOT_COLOUR,
-    MEAN_COLOUR,
     figure_bytes,
     new_figure,
+    plot_scores,
     title_of,
     words_for,
 )
@@ -114,25 +113,8 @@ def _scores(
     scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
     figure, axes = new_figure(_SIDE, 0.9 + 0.28 * len(models))
     axes.grid(alpha=0.3)
-    for i, model in enumerate(reversed(models)):
-        values = scores.get_group(model)
-        axes.plot(
-            values,
-            [i] * len(values),
-            "o",
-            color=DOT_COLOUR,
-            alpha=0.5,
-            markersize=4,
-            markeredgewidth=0,
-        )
-        axes.plot(
-            [values.mean()],
-            [i],
-            "|",
-            color=MEAN_COLOUR,
-            markersize=13,
-            markeredgewidth=2,
-        )
+    for height, model in enumerate(reversed(models)):
+        plot_scores(axes, height, scores.get_group(model))
     axes.set_yticks(range(len(models)), reversed(models))
     axes.set_ylim(-0.6, len(models) - 0.4)
     axes.locator_params(axis="x", nbins=6)
