@@ -30,13 +30,11 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -49,9 +47,8 @@ from sklearn.svm import LinearSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real
-from elmbench.models.protocols import Evaluated, Folds
+from elmbench.models.base.feature_pipelines import FeaturePipelines
 from elmbench.models.svm import EpsilonSVR
-from elmbench.numerics.arrays import Rows
 
 
 def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
@@ -101,96 +98,6 @@ def ridge_regressor(C: float = 1.0) -> Ridge:
     return Ridge(alpha=1.0 / check_real("C", C))
 
 
-class _PipelinesOfFeatures:
-    """A factory of unfitted pipelines of features and a model; its candidates share the features of
-    a fold.
-
-    Attributes
-    ----------
-    make : callable
-        Returns the pipeline of some parameters, which are the factory's.
-    """
-
-    def __init__(self, make: Callable[..., Pipeline]) -> None:
-        self.make = make
-        self.__signature__ = inspect.signature(make)
-
-    def __call__(self, *args: Any, **params: Any) -> Pipeline:
-        """Return a pipeline."""
-        return self.make(*args, **params)
-
-    def evaluate_grid(
-        self,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold, see
-        `elmbench.models.protocols.GridPath`.
-        """
-        return self._evaluate(
-            X, y, folds, self._pipelines(candidates, fixed), "predict"
-        )
-
-    def decision_grid(
-        self,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the decision values of every candidate on every fold."""
-        pipelines = self._pipelines(candidates, fixed)
-        return self._evaluate(X, y, folds, pipelines, "decision_function")
-
-    def _pipelines(
-        self, candidates: list[dict[str, Any]], fixed: dict[str, Any]
-    ) -> list[tuple[Any, Any]]:
-        """Return the two steps of the pipeline of each candidate."""
-        pipelines = [self.make(**{**fixed, **candidate}) for candidate in candidates]
-        return [(features, model) for features, model in pipelines]
-
-    def _evaluate(
-        self,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        pipelines: list[tuple[Any, Any]],
-        method: str,
-    ) -> Iterator[Evaluated]:
-        """Yield the outputs of a method of the pipelines for the test rows of every fold."""
-        for j, (train, test) in enumerate(folds):
-            groups: dict[str, list[int]] = {}
-            for i, (features, _) in enumerate(pipelines):
-                groups.setdefault(_content(features, len(train)), []).append(i)
-            for members in groups.values():
-                features, _ = pipelines[members[0]]
-                inputs = features.fit_transform(X[train])
-                probes = features.transform(X[test])
-                outputs: dict[str, NDArray[Any]] = {}
-                for i in members:
-                    _, model = pipelines[i]
-                    content = _content(model, len(train))
-                    is_new = content not in outputs
-                    if is_new:
-                        model.fit(inputs, y[train])
-                        outputs[content] = getattr(model, method)(probes)
-                    yield Evaluated(
-                        i, j, outputs[content], {"clone and fit": int(is_new)}
-                    )
-
-
-def _content(step: Any, n_rows: int) -> str:
-    """Return the parameters of a step, equal for steps that learn the same of so many rows."""
-    params = step.get_params()
-    if isinstance(step, Nystroem):
-        params["n_components"] = min(params["n_components"], n_rows)
-    return repr(params)
-
-
 def _nystroem_ridge(
     ridge: Any,
     n_landmarks: int = 100,
@@ -202,12 +109,8 @@ def _nystroem_ridge(
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
 
 
-nystroem_ridge_classifier = _PipelinesOfFeatures(
-    partial(_nystroem_ridge, ridge_classifier)
-)
-nystroem_ridge_regressor = _PipelinesOfFeatures(
-    partial(_nystroem_ridge, ridge_regressor)
-)
+nystroem_ridge_classifier = FeaturePipelines(partial(_nystroem_ridge, ridge_classifier))
+nystroem_ridge_regressor = FeaturePipelines(partial(_nystroem_ridge, ridge_regressor))
 
 
 def _llsvm(
@@ -229,7 +132,7 @@ def _llsvm(
     )
 
 
-llsvm_classifier = _PipelinesOfFeatures(_llsvm)
+llsvm_classifier = FeaturePipelines(_llsvm)
 
 
 def _rff_ridge(
@@ -246,8 +149,8 @@ def _rff_ridge(
     )
 
 
-rff_ridge_classifier = _PipelinesOfFeatures(partial(_rff_ridge, ridge_classifier))
-rff_ridge_regressor = _PipelinesOfFeatures(partial(_rff_ridge, ridge_regressor))
+rff_ridge_classifier = FeaturePipelines(partial(_rff_ridge, ridge_classifier))
+rff_ridge_regressor = FeaturePipelines(partial(_rff_ridge, ridge_regressor))
 
 
 def svm_regressor(

@@ -8,13 +8,13 @@ iteration for sparse rows. The directions are those of all rows of `fit`, so a p
 """
 
 import inspect
-from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -22,12 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.amm import AMMClassifier
 from elmbench.models.base.family import FamilyModel, estimator
+from elmbench.models.base.feature_pipelines import FeaturePipelines
 from elmbench.models.base.sklearn_private import fit_context
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
-from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import EPS, Array, Rows
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.projection import row_signs, singular_directions
 
 DENSE_BYTES = 2**28
@@ -104,14 +104,17 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         return np.asarray(self._validate_rows(X, reset=False) @ self.components_.T)
 
 
-class SVDPipeline:
+class SVDPipelines(FeaturePipelines):
     """A factory of unfitted pipelines: `SingularFeatures`, and an online model on them.
 
     It is called with `n_components` and the parameters of the model, except for `shuffle`.
     """
 
+    feature_solver = "decomposition"
+    model_solver = None
+
     def __init__(self, model: Any) -> None:
-        self.model = model
+        super().__init__(partial(_pipeline, model))
         self.model_version = (
             f"{model.model_version}, scikit-learn {sklearn.__version__}"
         )
@@ -127,51 +130,21 @@ class SVDPipeline:
         )
         self.__name__ = f"svd_{model.__name__}"
 
-    def __call__(
-        self, n_components: int = 100, random_state: int | None = None, **params: Any
-    ) -> Pipeline:
-        """Return a pipeline."""
-        model = self.model(random_state=random_state, **params)
-        return make_pipeline(
-            SingularFeatures(n_components=n_components, random_state=random_state),
-            model,
-        )
 
-    def evaluate_grid(
-        self,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold; candidates share the directions
-        of a fold.
-        """
-        pipelines = [self(**fixed, **candidate) for candidate in candidates]
-        for j, (train, test) in enumerate(folds):
-            targets = y[train]
-            projections: dict[Any, tuple[Array, Array]] = {}
-            for i, (features, model) in enumerate(pipelines):
-                solvers = {}
-                size = features.n_components
-                if size not in projections:
-                    train_projections = features.fit_transform(X[train])
-                    test_projections = features.transform(X[test])
-                    projections[size] = (train_projections, test_projections)
-                    solvers = {"decomposition": 1}
-                inputs, probes = projections[size]
-                model.fit(inputs, targets)
-                outputs = model.predict(probes)
-                yield Evaluated(
-                    candidate=i,
-                    fold=j,
-                    outputs=outputs,
-                    solvers=solvers,
-                )
+def _pipeline(
+    model: Any,
+    n_components: int = 100,
+    random_state: int | None = None,
+    **params: Any,
+) -> Pipeline:
+    """Return the pipeline of a class of models."""
+    return make_pipeline(
+        SingularFeatures(n_components=n_components, random_state=random_state),
+        model(random_state=random_state, **params),
+    )
 
 
-svd_os_elm_classifier = SVDPipeline(OSELMClassifier)
-svd_bsgd_classifier = SVDPipeline(BSGDClassifier)
-svd_amm_classifier = SVDPipeline(AMMClassifier)
-svd_pegasos_classifier = SVDPipeline(PegasosClassifier)
+svd_os_elm_classifier = SVDPipelines(OSELMClassifier)
+svd_bsgd_classifier = SVDPipelines(BSGDClassifier)
+svd_amm_classifier = SVDPipelines(AMMClassifier)
+svd_pegasos_classifier = SVDPipelines(PegasosClassifier)

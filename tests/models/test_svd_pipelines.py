@@ -1,6 +1,7 @@
 """The online models on singular directions, and the directions."""
 
 import inspect
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -211,15 +212,22 @@ def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkey
         "fit",
         lambda self, X, y=None: (fits.append(1), fit(self, X))[1],
     )
-    by_path = {
+    evaluated = list(factory.evaluate_grid(rows, y, folds, candidates, **fixed))
+    assert len(fits) == 4  # two sizes on two folds
+    solvers = sum((Counter(item.solvers) for item in evaluated), Counter())
+    assert solvers == {"decomposition": 4}
+    by_path = {(i, j): outputs for i, j, outputs, _ in evaluated}
+    decisions = {
         (i, j): outputs
-        for i, j, outputs, _ in factory.evaluate_grid(
+        for i, j, outputs, _ in factory.decision_grid(
             rows, y, folds, candidates, **fixed
         )
     }
-    assert len(fits) == 4  # two sizes on two folds
     assert set(by_path) == {(i, j) for i in range(6) for j in range(2)}
+    assert set(decisions) == set(by_path)
     for (i, j), outputs in by_path.items():
         train, test = folds[j]
         model = factory(**fixed, **candidates[i]).fit(rows[train], y[train])
         assert outputs.tolist() == model.predict(rows[test]).tolist()
+        expected = model.decision_function(rows[test])
+        np.testing.assert_array_equal(decisions[i, j], expected)

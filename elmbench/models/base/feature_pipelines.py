@@ -1,0 +1,90 @@
+"""Factories of pipelines of features and a model, with a path over a grid."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partialmethod
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline
+
+from elmbench.models.protocols import Evaluated, Folds
+from elmbench.numerics.arrays import Rows
+
+
+class FeaturePipelines:
+    """A factory of unfitted pipelines of features and a model; its candidates share the features of
+    a fold.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the pipeline of some parameters, which are the factory's.
+    """
+
+    #: The names under which paths count the fits of features and of models; None is not counted.
+    feature_solver: str | None = None
+    model_solver: str | None = "clone and fit"
+
+    def __init__(self, make: Callable[..., Pipeline]) -> None:
+        self.make = make
+        self.__signature__ = inspect.signature(make)
+
+    def __call__(self, *args: Any, **params: Any) -> Pipeline:
+        """Return a pipeline."""
+        return self.make(*args, **params)
+
+    def _evaluate(
+        self,
+        method: str,
+        X: Rows,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[Evaluated]:
+        """Yield the outputs of a method of every candidate on every fold, see
+        `elmbench.models.protocols.GridPath`.
+        """
+        pipelines = [self.make(**fixed, **candidate) for candidate in candidates]
+        for j, (train, test) in enumerate(folds):
+            n_rows = len(train)
+            targets = y[train]
+            groups: dict[str, list[int]] = {}
+            for i, (features, _) in enumerate(pipelines):
+                groups.setdefault(_content(features, n_rows), []).append(i)
+            for members in groups.values():
+                features, _ = pipelines[members[0]]
+                inputs = features.fit_transform(X[train])
+                probes = features.transform(X[test])
+                solvers = _count(self.feature_solver)
+                outputs: dict[str, NDArray[Any]] = {}
+                for i in members:
+                    _, model = pipelines[i]
+                    content = _content(model, n_rows)
+                    if content not in outputs:
+                        model.fit(inputs, targets)
+                        outputs[content] = getattr(model, method)(probes)
+                        solvers += _count(self.model_solver)
+                    yield Evaluated(
+                        candidate=i, fold=j, outputs=outputs[content], solvers=solvers
+                    )
+                    solvers = Counter()
+
+    evaluate_grid = partialmethod(_evaluate, "predict")
+    decision_grid = partialmethod(_evaluate, "decision_function")
+
+
+def _content(step: Any, n_rows: int) -> str:
+    """Return the parameters of a step, equal for steps that learn the same of so many rows."""
+    params = step.get_params()
+    if isinstance(step, Nystroem):
+        params["n_components"] = min(params["n_components"], n_rows)
+    return repr(params)
+
+
+def _count(solver: str | None) -> Counter[str]:
+    """Return a single use of a solver, or none without a solver."""
+    return Counter() if solver is None else Counter([solver])
