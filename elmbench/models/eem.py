@@ -340,7 +340,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
                     if model.n_hidden != size:
                         continue
                     log_weights = model._log_weights(classes)
-                    outputs = class_odds(projections, result, log_weights)
-                    if grid.output == "project":
-                        outputs = projections
+                    outputs = projections
+                    if grid.output != "project":
+                        outputs = class_odds(projections, result, log_weights)
                     yield from grid.results([[i]], fold.number, outputs, fold.decode)

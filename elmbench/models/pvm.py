@@ -220,7 +220,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
             mean, spectrum, directions = centred_decomposition(rows)
             spectra = [model._node_spectrum(spectrum) for model in grid.models]
             sizes = [len(nodes.values) for nodes in spectra]
-            # The nodes of the largest network, of which the others have the first.
+            # The nodes of the largest network; the others have its first ones.
             largest = spectrum.leading(max(sizes))
             weights, biases = largest.nodes(directions)
             inputs = project_rows(rows, mean, weights, biases)

@@ -67,8 +67,7 @@ class FeatureSystem:
             self._origin = shares @ rows
             self._means = shares @ T
         # A = U s V'.
-        row_deviations = rows - self._origin
-        deviations = scaled_rows(row_deviations, self._scale)
+        deviations = scaled_rows(rows - self._origin, self._scale)
         self._left, self._singular, self._right = svd(
             deviations, full_matrices=False, overwrite_a=True, check_finite=False
         )

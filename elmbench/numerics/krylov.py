@@ -73,7 +73,7 @@ class KrylovSpace:
         self._size = length_of(b)
         unit = self._size or 1.0
         self.allowed = allowed_residuals(ridges, norm) * unit
-        # The columns of W and the next one, of which b / |b| is the first.
+        # The columns of W and the next one; the first is b / |b|.
         width = min(n, _FIRST) + 1
         self._W = np.empty((n, width), order="F")
         np.divide(b, unit, out=self._W[:, 0])

@@ -26,7 +26,7 @@ def multiply(A: Array, v: Array, w: Array) -> None:
         # The block of the rows on the diagonal.
         for r in range(start, stop):
             _add_row(A[r, r:stop], v[r:stop], w[r:stop])
-        # The rest of the rows, of which `a0` to `a7` have an entry for each entry of `v_below`.
+        # The rest of the rows: `a0` to `a7` have an entry for each entry of `v_below`.
         v_below = v[stop:]
         w_below = w[stop:]
         a0 = A[start, stop:]
