@@ -156,18 +156,8 @@ def test_two_folders_become_one_table(
     cells = pd.read_csv("c/ci/toy/one/cells.csv")
     assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
     # Nothing is computed again of what was joined.
-    again = elmbench(
-        "run",
-        "one",
-        "--profile",
-        "ci",
-        "-m",
-        "elm",
-        "-m",
-        "k-elm",
-        "--results-dir",
-        "c",
-    )
+    words = "run one --profile ci -m elm -m k-elm --results-dir c"
+    again = elmbench(*words.split())
     assert "cells to run" not in again.out
     result = elmbench("merge", "a", "--results-dir", "b", "--json").json
     assert (result["results"], result["unknown"]) == (6, [])

@@ -33,18 +33,8 @@ def cells(
 
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
     # Everything is known, so this is what the run before has printed too.
-    result = elmbench(
-        "run",
-        "table4",
-        "--profile",
-        "ci",
-        "-m",
-        "elm",
-        "-m",
-        "k-elm",
-        "--results-dir",
-        real,
-    )
+    words = "run table4 --profile ci -m elm -m k-elm --results-dir"
+    result = elmbench(*words.split(), real)
     assert "Table IV" in result.out
     assert "0.93±0.012" in result.out
     assert f"written to {real}/ci/kos-elm/table4" in result.out.replace("\n", "")
@@ -433,17 +423,7 @@ def test_dry_run_says_what_would_run_and_writes_nothing(
     lines = elmbench(
         "run", "one", "--profile", "paper", "--dry-run", "-q"
     ).out.splitlines()
-    assert lines[0].split() == [
-        "data",
-        "set",
-        "model",
-        "cells",
-        "to",
-        "run",
-        "fits",
-        "one",
-        "core",
-    ]
+    assert " ".join(lines[0].split()) == "data set model cells to run fits one core"
     assert "would run" not in "".join(lines)
 
 
@@ -452,15 +432,7 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
         "run", "table2", "table4", "--profile", "paper", "--dry-run", "-q"
     ).out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == [
-        "experiment",
-        "cells",
-        "to",
-        "run",
-        "fits",
-        "one",
-        "core",
-    ]
+    assert " ".join(lines[0].split()) == "experiment cells to run fits one core"
     assert [line.split()[0] for line in lines[2:]] == [
         "kos-elm/table2",
         "kos-elm/table4",

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_table import run_own_table
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import matthews_corrcoef, r2_score, roc_auc_score
@@ -11,7 +13,6 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import elmbench
 from elmbench.errors import ElmbenchError
 
 PLUGIN = """
@@ -49,26 +50,16 @@ sugar:
 
 def run_table(folder: Path, data: str, metrics: str, column: str) -> dict[str, float]:
     """Return the only cell of a table."""
-    from sklearn.datasets import load_diabetes, load_iris
-
     iris = load_iris(as_frame=True).frame
     iris[iris["target"] > 0].to_csv(folder / "flowers.csv", index=False)
     load_diabetes(as_frame=True).frame[:60].to_csv(folder / "sugar.csv", index=False)
     (folder / "datasets.yaml").write_text(DATA)
-    (folder / "plug.py").write_text(PLUGIN)
     table = (
         TABLE.replace("DATA", data)
         .replace("METRICS", metrics)
         .replace("COLUMN", column)
     )
-    (folder / "mine.yaml").write_text(table)
-    results = elmbench.run(
-        "own/mine",
-        profile="paper",
-        plugins=[folder / "plug.py"],
-        spec_dirs=[folder],
-        results_dir=folder / "results",
-    )
+    results = run_own_table(folder, table, PLUGIN)
     (cell,) = results.cells.to_dict("records")
     assert cell["status"] == "ok", cell["reason"]
     return cell

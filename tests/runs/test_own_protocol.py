@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from own_table import run_own_table
 from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import MinMaxScaler
 
@@ -35,16 +36,7 @@ published: null
 
 
 def run_table(folder: Path, outer: str) -> pd.DataFrame:
-    (folder / "plug.py").write_text(COST)
-    (folder / "mine.yaml").write_text(TABLE.replace("OUTER", outer))
-    results = elmbench.run(
-        "own/mine",
-        profile="paper",
-        plugins=[folder / "plug.py"],
-        spec_dirs=[folder],
-        results_dir=folder / "results",
-    )
-    return results.cells
+    return run_own_table(folder, TABLE.replace("OUTER", outer), COST).cells
 
 
 def test_overlapping_given_tests_are_measured_as_by_hand(tmp_path: Path) -> None:

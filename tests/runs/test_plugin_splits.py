@@ -3,10 +3,12 @@ by hand.
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from own_table import run_own_table
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import MinMaxScaler
@@ -16,6 +18,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.plugins import loaded_plugins
 
+#: The training rows and the test rows of a fold.
+Rows = tuple[np.ndarray, np.ndarray]
+PENALTIES = [0.0001, 1.0]
 PLUGIN = """
 from sklearn.model_selection import LeavePOut, ShuffleSplit
 
@@ -38,16 +43,36 @@ published: null
 """
 
 
+def inner_seed(run: int, fold: int) -> int:
+    return integer_seed("inner", "wdbc", run, fold)
+
+
+def bootstraps(
+    n_rows: int, n_draws: int, random: np.random.Generator
+) -> Iterator[Rows]:
+    """Yield the rows that are drawn, in order, and the others."""
+    for _ in range(n_draws):
+        train = np.sort(random.integers(n_rows, size=n_rows))
+        yield train, np.setdiff1d(np.arange(n_rows), train)
+
+
+def best_penalty(X: np.ndarray, y: np.ndarray, folds: Iterable[Rows]) -> float:
+    """Return the value of C with the best mean accuracy."""
+    folds = list(folds)
+    means = {
+        C: np.mean(
+            [
+                RidgeClassifier(alpha=1 / C).fit(X[fit], y[fit]).score(X[test], y[test])
+                for fit, test in folds
+            ]
+        )
+        for C in PENALTIES
+    }
+    return max(means, key=means.__getitem__)
+
+
 def test_outer_and_inner_splits_are_those_of_the_splitter(tmp_path: Path) -> None:
-    (tmp_path / "plug.py").write_text(PLUGIN)
-    (tmp_path / "mine.yaml").write_text(TABLE)
-    results = elmbench.run(
-        "own/mine",
-        profile="paper",
-        plugins=[tmp_path / "plug.py"],
-        spec_dirs=[tmp_path],
-        results_dir=tmp_path / "results",
-    )
+    results = run_own_table(tmp_path, TABLE, PLUGIN)
     assert set(results.cells["status"]) == {"ok"}
     cells = results.cells.to_dict("records")
     assert [(cell["run"], cell["fold"]) for cell in cells] == [
@@ -60,45 +85,35 @@ def test_outer_and_inner_splits_are_those_of_the_splitter(tmp_path: Path) -> Non
         splits = ShuffleSplit(3, test_size=100, random_state=seed).split(X)
         for fold, (train, test) in enumerate(splits):
             cell = cells[3 * run + fold]
-            C = json.loads(cell["params"])["C"]
-            predicted = (
-                RidgeClassifier(alpha=1 / C)
-                .fit(X[train], data.y[train])
-                .predict(X[test])
-            )
+            inner = ShuffleSplit(2, test_size=0.5, random_state=inner_seed(run, fold))
+            X_train, y_train = X[train], data.y[train]
+            C = best_penalty(X_train, y_train, inner.split(X_train))
+            assert json.loads(cell["params"]) == {"C": C}
             assert cell["n_test"] == 100
-            assert cell["accuracy"] == np.mean(predicted == data.y[test])
+            model = RidgeClassifier(alpha=1 / C).fit(X_train, y_train)
+            assert cell["accuracy"] == model.score(X[test], data.y[test])
 
 
 def test_bootstraps_test_the_rows_that_were_not_drawn(tmp_path: Path) -> None:
     table = TABLE.replace("three-parts, runs: 2", "bootstrap, runs: 2, folds: 2")
-    (tmp_path / "mine.yaml").write_text(
-        table.replace("two-halves", "bootstrap, folds: 5")
-    )
-    results = elmbench.run(
-        "own/mine",
-        profile="paper",
-        spec_dirs=[tmp_path],
-        results_dir=tmp_path / "results",
-    )
+    table = table.replace("two-halves", "bootstrap, folds: 5")
+    results = run_own_table(tmp_path, table, PLUGIN)
     assert set(results.cells["status"]) == {"ok"}
     cells = iter(results.cells.to_dict("records"))
     data = elmbench.load_dataset("wdbc")
     X = MinMaxScaler().fit_transform(data.X)
     for run in range(2):
         random = np.random.default_rng(integer_seed("split", "wdbc", run))
-        for _ in range(2):
-            train = np.sort(random.integers(569, size=569))
-            test = np.setdiff1d(np.arange(569), train)
+        for fold, (train, test) in enumerate(bootstraps(569, 2, random)):
             cell = next(cells)
-            C = json.loads(cell["params"])["C"]
-            predicted = (
-                RidgeClassifier(alpha=1 / C)
-                .fit(X[train], data.y[train])
-                .predict(X[test])
-            )
+            X_train, y_train = X[train], data.y[train]
+            inner_random = np.random.default_rng(inner_seed(run, fold))
+            inner = bootstraps(569, 5, inner_random)
+            C = best_penalty(X_train, y_train, inner)
+            assert json.loads(cell["params"]) == {"C": C}
             assert cell["n_test"] == len(test)
-            assert cell["accuracy"] == np.mean(predicted == data.y[test])
+            model = RidgeClassifier(alpha=1 / C).fit(X_train, y_train)
+            assert cell["accuracy"] == model.score(X[test], data.y[test])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,19 @@
+"""A table of a user in a folder of its own, run under profile `paper`."""
+
+from pathlib import Path
+
+import elmbench
+from elmbench.report.results import Results
+
+
+def run_own_table(folder: Path, table: str, plugin: str) -> Results:
+    """Run a table with the code of a plug-in file, and return its results."""
+    (folder / "plug.py").write_text(plugin)
+    (folder / "mine.yaml").write_text(table)
+    return elmbench.run(
+        "own/mine",
+        profile="paper",
+        plugins=[folder / "plug.py"],
+        spec_dirs=[folder],
+        results_dir=folder / "results",
+    )
