@@ -251,8 +251,9 @@ def test_a_column_of_identifiers_that_repeat_looks_like_a_group(
         f"P{value}" for value in np.random.default_rng(3).permutation(N) % n_values
     ]
     notes = described(gaps().assign(**{name: words}), "y")
-    groups = "looks like a group, as it is named like an identifier, and its 40 values repeat"
-    assert (groups in notes) == is_group
+    assert (f"{name!r} looks like a group" in notes) == is_group
+    reason = f"it is named like an identifier, and its {n_values} values repeat"
+    assert (reason in notes) == is_group
 
 
 def test_the_conclusion_names_the_best_and_the_smallest_difference() -> None:

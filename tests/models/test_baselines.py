@@ -322,9 +322,11 @@ def test_decision_values_of_a_path_are_those_of_fits():
     folds = [(np.arange(40), np.arange(40, 60))]
     candidates = [{"C": 0.5}, {"C": 8.0}]
     fixed = {"n_hidden": 10, "gamma": 0.3, "random_state": 3}
-    for i, _, outputs, _ in baselines.rff_ridge_classifier.decision_grid(
-        X, y, folds, candidates, **fixed
-    ):
+    evaluated = list(
+        baselines.rff_ridge_classifier.decision_grid(X, y, folds, candidates, **fixed)
+    )
+    assert sorted(i for i, *_ in evaluated) == [0, 1]
+    for i, _, outputs, _ in evaluated:
         model = baselines.rff_ridge_classifier(**candidates[i], **fixed).fit(
             X[:40], y[:40]
         )
