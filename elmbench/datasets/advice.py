@@ -227,19 +227,27 @@ def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str
     """Return, for each column that repeats an earlier one, the earlier one; constant columns are
     no copies.
     """
-    originals: dict[Hashable, list[str]] = {}
-    copies = {}
+    by_head: dict[Hashable, list[str]] = {}
     for name, values in columns.items():
-        alike = originals.setdefault(_content(values[:_HEAD]), [])
-        content = _content(values) if alike else None
-        original = next(
-            (other for other in alike if _content(columns[other]) == content), None
-        )
-        if original is None:
-            alike.append(name)
-        elif name not in constant:
-            copies[name] = original
-    return copies
+        head = _content(values[:_HEAD])
+        by_head.setdefault(head, []).append(name)
+    originals: dict[str, str] = {}
+    for names in by_head.values():
+        if len(names) > 1:
+            originals |= _first_of_equal(names, columns)
+    return {
+        name: originals[name]
+        for name in columns
+        if originals.get(name, name) != name and name not in constant
+    }
+
+
+def _first_of_equal(
+    names: Iterable[str], columns: Mapping[str, NDArray[Any]]
+) -> dict[str, str]:
+    """Return, for each of some columns, the first one with the same values."""
+    first: dict[Hashable, str] = {}
+    return {name: first.setdefault(_content(columns[name]), name) for name in names}
 
 
 def _content(values: NDArray[Any]) -> Hashable:

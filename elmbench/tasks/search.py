@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,10 +233,10 @@ class Search(TrainingWork):
             yield problem
             return
         for number, fold in enumerate(folds):
-
-            def prepare(train: Indices = fold[0]) -> Any:
-                return preprocessing.prepared_inputs(X, train, scale, data.columns)
-
+            train, _ = fold
+            prepare = partial(
+                preprocessing.prepared_inputs, X, train, scale, data.columns
+            )
             key = (data.identity, self.inner, self.tune_rows, number)
             inputs = prepare() if data.identity is None else PREPARED.get(key, prepare)
             yield replace(problem, X=inputs, folds=[fold])
