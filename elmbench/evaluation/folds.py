@@ -106,6 +106,12 @@ class OuterFold:
         return self.dataset.name, self.run, self.fold
 
     @property
+    def is_of_all_rows(self) -> bool:
+        """True for a whole leave-one-out, which consists of the folds of `folds_of_rows`."""
+        outer = self.protocol.outer
+        return outer.kind == LEAVE_ONE_OUT and outer.folds == 1
+
+    @property
     def n_train(self) -> int:
         """The number of training rows to learn, according to the spec."""
         n_part = self._n_training_part
@@ -375,7 +381,7 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     """
     dataset = outer_fold.dataset
     protocol = outer_fold.protocol
-    if protocol.outer.kind == LEAVE_ONE_OUT and protocol.outer.folds == 1:
+    if outer_fold.is_of_all_rows:
         raise ElmbenchError(
             "leave-one-out is for tables of fits alone",
             expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",

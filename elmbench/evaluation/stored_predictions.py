@@ -5,7 +5,7 @@ import contextlib
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,52 +31,81 @@ _LARGEST = np.finfo(np.float64).max
 _CountsByRow = dict[int, Array]
 
 
-def stored_predictions(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    predicted: NDArray[Any],
-    labels: list[int] | None,
-) -> dict[str, Any] | None:
-    """Return the predictions of a fitted model for test rows in the types of JSON; None if it
-    diverged.
+@dataclass(frozen=True)
+class Predictions:
+    """The predictions of a fitted model for test rows.
 
-    It diverged if a prediction or a squared error is not finite.
-
-    `labels`: every label of the data set; None for regression. The result: `true` and `predicted`:
-    values, or positions of labels, of which there are `classes`; `scores`, the decision values, and
-    `log_odds`, the logarithms of the odds of the second of two classes or of all probabilities, if
-    the model has them. See `StoredPredictions`.
+    `true`, `predicted`: in the units of the metrics. `labels`: every label of the data set; None
+    for regression. `outputs`: `scores`, the decision values, and `log_odds`, the logarithms of the
+    odds of the second of two classes or of all probabilities, if the model has them.
     """
-    if _is_diverged(y, predicted, labels):
-        return None
-    if labels is None:
-        return {"true": _pack(y, "<f8"), "predicted": _pack(predicted, "<f8")}
-    kind = "|u1" if len(labels) <= 256 else "<u4"
-    content: dict[str, Any] = {
-        "classes": len(labels),
-        "true": _pack(positions_of_labels(y, labels), kind),
-        "predicted": _pack(positions_of_labels(predicted, labels), kind),
-    }
-    if (scores := class_outputs(estimator, "decision_function", X, labels)) is not None:
-        if not _are_finite(scores):
-            return None
-        content["scores"] = _pack(scores, "<f4")
+
+    true: NDArray[Any]
+    predicted: NDArray[Any]
+    labels: list[int] | None
+    outputs: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def have_diverged(self) -> bool:
+        """True unless all predictions, squared errors and decision values are finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            numbers = self.predicted
+            if self.labels is None:
+                numbers = np.sum((self.true - self.predicted) ** 2)
+        scores = self.outputs.get("scores")
+        return not _are_finite(numbers) or not (scores is None or _are_finite(scores))
+
+    def content(self) -> dict[str, Any]:
+        """Return the predictions in the types of JSON; see `StoredPredictions`.
+
+        The result: `true` and `predicted`: values, or positions of labels, of which there are
+        `classes`; the outputs.
+        """
+        if self.labels is None:
+            return {
+                "true": _pack(self.true, "<f8"),
+                "predicted": _pack(self.predicted, "<f8"),
+            }
+        kind = "|u1" if len(self.labels) <= 256 else "<u4"
+        outputs = {name: _pack(values, "<f4") for name, values in self.outputs.items()}
+        return {
+            "classes": len(self.labels),
+            "true": _pack(positions_of_labels(self.true, self.labels), kind),
+            "predicted": _pack(positions_of_labels(self.predicted, self.labels), kind),
+            **outputs,
+        }
+
+
+def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions:
+    """Return predictions with the outputs of their model for the rows X, unless it diverged."""
+    labels = predictions.labels
+    if labels is None or predictions.have_diverged:
+        return predictions
+    outputs = {}
+    scores = class_outputs(estimator, "decision_function", X, labels)
+    if scores is not None:
+        outputs["scores"] = scores
     with contextlib.suppress(Exception), np.errstate(divide="ignore"):
         # Unusable probabilities are left out; the predictions stay.
         shares = class_outputs(estimator, "predict_proba", X, labels)
         if shares is not None and _are_finite(shares):
-            content["log_odds"] = _pack(_log_odds(shares), "<f4")
-    return content
+            outputs["log_odds"] = _log_odds(shares)
+    return replace(predictions, outputs=outputs)
 
 
-def _is_diverged(
-    y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
-) -> bool:
-    """Return True unless all predictions and squared errors are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        numbers = predicted if labels else np.sum((y - predicted) ** 2)
-        return not np.isfinite(numbers).all()
+def join_predictions(parts: Sequence[Predictions]) -> Predictions:
+    """Return the predictions for several test parts as one, with the outputs that all have."""
+    first = parts[0]
+    return Predictions(
+        true=np.concatenate([part.true for part in parts]),
+        predicted=np.concatenate([part.predicted for part in parts]),
+        labels=first.labels,
+        outputs={
+            name: np.concatenate([part.outputs[name] for part in parts])
+            for name in first.outputs
+            if all(name in part.outputs for part in parts)
+        },
+    )
 
 
 def _log_odds(shares: Array) -> Array:

@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -21,16 +20,20 @@ from elmbench.evaluation.predictions import (
     Calibrated,
     check_predictions,
     checked_metric,
-    class_outputs,
     positions_of_labels,
     sigmoids,
 )
-from elmbench.evaluation.stored_predictions import packed_rows, stored_predictions
+from elmbench.evaluation.stored_predictions import (
+    Predictions,
+    add_outputs,
+    join_predictions,
+    packed_rows,
+)
 from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import LEAVE_ONE_OUT, TRAIN_ACCURACY, Split
+from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,
@@ -48,111 +51,53 @@ _warm: set[Callable[..., Any]] = set()
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model, and its predictions for some rows.
+    """The predictions of a fitted model for test rows, and its measured values.
 
     Attributes
     ----------
-    classifier : estimator
-        The model, with calibrated probabilities if they are requested.
-    X_test : array
-    labels : list of int or None
-        Every label; None for regression.
-    true, predicted : ndarray of shape (n_test,)
-        In the units of the metrics.
+    predictions : Predictions
     params : dict
     fit_seconds, predict_seconds : float
     n_units : int or None
     condition : float or None
     n_train : int
-    extra_values : callable
-        Returns further values for the store.
+    extra_values : dict
+        Further values for the store; empty if the model diverged.
     """
 
-    classifier: Any
-    X_test: Any
-    labels: list[int] | None
-    true: NDArray[Any]
-    predicted: NDArray[Any]
+    predictions: Predictions
     params: dict[str, Any]
     fit_seconds: float
     predict_seconds: float
     n_units: int | None
     condition: float | None
     n_train: int
-    extra_values: Callable[[], Result]
-
-
-class _KnownOutputs:
-    """Outputs for some rows, by the method of a classifier that computes them, as a classifier."""
-
-    def __init__(self, outputs: Mapping[str, NDArray[Any]], labels: list[int]) -> None:
-        self.outputs = outputs
-        self.classes_ = labels
-        for method, values in outputs.items():
-            setattr(self, method, partial(_first, values))
-
-
-def _first(values: NDArray[Any], X: Any) -> NDArray[Any]:
-    return values
-
-
-def _without_model(fitted: Fitted) -> Fitted:
-    """Return a fit with the outputs of its model in place of the model and its rows."""
-    labels = fitted.labels
-    outputs: dict[str, NDArray[Any]] = {}
-    for method in ("decision_function", "predict_proba") if labels is not None else ():
-        with contextlib.suppress(Exception):  # unusable probabilities are left out
-            values = class_outputs(
-                fitted.classifier, method, fitted.X_test, labels or []
-            )
-            if values is not None:
-                outputs[method] = values
-    extra_values = fitted.extra_values()
-    return replace(
-        fitted,
-        classifier=_KnownOutputs(outputs, labels or []),
-        X_test=np.empty((len(fitted.true), 0)),
-        extra_values=lambda: extra_values,
-    )
-
-
-def _joined_outputs(parts: Sequence[Fitted]) -> dict[str, NDArray[Any]]:
-    """Return the outputs of all folds, by the methods that each fold has."""
-    outputs = [part.classifier.outputs for part in parts]
-    joined: dict[str, NDArray[Any]] = {}
-    for method in outputs[0]:
-        if all(method in of_fold for of_fold in outputs):
-            joined[method] = np.concatenate([of_fold[method] for of_fold in outputs])
-    return joined
-
-
-def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
-    """Return the means of further measures over the folds."""
-    measured = [part.extra_values().get("measured", {}) for part in parts]
-    names = list(measured[0])
-    return {name: fmean(values[name] for values in measured) for name in names}
+    extra_values: Result
 
 
 def _join(parts: Sequence[Fitted]) -> Fitted:
-    """Return fits to several folds, without their models, as one: all predictions, with mean times
-    and sizes.
-    """
-    first = parts[0]
+    """Return fits to several folds as one: all predictions, with mean times and sizes."""
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
-    means = _mean_measures(parts)
     return replace(
-        first,
-        classifier=_KnownOutputs(_joined_outputs(parts), first.labels or []),
-        X_test=np.concatenate([part.X_test for part in parts]),
-        true=np.concatenate([part.true for part in parts]),
-        predicted=np.concatenate([part.predicted for part in parts]),
+        parts[0],
+        predictions=join_predictions([part.predictions for part in parts]),
         fit_seconds=fmean(part.fit_seconds for part in parts),
         predict_seconds=fmean(part.predict_seconds for part in parts),
         n_units=round(fmean(sizes)) if sizes else None,
         condition=max(conditions, default=None),
-        extra_values=lambda: {"measured": means},
+        extra_values={"measured": _mean_measures(parts)},
     )
+
+
+def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
+    """Return the means of the further measures that all folds have."""
+    measured = [part.extra_values.get("measured", {}) for part in parts]
+    return {
+        name: fmean(values[name] for values in measured)
+        for name in measured[0]
+        if all(name in values for values in measured)
+    }
 
 
 def _rounded_condition(condition: float | None) -> float | None:
@@ -190,14 +135,8 @@ class Fit(FoldWork):
         return (self.chosen,) if self.chosen else ()
 
     @property
-    def _leaves_one_out(self) -> bool:
-        """True if each row is tested by a model of its own."""
-        outer = self.outer_fold.protocol.outer
-        return outer.kind == LEAVE_ONE_OUT and outer.folds == 1
-
-    @property
     def number_of_fits(self) -> int:
-        n_folds = self.data.n_rows if self._leaves_one_out else 1
+        n_folds = self.data.n_rows if self.outer_fold.is_of_all_rows else 1
         return n_folds * (1 + (self.calibrate.folds if self.calibrate else 0))
 
     def seconds(self) -> float:
@@ -219,15 +158,13 @@ class Fit(FoldWork):
 
         The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`,
         `predict_seconds`, `n_units`, `condition`, `n_train`, `n_test`; `predictions`, see
-        `stored_predictions`, and those of `extra_values`.
+        `Predictions.content`, and those of `extra_values`.
         """
         choice = choice_result(self.chosen, inputs)
-        if self._leaves_one_out:
+        if self.outer_fold.is_of_all_rows:
             folds = folds_of_rows(self.outer_fold, context.data_dir)
-            fits = (
-                replace(self, outer_fold=fold)._fit(choice, context) for fold in folds
-            )
-            fitted = _join([_without_model(fit) for fit in fits])
+            fits = [replace(self, outer_fold=fold) for fold in folds]
+            fitted = _join([fit._fit(choice, context) for fit in fits])
             rows = np.arange(len(folds))
         else:
             fitted = self._fit(choice, context)
@@ -240,22 +177,16 @@ class Fit(FoldWork):
             "n_units": fitted.n_units,
             "condition": fitted.condition,
             "n_train": fitted.n_train,
-            "n_test": len(fitted.true),
+            "n_test": len(rows),
         }
-        predictions = stored_predictions(
-            fitted.classifier,
-            fitted.X_test,
-            fitted.true,
-            fitted.predicted,
-            fitted.labels,
-        )
-        if predictions is None:
+        if fitted.predictions.have_diverged:
             return result | {
                 "status": "diverged",
                 "reason": "a prediction or its squared error is not finite",
             }
+        predictions = fitted.predictions.content()
         predictions["rows"] = packed_rows(rows)
-        return result | {"predictions": predictions} | fitted.extra_values()
+        return result | {"predictions": predictions} | fitted.extra_values
 
     def _fit(self, choice: Result, context: Context) -> Fitted:
         """Fit the model to the training rows of the fold, and predict its test rows."""
@@ -289,19 +220,24 @@ class Fit(FoldWork):
         predicted = classifier.predict(data.X_test)
         predict_seconds = time.perf_counter() - start_time
         predicted = check_predictions(data.y_test, predicted, data.labels)
-        return Fitted(
-            classifier=classifier,
-            X_test=data.X_test,
-            labels=data.labels,
+        predictions = Predictions(
             true=data.in_units(data.y_test),
             predicted=data.in_units(predicted),
+            labels=data.labels,
+        )
+        predictions = add_outputs(predictions, classifier, data.X_test)
+        extra_values: Result = {}
+        if not predictions.have_diverged:
+            extra_values = self.extra_values(classifier, data)
+        return Fitted(
+            predictions=predictions,
             params=self.recorded_params(params),
             fit_seconds=fit_seconds,
             predict_seconds=predict_seconds,
             n_units=model_size(estimator),
             condition=_rounded_condition(getattr(estimator, "condition_", None)),
             n_train=len(data.y_train),
-            extra_values=partial(self.extra_values, classifier, data),
+            extra_values=extra_values,
         )
 
     def _calibrate(

@@ -15,10 +15,11 @@ from sklearn.svm import LinearSVC
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.predictions import metric_value
 from elmbench.evaluation.stored_predictions import (
+    Predictions,
     StoredPredictions,
+    add_outputs,
     metric_columns,
     packed_rows,
-    stored_predictions,
 )
 from elmbench.metrics import REGISTRY
 from elmbench.registry.scorers import find_metric
@@ -35,7 +36,8 @@ def data(n_classes: int, seed: int, n: int = 600) -> tuple[Any, Any]:
 
 
 def stored(model: Any, X: Any, y: Any, labels: list[int] | None) -> StoredPredictions:
-    content = stored_predictions(model, X, y, np.asarray(model.predict(X)), labels)
+    predictions = Predictions(y, np.asarray(model.predict(X)), labels)
+    content = add_outputs(predictions, model, X).content()
     return StoredPredictions(json.loads(json.dumps(content)))
 
 
@@ -69,10 +71,8 @@ def test_metrics_of_stored_predictions_are_those_of_the_model(
 
 @pytest.mark.parametrize("rows", [[], [7], [0, 1, 5, 9], [9, 0, 2**30, 3]])
 def test_rows_in_any_order_are_read_as_they_were(rows: list[int]) -> None:
-    content = stored_predictions(
-        None, None, np.zeros(len(rows)), np.zeros(len(rows)), None
-    )
-    assert content is not None
+    values = np.zeros(len(rows))
+    content = Predictions(values, values, labels=None).content()
     assert StoredPredictions(content).rows is None
     content["rows"] = packed_rows(np.array(rows, dtype=np.intp))
     assert StoredPredictions(content).rows.tolist() == rows
@@ -138,7 +138,8 @@ def test_a_failing_predict_proba_costs_the_probabilities_alone() -> None:
 def test_many_classes_and_sizes() -> None:
     """A label takes a byte or two before compression, a decision value of a class 4."""
     X, y = data(300, 0, n=5000)
-    content = stored_predictions(Ridge().fit(X, y), X, y, y[::-1].copy(), LABELS[300])
+    predictions = Predictions(y, y[::-1].copy(), LABELS[300])
+    content = add_outputs(predictions, Ridge().fit(X, y), X).content()
     one = StoredPredictions(content)
     assert (one.true.tolist(), one.predicted.tolist()) == (y.tolist(), y[::-1].tolist())
     assert len(json.dumps(content)) < 5000 * 6
@@ -149,12 +150,9 @@ def test_predictions_that_are_not_finite_are_not_stored(
     labels: list[int] | None,
 ) -> None:
     y = np.array([1.0, -1.0])
-    assert (
-        stored_predictions(
-            Ridge(), np.zeros((2, 1)), y, np.array([1.0, np.nan]), labels
-        )
-        is None
-    )
+    predictions = Predictions(y, np.array([1.0, np.nan]), labels)
+    assert predictions.have_diverged
+    assert add_outputs(predictions, None, None) is predictions
 
 
 def test_metrics_of_many_cells_at_once(seed: int) -> None:
@@ -193,8 +191,8 @@ def test_metrics_of_many_cells_at_once(seed: int) -> None:
 def test_predictions_of_another_program_are_named(change: dict[str, str]) -> None:
     y = np.array([1, -1, 1, -1])
     X = y[:, np.newaxis] + 0.0
-    content = stored_predictions(Ridge().fit(X, y), X, y, y, [-1, 1])
-    assert content is not None
+    predictions = Predictions(y, y, [-1, 1])
+    content = add_outputs(predictions, Ridge().fit(X, y), X).content()
     content |= change
     with pytest.raises(
         ElmbenchError, match="the store holds predictions that cannot be used"
