@@ -87,7 +87,10 @@ def find_kept_cells(
 def _kept_cells(
     cells: pd.DataFrame, numbers: pd.Series[int], records: Sequence[Mapping[str, Any]]
 ) -> KeptCells:
-    """Return cells with their records, from all records and the numbers of those of the cells."""
+    """Return cells with the records that they use.
+
+    `numbers`: the position of the record of each cell among all records.
+    """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
     new_numbers = numbers.map(positions).astype("Int64")

@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
+from elmbench.datasets import advice
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates, span
 from elmbench.datasets.load import identify, load_from_spec
@@ -237,6 +238,27 @@ def test_the_warnings_about_many_columns_take_linear_time() -> None:
         texts = [*warnings_of(table, "classification", False, (), False)]
         assert f"and {n_columns - 5} more are each constant" in texts[0]
         assert CountedName.comparisons <= 20 * n_columns
+
+
+def test_each_column_that_begins_like_others_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths: list[int] = []
+
+    def counted(values: Any) -> Any:
+        lengths.append(len(values))
+        return values.tobytes()
+
+    monkeypatch.setattr(advice, "_content", counted)
+    X = np.zeros((2000, 20))
+    X[np.arange(1500, 1520), np.arange(20)] = 1
+    X[:, 7] = X[:, 3]
+    names = tuple(f"c{column}" for column in range(20))
+    target = np.array(["yes", "no"] * 1000, dtype=object)
+    table = Table(X, names, target, "here")
+    texts = [*warnings_of(table, "classification", False, (), False)]
+    assert texts[0].startswith("'c7' is the same as 'c3'")
+    assert lengths.count(2000) == 20
 
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:
