@@ -198,12 +198,13 @@ def options(
         from elmbench.runs.user_specs import load_project_plugins
 
         state.plugins = tuple(map(str, load_project_plugins(project, state.remark)))
-    if spec_dir:
-        _use_specs_of(spec_dir)
-    elif project is not None:
-        from elmbench.runs.user_specs import add_project_specs
+    if spec_dir or project is not None:
+        from elmbench.runs.user_specs import add_spec_dirs
 
-        add_project_specs(project, state.remark)
+        if spec_dir:
+            add_spec_dirs(spec_dir, state.remark)
+        elif project is not None:
+            add_spec_dirs(project.specs, state.remark, alone=True)
 
 
 def _find_project() -> Project | None:
@@ -214,17 +215,6 @@ def _find_project() -> Project | None:
     from elmbench.specs.project import current_project
 
     return current_project()
-
-
-def _use_specs_of(folders: Iterable[Path]) -> None:
-    """Add the data sets and tables of folders, and say which tables lack a plug-in."""
-    from elmbench.runs.user_specs import add_spec_dir
-    from elmbench.specs.catalogue import blocked_tables
-
-    for path in folders:
-        add_spec_dir(path)
-    for table, error in blocked_tables().items():
-        state.remark(f"left out: {table}: {error.found}")
 
 
 def hoist(

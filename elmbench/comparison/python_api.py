@@ -170,9 +170,10 @@ def compare(
         fold=files.columns.get("fold"),
         weights=files.columns.get("weights"),
     )
+    project_plugins: list[Path] = []
     if not plugins and project is not None:
-        plugins = load_project_plugins(project, warnings.warn)
-    with loaded_plugins(plugins) as user_plugins:
+        project_plugins = load_project_plugins(project, warnings.warn)
+    with loaded_plugins(plugins) as named_plugins:
         selection = select_models(models)
         request = ComparisonRequest(
             data=(data,),
@@ -188,7 +189,7 @@ def compare(
         if selection.estimators:
             plugin = write_plugin(selection.estimators, files.rows.parent, sys.path)
             estimator_plugins = (plugin,)
-        all_plugins = (*user_plugins, *estimator_plugins)
+        all_plugins = (*project_plugins, *named_plugins, *estimator_plugins)
         settings = Settings(
             jobs=jobs,
             plugins=tuple(map(str, all_plugins)),

@@ -30,8 +30,8 @@ from elmbench.report.result_files import write_results
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.runs.user_specs import (
-    add_project_specs,
     add_spec_dir,
+    add_spec_dirs,
     load_project_plugins,
 )
 from elmbench.specs.limits import parse_limits
@@ -273,7 +273,7 @@ def _add_specs(folders: Sequence[Path | str], project: Project | None) -> None:
         for folder in folders:
             add_spec_dir(Path(folder))
     else:
-        add_project_specs(project, warnings.warn)
+        add_spec_dirs(project.specs, warnings.warn, alone=True)
 
 
 def _data_folder(named: Path | str | None, project: Project | None) -> str | None:
@@ -340,7 +340,7 @@ def run(
         Folder of data files; by default `ELMBENCH_DATA_DIR`. An `elmbench.toml` in the working
         folder or a folder above has the defaults of this and the next three, as for the commands.
     plugins : sequence of path
-        Files that declare models, kinds of table, sources or metrics.
+        Files that declare models, kinds of table, sources, metrics or splits.
     spec_dirs : sequence of path
         Folders of your own data sets and tables.
     results_dir : path, optional

@@ -1,6 +1,6 @@
 """A user's data sets and tables, from YAML files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -113,12 +113,14 @@ def load_project_plugins(project: Project, remark: Callable[[str], None]) -> lis
     return paths
 
 
-def add_project_specs(project: Project, remark: Callable[[str], None]) -> None:
-    """Add the data sets and tables of a project, which hide the tables of the suite; `remark` gets
-    a sentence on each table that lacks a plug-in.
+def add_spec_dirs(
+    folders: Iterable[Path], remark: Callable[[str], None], *, alone: bool = False
+) -> None:
+    """Add the data sets and tables of folders to the suite; `remark` gets a sentence on each table
+    that lacks a plug-in. `alone`: hide the tables of the suite, as for a project.
     """
-    for path in project.specs:
-        add_spec_dir(path, alone=True)
+    for folder in folders:
+        add_spec_dir(folder, alone=alone)
     for table, error in blocked_tables().items():
         remark(f"left out: {table}: {error.found}")
 
