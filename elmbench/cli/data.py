@@ -7,17 +7,15 @@ from typing import Annotated
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.help import LOOK_AROUND, App, CommandGroup
+from elmbench.cli.help import LOOK_AROUND
 from elmbench.cli.options import DATASET, Datasets, state
 from elmbench.errors import ElmbenchError
 
-data_app = App(
-    cls=CommandGroup,
-    no_args_is_help=True,
+data_app = app.add_group(
+    "data",
     help="Show where data sets come from; fetch or import them.",
-    rich_markup_mode=None,
+    panel=LOOK_AROUND,
 )
-app.add_typer(data_app, name="data", rich_help_panel=LOOK_AROUND)
 
 
 @data_app.command("status")

@@ -78,6 +78,14 @@ class App(typer.Typer):
         """Return the decorator of a command."""
         return super().command(name, cls=GroupedCommand, **settings)
 
+    def add_group(self, name: str, *, help: str, panel: str) -> App:
+        """Add a group of commands, and return it. `panel`: the heading that lists it."""
+        group = App(
+            cls=CommandGroup, no_args_is_help=True, help=help, rich_markup_mode=None
+        )
+        self.add_typer(group, name=name, rich_help_panel=panel)
+        return group
+
 
 def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
     """Return the name and the description of each argument and option, by group."""

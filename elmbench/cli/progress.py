@@ -96,7 +96,7 @@ class RunProgress:
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
         if event.kind == "no-workers":
-            self._say_that_no_worker_is_there()
+            self._report_no_workers()
             return
         now = time.monotonic()
         if not event.work.immediate:
@@ -107,8 +107,8 @@ class RunProgress:
         if not self.quiet and (now >= self._next_text or is_last):
             self._show(event.work, now)
 
-    def _say_that_no_worker_is_there(self) -> None:
-        """Say once that the scheduler has no worker."""
+    def _report_no_workers(self) -> None:
+        """Report once that the scheduler has no worker."""
         if self._is_without_workers or self.quiet:
             return
         self._is_without_workers = True

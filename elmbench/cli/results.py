@@ -12,8 +12,6 @@ from elmbench.cli.app import app
 from elmbench.cli.help import (
     RERUN,
     RESULTS,
-    App,
-    CommandGroup,
     comparison_option,
     output_option,
     protocol_option,
@@ -26,13 +24,9 @@ from elmbench.report.writers import FORMATS
 if TYPE_CHECKING:
     from rich.table import Table
 
-baseline_app = App(
-    cls=CommandGroup,
-    no_args_is_help=True,
-    help="Change the baseline of the regression check.",
-    rich_markup_mode=None,
+baseline_app = app.add_group(
+    "baseline", help="Change the baseline of the regression check.", panel=RESULTS
 )
-app.add_typer(baseline_app, name="baseline", rich_help_panel=RESULTS)
 
 #: The formats of a table.
 _FORMATS = ", ".join(("text", "csv", *FORMATS))

@@ -12,9 +12,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
 from elmbench.registry.scorers import is_metric
-from elmbench.specs.datasets import (
-    DatasetSpec,
-)
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import CHANGED_BY_NAME, ExperimentFile, overlay
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.measures import JUDGED

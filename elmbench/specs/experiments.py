@@ -454,9 +454,7 @@ class Experiment(Spec):
         if self.protocol.outer.kind != LEAVE_ONE_OUT:
             return self
         for column, model in self.models.items():
-            searched = any(
-                self.models[column].adapt(name).searched for name in self.datasets
-            )
+            searched = any(model.adapt(name).searched for name in self.datasets)
             if searched or model.carry_over != "none":
                 verb = (
                     "searches hyperparameters" if searched else "carries its state over"

@@ -14,10 +14,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import read_json
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.comparison_ids import is_id_of, name_in_id
-from elmbench.specs.datasets import (
-    DatasetSpec,
-    parse_dataset_specs,
-)
+from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import PROFILES, Experiment, Profile, StandIn
 from elmbench.specs.files import parse_spec

@@ -87,6 +87,7 @@ REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
 BOOTSTRAP = "bootstrap"
 #: The split that tests each row with a model of all others, in one task.
 LEAVE_ONE_OUT = "leave-one-out"
+#: The kinds of split of a search.
 INNER_KINDS = (*get_args(FoldKind), "holdout", "stratified-holdout", BOOTSTRAP)
 #: The kinds of outer split besides the names of repeated schemes.
 OUTER_KINDS = (
@@ -284,10 +285,11 @@ def _check_folds(kind: str, folds: int) -> None:
     """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
     splits of plug-ins have any number.
     """
-    if kind not in ("given", BOOTSTRAP, *plugin_splits()) and (
-        folds > 1
-    ) != kind.endswith("kfold"):
-        expected = "no folds" if folds > 1 else "folds of 2 or more"
+    if kind in ("given", BOOTSTRAP, *plugin_splits()):
+        return
+    has_folds = folds > 1
+    if has_folds != kind.endswith("kfold"):
+        expected = "no folds" if has_folds else "folds of 2 or more"
         raise ValueError(f"{kind} has {amount(folds, 'fold')}; expected {expected}")
 
 

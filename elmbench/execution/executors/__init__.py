@@ -27,26 +27,23 @@ ENGINES = {
 
 
 class Load(NamedTuple):
-    """What a worker loads before it does some work.
+    """The model, data and code that a worker loads before it does some work."""
 
-    `model`: name of the model; empty if there is none. `dataset`: key of the content that names the
-    data; empty if there are none. `outside_code`: see `Work.outside_code`.
-    """
-
+    #: The name of the model; empty if there is none.
     model: str = ""
+    #: The key of the content that names the data; empty if there are none.
     dataset: str = ""
+    #: See `Work.outside_code`.
     outside_code: str = ""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Some work for a worker.
+    """Some work for a worker."""
 
-    `pickled_work`: the work, which a worker can read once it has loaded the plug-ins. `inputs`: the
-    results of the work that it needs, by key.
-    """
-
+    #: The work, which a worker can read once it has loaded the plug-ins.
     pickled_work: bytes
+    #: The results of the work that it needs, by key.
     inputs: Mapping[str, Result]
     load: Load
 

@@ -213,8 +213,8 @@ def do_task(
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    `code`: version of elmbench that planned the run. `run`: name of
-    the run, for `_end_run`. Raises ElmbenchError if this machine has another version of elmbench.
+    `code`: version of elmbench that planned the run. `run`: name of the run, for `_end_run`. Raises
+    ElmbenchError if this machine has a different version of elmbench.
     """
     from distributed import get_worker
 
