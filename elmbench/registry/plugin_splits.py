@@ -47,32 +47,33 @@ class PluginSplit:
 def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSplit:
     """Return a declared splitter under its name, with the version of its code."""
     if name in _TAKEN or name.endswith(_ENDING):
-        raise _error(
+        raise declaration_error(
             f"the kind of split {name!r} ({file}) has a built-in name", "another name"
         )
     lacks = [
         method for method in _METHODS if not callable(getattr(loaded, method, None))
     ]
     if lacks or isinstance(loaded, type):
-        raise _error(
+        raise declaration_error(
             f"the kind of split {name!r} ({file}) is {loaded!r}",
             "a splitter such as ShuffleSplit(10, test_size=0.2)",
         )
     try:
         folds = int(loaded.get_n_splits())
     except Exception as error:
-        raise _error(
+        raise declaration_error(
             f"the number of splits of {name!r} ({file}) depends on the rows: {error}",
             "a splitter whose get_n_splits() needs no rows",
         ) from error
     if folds < 1:
-        raise _error(
+        raise declaration_error(
             f"the kind of split {name!r} ({file}) has {folds} splits", "one or more"
         )
     return PluginSplit(name, loaded, folds, version)
 
 
-def _error(problem: str, expected: str) -> ElmbenchError:
+def declaration_error(problem: str, expected: str) -> ElmbenchError:
+    """Return the error for an object that a plug-in file declares wrongly."""
     return ElmbenchError(
         problem, expected=expected, next_step="correct it where it is declared"
     )

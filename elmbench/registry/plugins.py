@@ -23,7 +23,11 @@ from elmbench.files import check_regular, real_path, write_atomically
 from elmbench.metrics import REGISTRY, Metric, set_plugin_metrics
 from elmbench.registry.built_in import ModelEntry
 from elmbench.registry.code import code_digest, code_files, digest
-from elmbench.registry.plugin_splits import PluginSplit, as_plugin_split
+from elmbench.registry.plugin_splits import (
+    PluginSplit,
+    as_plugin_split,
+    declaration_error,
+)
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {
@@ -113,7 +117,7 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     tasks = [] if lacks else _tasks_of(name, loaded, origin)
     if not tasks:
         missing = f", which has no {' and no '.join(lacks)}" if lacks else ""
-        raise _declaration_error(
+        raise declaration_error(
             f"the model {name!r} ({origin}) is {loaded!r}{missing}",
             "an estimator or its class (ClassifierMixin or RegressorMixin, then BaseEstimator), or "
             "a ModelEntry",
@@ -163,15 +167,9 @@ def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
 
 def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchError:
     """Return the error for a class that cannot be instantiated without arguments."""
-    return _declaration_error(
+    return declaration_error(
         f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}",
         "a default for every parameter, as scikit-learn has it",
-    )
-
-
-def _declaration_error(problem: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(
-        problem, expected=expected, next_step="correct it where it is declared"
     )
 
 
@@ -339,7 +337,7 @@ def _check_declared_name(kind: str, name: Any, path: Path) -> None:
     """Raise ElmbenchError if the name of a declared object is not a word, or is taken."""
     if not isinstance(name, str) or not name or ":" in name:
         problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
-        raise _declaration_error(problem, "a word without ':'")
+        raise declaration_error(problem, "a word without ':'")
     _, owner = _all_declared().get((kind, name), (None, path))
     if owner != path:
         raise ElmbenchError(
@@ -361,7 +359,7 @@ def _declared_object(
     if kind == "METRICS":
         return _as_metric(name, loaded, path, version)
     if not isinstance(loaded, type):
-        raise _declaration_error(
+        raise declaration_error(
             f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}",
             "a class",
         )
@@ -371,12 +369,12 @@ def _declared_object(
 def _as_metric(name: str, loaded: Any, path: Path, version: str) -> Metric:
     """Return a declared metric under its name, with the version of its code."""
     if not isinstance(loaded, Metric):
-        raise _declaration_error(
+        raise declaration_error(
             f"the metric {name!r} (plug-in {path.name}) is {loaded!r}",
             'a Metric, such as elmbench.metrics.Metric("cost", "counts", cost)',
         )
     if name in REGISTRY:
-        raise _declaration_error(
+        raise declaration_error(
             f"the metric {name!r} (plug-in {path.name}) has the name of a built-in one",
             "another name",
         )

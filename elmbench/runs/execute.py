@@ -392,7 +392,8 @@ def run(
             retry=retry,
             force=force,
         )
-        default_results = Path(RESULTS_DIR) if project is None else project.results
-        prepared = prepare_run(options, Path(results_dir or default_results))
+        if results_dir is None:
+            results_dir = RESULTS_DIR if project is None else project.results
+        prepared = prepare_run(options, Path(results_dir))
         (results,) = execute(prepared, on_event or (lambda event: None), executor)
     return results

@@ -9,7 +9,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.metrics import all_metrics
 from elmbench.registry import registry
 from elmbench.registry.plugins import plugin_objects, plugin_splits
-from elmbench.specs.datasets.sources import BUILT_IN
+from elmbench.specs.datasets.sources import source_kinds
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import raw_names
 from elmbench.specs.protocol import MEASURES, OUTER_KINDS, REPEATED_SCHEMES, is_measure
@@ -33,7 +33,7 @@ def missing_plugin(
 
 def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
     """Return the first unknown kind of source of each data set that has one, by name."""
-    known = {*BUILT_IN, *plugin_objects("SOURCES")}
+    known = source_kinds()
     unknown: dict[str, str] = {}
     for name, entry in content.items():
         for kind in _source_kinds(entry):
@@ -79,7 +79,7 @@ def _errors_of(
     layout = file.content.get("layout")
     if isinstance(layout, str) and layout not in layouts:
         yield _error("kind of table", layout, layouts, file)
-    sources = [*BUILT_IN, *plugin_objects("SOURCES")]
+    sources = source_kinds()
     for dataset in raw_names(file.content, "datasets"):
         if dataset in unknown_sources:
             error = _error("kind of source", unknown_sources[dataset], sources, file)

@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from elmbench.registry.plugins import plugin_objects, plugin_splits
+from elmbench.registry.plugins import plugin_splits
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import BUILT_IN, source_class
+from elmbench.specs.datasets.sources import source_class, source_kinds
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart
 from elmbench.specs.papers import Paper
@@ -74,7 +74,7 @@ def schema_text(kind: FileKind) -> str:
 
 def all_definitions() -> dict[str, Schema]:
     """Return the schema of each part of the files, by the name of its class."""
-    sources = [source_class(kind) for kind in _source_kinds()]
+    sources = [source_class(kind) for kind in source_kinds()]
     models: list[type[BaseModel]] = [
         Experiment,
         Paper,
@@ -101,11 +101,6 @@ def all_definitions() -> dict[str, Schema]:
     del definitions["DatasetSpec"]["properties"]["name"]
     definitions["DatasetSpec"]["required"].remove("name")
     return definitions
-
-
-def _source_kinds() -> list[str]:
-    """Return the kinds of source of the suite and of the loaded plug-in files."""
-    return [*BUILT_IN, *plugin_objects("SOURCES")]
 
 
 def _add_key(definition: Schema, key: str, description: str) -> None:

@@ -189,6 +189,14 @@ class FileOptions(SpecPart):
     test: str = ""
 
 
+def source_kinds() -> list[str]:
+    """Return the kinds of source of the suite and of the loaded plug-in files."""
+    # It imports the registry, which few commands need.
+    from elmbench.registry.plugins import plugin_objects
+
+    return [*BUILT_IN, *plugin_objects("SOURCES")]
+
+
 def source_class(kind: object) -> type[SourceSpec]:
     """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary
     `SOURCES`.
@@ -203,7 +211,7 @@ def source_class(kind: object) -> type[SourceSpec]:
     added = plugin_objects("SOURCES")
     if name not in added:
         raise ValueError(
-            f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}"
+            f"the kind of source is {kind!r}, not one of {', '.join(source_kinds())}"
         )
     source = added[name]
     if not (isinstance(source, type) and issubclass(source, SourceSpec)):
