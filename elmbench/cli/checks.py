@@ -31,7 +31,7 @@ from elmbench.results.cells import csv
 from elmbench.specs.profiles import Resolved, command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
-from elmbench.tables.number_texts import three_figures
+from elmbench.tables.number_texts import p_words, three_figures
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
@@ -251,7 +251,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Text]:
         yield Text(f"{n_claims} of the papers: {results}; --json has them all.")
     for claim in claims:
         if claim.is_tested:
-            p = "" if claim.p is None else f" (p = {claim.p:.2g})"
+            p = "" if claim.p is None else f" ({p_words(claim.p)})"
             yield Text(
                 f'{claim.table}: "{claim.claim.says}": {claim.verdict}{p}', style="dim"
             )

@@ -125,8 +125,8 @@ def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
 
 def _name(line: _Line) -> str:
     """Return the name of a cell in messages."""
-    place = f"run {line['run']} fold {line['fold']}"
-    name = f"{line['dataset']} {line['model']} {place} {line['select']}"
+    fold = f"run {line['run']} fold {line['fold']}"
+    name = f"{line['dataset']} {line['model']} {fold} {line['select']}"
     return f"{name} {line['reading']}" if line["reading"] else name
 
 

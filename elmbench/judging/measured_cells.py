@@ -37,8 +37,6 @@ _NEEDED = ["run", "fold", "n_test", REMARKS]
 
 #: A group of cells, by the values of `GROUP`.
 Key = tuple[str, ...]
-
-
 _Values = NDArray[np.float64]
 #: A published value: its group of cells, and its measure.
 _Identity = tuple[Key, Measure]

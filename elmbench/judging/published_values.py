@@ -155,11 +155,8 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
     `minutes` is the time of these runs on one core if they take as long as the first ones.
     """
-    model = [
-        "dataset",
-        "model",
-        "reading",
-    ]  # a run computes the cells of all selections
+    # A run computes the cells of all selections.
+    model = ["dataset", "model", "reading"]
     too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
     if too_few.empty:
         return pd.DataFrame(columns=["dataset", "model", "more_runs", "minutes"])

@@ -34,21 +34,13 @@ class StrictTest:
     p: float
 
 
-def strict_test(rows: Sequence[Row], mean_of: int | None = None) -> StrictTest | None:
-    """Return the strict test of a metric; None without a model of three runs or more.
-
-    `mean_of`: the number of runs that a published value is a mean over; by default, that of the
-    rows.
-    """
-    tests = strict_tests(rows, (mean_of,))
-    return tests[0] if tests else None
-
-
 def strict_tests(
-    rows: Sequence[Row], means_of: Sequence[int | None]
+    rows: Sequence[Row], means_of: Sequence[int]
 ) -> tuple[StrictTest, ...]:
     """Return the strict test of a metric for each number of runs that a published value may be a
-    mean over (see `strict_test`); reruns are simulated once for all of them.
+    mean over; none without a model of three runs or more.
+
+    Reruns are simulated once for all tests.
     """
     selected = [row.select(row.n_runs >= FEWEST_RUNS) for row in rows]
     chosen = [row for row in selected if row.models]
@@ -58,19 +50,16 @@ def strict_tests(
     return tuple(_test(chosen, reruns, mean_of) for mean_of in means_of)
 
 
-def _test(
-    rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int | None
-) -> StrictTest:
-    """Return the strict test for one number of runs (see `strict_test`)."""
+def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int) -> StrictTest:
+    """Return the strict test for one number of runs."""
     outside = 0
     simulated = np.zeros(SIMULATIONS, dtype=np.int64)
     for row, reruns_of_row in zip(rows, reruns, strict=True):
-        draws = row.mean_of if mean_of is None else mean_of
-        outside += _number_outside(row, draws)
-        simulated += reruns_of_row.numbers_outside(row, draws)
+        outside += _number_outside(row, mean_of)
+        simulated += reruns_of_row.numbers_outside(row, mean_of)
     n_as_many = int(np.sum(simulated >= outside))
     return StrictTest(
-        mean_of=rows[0].mean_of if mean_of is None else mean_of,
+        mean_of=mean_of,
         outside=outside,
         n=sum(len(row.models) for row in rows),
         p=(1 + n_as_many) / (1 + SIMULATIONS),

@@ -396,8 +396,13 @@ def compare_order(rows: Sequence[Row]) -> Order:
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
     """Return the order of each proposed model and each different one that the print separates."""
-    pairs = [(row, *pair) for row in rows for pair in row.clear_pairs_of_proposed]
-    return _order_of([_compare_pair(row, i, j) for row, i, j in pairs])
+    return _order_of(
+        [
+            _compare_pair(row, i, j)
+            for row in rows
+            for i, j in row.clear_pairs_of_proposed
+        ]
+    )
 
 
 class _ComparedPair(NamedTuple):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from elmbench.evaluation.splits import part_sizes
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import ExperimentFile
-from elmbench.specs.experiments import Experiment, Profile
+from elmbench.specs.experiments import Experiment, ModelColumn, Profile
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import BOOTSTRAP, LEAVE_ONE_OUT, OF_LEARNT_ROWS, SIZED
 from elmbench.specs.published import ALL, PublishedValue
@@ -160,22 +159,23 @@ def _measurements(
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what each column measures on each data set of the table."""
     spec = file.spec
+    printed = file.printed_parameters
     for spelling, dataset in datasets.items():
         protocol = _protocol_of(spec, dataset)
         for column in spec.models:
             definition = _column_of(spec, column, dataset.name)
-            parameters = _printed_parameters(file, column, spelling, dataset)
+            values = printed.get((spelling, column), {})
+            parameters = _used_parameters(values, spec.models[column], dataset)
             content = [protocol, definition, sorted(parameters.items())]
             yield (dataset.name, column), json.dumps(content, sort_keys=True)
 
 
-def _printed_parameters(
-    file: ExperimentFile, column: str, spelling: str, dataset: DatasetSpec
-) -> dict[str, Any]:
+def _used_parameters(
+    values: Mapping[str, float], column: ModelColumn, dataset: DatasetSpec
+) -> dict[str, float]:
     """Return the printed hyperparameters that a column uses on a data set."""
-    printed = file.spec.models[column].adapt(dataset.name).printed.values()
+    printed = column.adapt(dataset.name).printed.values()
     names = {name.removeprefix("1/") for name in printed}
-    values = file.printed_parameters.get((spelling, column), {})
     return {name: value for name, value in values.items() if name in names}
 
 
