@@ -153,13 +153,19 @@ def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
         replaced = [
             dataset
             for dataset in resolved.spec.datasets
-            if (stand_in := resolved.stand_in(column, dataset)) and stand_in.parameters
+            if _has_our_parameters(column, dataset, resolved)
         ]
         if len(replaced) == len(resolved.spec.datasets):
             names.append(column)
         elif replaced:
             names.append(f"{column} on {', '.join(replaced)}")
     return names
+
+
+def _has_our_parameters(column: str, dataset: str, resolved: Resolved) -> bool:
+    """Return True if parameters of our own replace the paper's on a data set."""
+    stand_in = resolved.stand_in(column, dataset)
+    return stand_in is not None and bool(stand_in.parameters)
 
 
 class _Sections:

@@ -138,18 +138,15 @@ class TableResults:
     @cached_property
     def table_verdicts(self) -> list[TableVerdict]:
         """The verdict on each metric."""
-        if self.results:
-            first = self.results[0]
-            profiles = {value.profile for value in self.compared_values}
-            is_of_first = profiles <= {first.resolved.profile}
-            # The compared values of the table are some of its results'.
-            if is_of_first and len(first.compared_values) == len(self.compared_values):
-                return first.verdicts
-        return (
-            judge_table(self.compared_values, self.results[0].resolved)
-            if self.results
-            else []
-        )
+        if not self.results:
+            return []
+        first = self.results[0]
+        profiles = {value.profile for value in self.compared_values}
+        is_of_first = profiles <= {first.resolved.profile}
+        # The compared values of the table are some of its results'.
+        if is_of_first and len(first.compared_values) == len(self.compared_values):
+            return first.verdicts
+        return judge_table(self.compared_values, first.resolved)
 
     def judge(self) -> None:
         """Compute the verdicts and the outcomes of claims, which are kept: a progress bar counts

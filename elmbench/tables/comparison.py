@@ -315,9 +315,8 @@ class ComparisonTable(TableKind):
         is_undefined = missing_shares > 0
         example = "whose targets are all equal"
         if find_metric(metric).task == "classification":
-            is_undefined &= (
-                missing_shares < 1
-            )  # `missing_metrics` names what the model lacks
+            # `missing_metrics` names what a model without any value lacks.
+            is_undefined &= missing_shares < 1
             example = "that lacks a class"
         models = [str(model) for model in missing_shares.index[is_undefined]]
         if models:

@@ -177,8 +177,7 @@ class CurvesTable(TableKind):
         figure, axes = new_figure(8, 4.8)
         varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]
         keys = varied or ["dataset"]
-        names = ProperNames(self.experiment)
-        points = points.assign(dataset=points["dataset"].map(names.dataset))
+        points = ProperNames(self.experiment).rename_datasets(points)
         curves = [
             curve for _, curve in points.groupby(["dataset", "model"], sort=False)
         ]

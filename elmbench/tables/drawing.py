@@ -124,6 +124,10 @@ class ProperNames:
         printed = (self._datasets.get(known.casefold()) for known in names)
         return next(filter(None, printed), name)
 
+    def rename_datasets(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Return the points of a figure with the printed names of their data sets."""
+        return points.assign(dataset=points["dataset"].map(self.dataset))
+
     def model(self, name: str) -> str:
         """Return the first column that shows a model; its own name if none does."""
         return self._models.get(name, name)

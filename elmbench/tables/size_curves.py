@@ -41,10 +41,8 @@ class SizeCurvesTable(MetricsTable):
         sides.
         """
         names = drawing.ProperNames(self.experiment)
-        points = points.assign(
-            dataset=points["dataset"].map(names.dataset),
-            model=points["model"].map(names.model),
-        )
+        points = names.rename_datasets(points)
+        points = points.assign(model=points["model"].map(names.model))
         styles = drawing.line_styles(points["model"])
         figure, parts = drawing.panels(points)
         for axes, group in parts:

@@ -159,8 +159,7 @@ class StreamCurvesTable(CurvesTable):
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
-        names = ProperNames(self.experiment)
-        points = points.assign(dataset=points["dataset"].map(names.dataset))
+        points = ProperNames(self.experiment).rename_datasets(points)
         models = points["model"].unique()
         words = points["metric"].map(_WORDS)
         points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
@@ -185,9 +184,9 @@ class StreamCurvesTable(CurvesTable):
                 plot_with_band(axes, "value", curve, styles[str(line)])
             metrics = group["metric"].unique()
             label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
-            axes.set(xlabel="training rows learnt", ylabel=label)
-            if not axes.get_subplotspec().is_last_row():
-                axes.set_xlabel("")
+            axes.set_ylabel(label)
+            if axes.get_subplotspec().is_last_row():
+                axes.set_xlabel("training rows learnt")
         detail = str(models[0]) if len(models) == 1 else ""
         return finish(figure, styles, headline(self.experiment, detail))
 

@@ -69,8 +69,7 @@ class SurfaceTable(CurvesTable):
         """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of
         the same size.
         """
-        names = ProperNames(self.experiment)
-        points = points.assign(dataset=points["dataset"].map(names.dataset))
+        points = ProperNames(self.experiment).rename_datasets(points)
         title = headline(self.experiment)
         figure, parts = panels(points, height=3.8)
         for axes, group in parts:

@@ -47,8 +47,7 @@ class TrialsTable(MetricsTable):
         """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
         from matplotlib.ticker import MaxNLocator
 
-        names = ProperNames(self.experiment)
-        points = points.assign(dataset=points["dataset"].map(names.dataset))
+        points = ProperNames(self.experiment).rename_datasets(points)
         styles = line_styles(points["model"])
         figure, parts = panels(points)
         for axes, group in parts:
