@@ -182,13 +182,9 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             # of rare classes: `rare_class_remark` names them
             warnings.simplefilter("ignore", UserWarning)
             return folds_of(split, seed, data.X, data.y, groups=data.groups)
-    if split.version:
+    if split.version or split.kind == BOOTSTRAP:
         seed = integer_seed("split", data.name, run)
-        return plugin_parts(split, seed, data.X, data.y, data.groups)
-    if split.kind == BOOTSTRAP:
-        return bootstraps(
-            split.folds, integer_seed("split", data.name, run), len(data.y)
-        )
+        return folds_of(split, seed, data.X, data.y, groups=data.groups)
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
