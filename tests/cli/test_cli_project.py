@@ -195,8 +195,17 @@ def test_python_reads_the_project_as_the_commands_do(
     assert results.cells["status"].tolist() == ["ok"]
     assert (project / "out" / "fast" / "miller" / "table1" / "cells.csv").is_file()
     X, y = load_wine(return_X_y=True)
+    loaded = []
+    read_plugin = plugins._read_plugin
+
+    def read_and_count(file: str | Path) -> Any:
+        loaded.append(Path(file).name)
+        return read_plugin(file)
+
+    monkeypatch.setattr(plugins, "_read_plugin", read_and_count)
     with pytest.warns(UserWarning, match="cannot read the plug-in"):
         compared = package.compare(X, y, ["nearest-mean"], folds=2, progress=False)
+    assert loaded == ["models.py", "missing.py"]
     assert "nearest-mean" in set(compared.cells["model"])
     assert set(compared.cells["status"]) == {"ok"}
     assert list((project / "out").glob("compare/own/data-*/cells.csv"))

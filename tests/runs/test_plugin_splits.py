@@ -17,6 +17,7 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.plugins import loaded_plugins
+from elmbench.specs.protocol import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
 
 #: The training rows and the test rows of a fold.
 Rows = tuple[np.ndarray, np.ndarray]
@@ -136,3 +137,15 @@ def test_a_split_that_is_refused(tmp_path: Path, splits: str, problem: str) -> N
     with pytest.raises(ElmbenchError) as error, loaded_plugins([plugin]):
         pass
     assert problem in error.value.found
+
+
+@pytest.mark.parametrize(
+    "kind", sorted({*OUTER_KINDS, *INNER_KINDS, *REPEATED_SCHEMES})
+)
+def test_no_built_in_kind_is_replaced(tmp_path: Path, kind: str) -> None:
+    plugin = tmp_path / "plug.py"
+    splits = f'SPLITS = {{"{kind}": ShuffleSplit(2)}}\n'
+    plugin.write_text(PLUGIN.partition("SPLITS")[0] + splits)
+    with pytest.raises(ElmbenchError) as error, loaded_plugins([plugin]):
+        pass
+    assert "has a built-in name" in error.value.found
