@@ -120,7 +120,7 @@ def columns_of_cells(values: Iterable[str]) -> list[str]:
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     """Mark cells with an infinite error as diverged; new runs already mark them (see
-    `Predictions.content`).
+    `Predictions.have_diverged`).
     """
     errors = [
         name
