@@ -24,9 +24,8 @@ def main() -> None:
 
     def end() -> None:
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(
-                OSError, ValueError, AttributeError
-            ):  # closed, broken or None
+            # Closed, broken or None.
+            with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
         os._exit(code)
 
@@ -35,9 +34,8 @@ def main() -> None:
     # Imports allocate many objects and free few: frequent collections find nothing, and take a
     # tenth of a short command.
     gc.set_threshold(100_000)
-    atexit.register(
-        end
-    )  # The first callback runs last. Python would take a while to delete all modules.
+    # The first callback runs last. Python would take a while to delete all modules.
+    atexit.register(end)
     from elmbench.files import open_standard_streams
 
     open_standard_streams()

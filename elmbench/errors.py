@@ -126,10 +126,8 @@ def first_line(error: BaseException) -> str:
     """
     try:
         lines = str(error).strip().splitlines()
-    except (
-        TypeError,
-        ValueError,
-    ):  # liac-arff takes words of a file, such as 50%, into what it formats
+    except (TypeError, ValueError):
+        # liac-arff formats words of a file, such as 50%.
         line = getattr(error, "line", 0)
         return (
             f"{type(error).__name__} in line {line}"

@@ -171,9 +171,8 @@ def sweep(folder: Path) -> None:
 
     Those of another machine are deleted once they are a day old.
     """
-    with contextlib.suppress(
-        OSError
-    ):  # missing, unreadable, or another process sweeps too
+    # Missing, unreadable, or another process sweeps too.
+    with contextlib.suppress(OSError):
         for path in folder.iterdir():
             partial = _PARTIAL.fullmatch(path.name)
             if partial is None or not _is_abandoned(
@@ -274,9 +273,8 @@ def open_standard_streams() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            number = os.open(
-                os.devnull, os.O_RDWR
-            )  # the lowest free one, which is the missing one
+            # The lowest free one, which is the missing one.
+            number = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

@@ -167,10 +167,11 @@ def options(
     ] = False,
 ) -> None:
     """Store the options of the whole app and load the plug-ins and your own tables."""
+    # Their temporary folders are deleted first.
     if context.invoked_subcommand in (
         "data",
         "report",
-    ):  # their temporary folders are deleted first
+    ):
         signal.signal(signal.SIGINT, signal.default_int_handler)
     path = None if results_dir is None else expand_home(results_dir)
     if path is not None and (
@@ -238,9 +239,8 @@ def hoist(
             front.append(word)
         elif word in takes_value:
             value = next(remaining, None)
-            if (
-                value is None
-            ):  # alone, so that the message is about the value that it lacks
+            # Alone, so that the message is about the value that it lacks.
+            if value is None:
                 return [], [word]
             front += [word, value]
         else:
@@ -253,9 +253,8 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="signs"
-            )  # a terminal that lacks a sign shows another in its place
+            # A terminal that lacks a sign shows another in its place.
+            stream.reconfigure(errors="signs")
     warnings.formatwarning = lambda message, *position, **line: f"warning: {message}\n"
     command: Any = typer.main.get_command(app)
     set_placeholders(command)

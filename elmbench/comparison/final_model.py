@@ -225,9 +225,8 @@ def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> An
     groups = None if data.groups is None else data.groups[rows]
     times = None if data.times is None else data.times[rows]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # a class has fewer rows than folds
+        # A class has fewer rows than folds.
+        warnings.simplefilter("ignore", UserWarning)
         return folds_of(split, 0, rows, targets, groups=groups, times=times)
 
 
@@ -288,9 +287,8 @@ def _search_all_rows(run: PreparedRun, work: Fit, rows: Indices) -> dict[str, An
     whole = fold_of(data, prepare, protocol.targets, rows, none)
     problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # those of the cells' fits are in the table
+        # Those of the cells' fits are in the table.
+        warnings.simplefilter("ignore", UserWarning)
         scores, _ = grid_scores(problems, search.metric)
     return search.grid.candidates()[best(scores)]
 
@@ -380,9 +378,8 @@ def predict_file(
             remarks += _unknown_categories(X[[*kinds["words"]]], steps["inputs"])
         else:
             X = sp.csr_matrix(table.X)
-            X.resize(
-                X.shape[0], estimator.n_features_in_
-            )  # the last features of a file may be zero in all rows
+            # The last features of a file may be zero in all rows.
+            X.resize(X.shape[0], estimator.n_features_in_)
         predictions = pd.DataFrame({"prediction": estimator.predict(X)})
         if not (proba and has_probabilities):
             return predictions, remarks

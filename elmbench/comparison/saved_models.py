@@ -63,9 +63,8 @@ def save(estimator: Any, path: Path) -> None:
             import joblib
 
             content = estimator
-            with suppress(
-                Exception
-            ):  # a module of the user's may hold what cannot be pickled
+            # A module of the user's may hold what cannot be pickled.
+            with suppress(Exception):
                 content = with_code(estimator)
             joblib.dump(content, partial, compress=3)
             return

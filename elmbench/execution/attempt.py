@@ -50,9 +50,8 @@ def preload(work: Work, context: Context) -> None:
                 if spec.task == "classification"
                 else X[:, 0]
             )
-            warm_up(
-                factory, {}, X, y
-            )  # no search is timed while the model is imported and compiled
+            # No search is timed while the model is imported and compiled.
+            warm_up(factory, {}, X, y)
 
 
 def _check_unchanged(name: str, state: str, planned: str) -> None:

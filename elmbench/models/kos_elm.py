@@ -45,9 +45,8 @@ class KOSELM(KernelMixin, PathMixin):
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X, T)
         self._update(X, T)
-        if (
-            0 < self._state.ridge <= EPS
-        ):  # a look at all of the matrix costs too much where there is no need for it
+        # A look at all of the matrix costs too much where there is no need for it.
+        if 0 < self._state.ridge <= EPS:
             check_condition(
                 self,
                 RidgeSystem(

@@ -128,9 +128,8 @@ class _OSELM(HiddenNodesMixin):
             warnings.warn(message, LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
-        with np.errstate(
-            all="ignore"
-        ):  # the weights of a diverged model need not be finite
+        # The weights of a diverged model need not be finite.
+        with np.errstate(all="ignore"):
             return super()._outputs(X)
 
     @property

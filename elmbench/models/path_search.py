@@ -232,9 +232,8 @@ class PathSearchCV(GridSearchCV):
         wrong, or if a model would have a single class.
         """
         try:
-            numbers = np.arange(
-                num_samples(X)
-            )  # a splitter may yield masks or negative numbers
+            # A splitter may yield masks or negative numbers.
+            numbers = np.arange(num_samples(X))
             folds = [
                 (numbers[np.asarray(train)], numbers[np.asarray(test)])
                 for train, test in self.cv

@@ -22,9 +22,8 @@ SQUARINGS = 3
 # most rows whose distances are kept, to compute further kernels from them: 32 MB
 DISTANCES_UP_TO = 2048
 _ZERO_BELOW = -746.0  # exponents whose exponential is zero in double precision
-BLOCK_BYTES = (
-    8 * 2**20
-)  # size of the temporaries of this module, in bytes (one row is the least)
+# Size of the temporaries of this module, in bytes (one row is the least).
+BLOCK_BYTES = 8 * 2**20
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:

@@ -13,9 +13,8 @@ from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.pairwise import DEFINITE, GEOMETRIES, Kernel
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-BLOCK_BYTES = (
-    16 * 2**20
-)  # size of a block of rows of all kernels, in bytes (one row is the least)
+# Size of a block of rows of all kernels, in bytes (one row is the least).
+BLOCK_BYTES = 16 * 2**20
 #: Lower triangles up to this size in bytes are kept; larger ones are computed in every pass.
 HELD_BYTES = 2**30
 

@@ -195,9 +195,8 @@ class StreamedDecomposition:
         self._grow(self._new_directions(D))
         coordinates = D @ self.basis.T
         if size := len(self._factor):
-            is_free = (
-                self._factor.flags.writeable
-            )  # not if it was loaded with a memory map
+            # Not if it was loaded with a memory map.
+            is_free = self._factor.flags.writeable
             self._factor = dtpqrt(
                 0,
                 min(PANEL, size),

@@ -164,9 +164,8 @@ def _t_outcome(
     """
     from scipy.special import stdtr
 
-    quantile = t_quantile(
-        freedom, 1 - LEVEL
-    )  # the interval and the probabilities agree
+    # The interval and the probabilities agree.
+    quantile = t_quantile(freedom, 1 - LEVEL)
     error = max(error, floor / quantile, np.finfo(float).tiny)
     half_width = quantile * error
     t_low = (estimate - region.low) / error

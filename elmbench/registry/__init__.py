@@ -15,9 +15,8 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
 from elmbench.registry.plugins import load_address, models_of_packages, plugin_objects
 
-_installed_version = cache(
-    version
-)  # a look at the metadata takes half a millisecond, for each cell
+# A look at the metadata takes half a millisecond, for each cell.
+_installed_version = cache(version)
 
 
 def registry() -> dict[str, ModelEntry]:

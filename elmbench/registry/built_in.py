@@ -88,9 +88,8 @@ def _linear_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
-    return (
-        n**2 * (2 * d + 20) + n**3 / 7
-    )  # a factor of n^3 / 3 operations is faster than the rest
+    # A factor of n^3 / 3 operations is faster than the rest.
+    return n**2 * (2 * d + 20) + n**3 / 7
 
 
 def _hidden_cost(n: int, d: int, params: _Params) -> float:
@@ -100,9 +99,8 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _distances_cost(n_train: int, n_test: int, d: int) -> float:
-    return float(
-        n_train * n_test * (2 * d + 20)
-    )  # a row of the kernel for each test row
+    # A row of the kernel for each test row.
+    return float(n_train * n_test * (2 * d + 20))
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:

@@ -108,11 +108,8 @@ def _imports(content: bytes, package: str) -> Iterator[str]:
     """Yield the names that a file of a package imports, which may be those of modules."""
     try:
         nodes = list(ast.walk(ast.parse(content)))
-    except (
-        SyntaxError,
-        ValueError,
-        RecursionError,
-    ):  # running the code tells what is wrong
+    except (SyntaxError, ValueError, RecursionError):
+        # An error of the code appears when it runs.
         return
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -150,11 +147,8 @@ def _locate(name: str) -> tuple[str, Path | None]:
     top, *rest = name.split(".")
     try:
         spec = importlib.util.find_spec(top)
-    except (
-        ImportError,
-        ValueError,
-        AttributeError,
-    ):  # a module that no file was imported for
+    except (ImportError, ValueError, AttributeError):
+        # The module was not imported from a file.
         return name, None
     if spec is None:
         return name, None

@@ -339,9 +339,8 @@ def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> Non
     """Raise ElmbenchError if no requested table has one of the requested readings."""
     for name, value in options.readings.items():
         if not any(name in file.spec.readings for file in files):
-            resolve(
-                files[0], options.profile, {name: value}
-            )  # says which readings it has
+            # Says which readings it has.
+            resolve(files[0], options.profile, {name: value})
 
 
 def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -> None:

@@ -179,10 +179,11 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     }
     data = parse_spec(UserData, options, path, str(name))
     spec = describe(data)
+    # The notes name the positive class.
     match entry.get("positive"):
         case [label] if (
             spec.positive not in ((), (str(label),)) and str(label) in spec.shape.labels
-        ):  # for the notes
+        ):
             spec = describe(data.model_copy(update={"positive": str(label)}))
     description = spec.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return description | {

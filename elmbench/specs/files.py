@@ -126,9 +126,8 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         mapping: dict[Any, Any] = {}
         is_merged = False
         for key_node, value_node in node.value:
-            if (
-                key_node.tag == _MERGE
-            ):  # `<<: *anchor` merges the keys of a mapping, which other keys may replace
+            # `<<: *anchor` merges the keys of a mapping, which other keys may replace.
+            if key_node.tag == _MERGE:
                 is_merged = True
                 continue
             if not isinstance(key_node, yaml.ScalarNode):

@@ -113,9 +113,10 @@ class StreamCurvesTable(CurvesTable):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
+        # NumPy, which validation does not need.
         from elmbench.evaluation.splits import (
             part_sizes,
-        )  # NumPy, which validation does not need
+        )
 
         n_train, _ = part_sizes(split, spec.shape.instances)
         sizes = rows_after_chunks(n_train, self.options.chunk)

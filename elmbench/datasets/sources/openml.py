@@ -140,9 +140,8 @@ def _description(openml: Any, number: int) -> Any:
     exceptions = openml.exceptions
     later = "try again later"
     where = f"OpenML {number} ({openml.config.server})"
-    with network(
-        openml.config.server
-    ):  # the client tries for minutes to reach a server
+    # The client tries for minutes to reach a server.
+    with network(openml.config.server):
         pooch.HTTPDownloader(timeout=TIMEOUT)(
             openml.config.server, None, None, check_only=True
         )
@@ -200,9 +199,8 @@ def _private_client() -> Iterator[Any]:
                 else os.environ.update({_VARIABLE: before})
             )
         )
-        logging.disable(
-            logging.WARNING
-        )  # the client warns on the root logger of every answer that is not compressed
+        # The client warns on the root logger of every answer that is not compressed.
+        logging.disable(logging.WARNING)
         stack.callback(logging.disable, quiet)
         import openml
 

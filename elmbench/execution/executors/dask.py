@@ -188,9 +188,8 @@ class DaskExecutor(Executor):
         if self._connected is None or self._connected.exception() is not None:
             return
         client = self._connected.result()
-        with suppress(
-            Exception
-        ):  # a scheduler or workers that have gone have nothing left to end
+        # A scheduler or workers that have gone have nothing left to end.
+        with suppress(Exception):
             client.run(_end_run, self._run, on_error="ignore")
         with suppress(Exception):
             client.close(timeout=_PATIENCE)

@@ -213,9 +213,8 @@ class PathMixin:
                 yield Evaluated(i, j, outputs, dict(grid.solvers))
                 grid.solvers.clear()
             return
-        for j, fold in enumerate(
-            grid.folds
-        ):  # gamma="scale" stands for another number in each fold
+        # `gamma="scale"` is a different number in each fold.
+        for j, fold in enumerate(grid.folds):
             X = grid.X[fold[0]]
             models = [
                 clone(m).set_params(gamma=named_gamma(m.gamma, X))

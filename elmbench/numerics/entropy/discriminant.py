@@ -11,9 +11,8 @@ from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.solve import RidgeSystem, add_gram, mirror
 
-HELD_BYTES = (
-    256 * 2**20
-)  # features of more bytes are computed in both passes over the rows
+# Features of more bytes are computed in both passes over the rows.
+HELD_BYTES = 256 * 2**20
 LEAST_VARIANCE = EPS  # of projections whose means are 2 apart
 #: Features that vary by less have products that underflow, and count as constant.
 LEAST_SPREAD = 1e-70

@@ -8,9 +8,8 @@ from scipy.special import logsumexp
 
 from elmbench.numerics.arrays import Array
 
-BLOCK = (
-    2**14
-)  # most pairs of points whose terms are held at once: 128 kB, in the caches
+# Most pairs of points whose terms are held at once: 128 kB, in the caches.
+BLOCK = 2**14
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:

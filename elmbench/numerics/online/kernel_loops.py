@@ -365,9 +365,8 @@ def absorb(
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
-        kernel_row(
-            samples.rows[t], dictionary, m, gamma=gamma, gram=gram, out=k
-        )  # line 4
+        # Line 4.
+        kernel_row(samples.rows[t], dictionary, m, gamma=gamma, gram=gram, out=k)
         update_and_multiply(inverse, m, joined, update, x=k, y=z)  # line 5
         joined = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
@@ -518,9 +517,8 @@ def absorb_ald(
     w = np.zeros(capacity)
     a = np.zeros(capacity)
     h = np.zeros(capacity)
-    update = Update(
-        np.zeros(capacity), np.zeros(capacity)
-    )  # P -= v v' is still to be done
+    # P -= v v' is still to be done.
+    update = Update(np.zeros(capacity), np.zeros(capacity))
     dictionary = arrays.dictionary
     bracket = arrays.bracket
     status = DONE

@@ -33,13 +33,11 @@ from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.solve import mirror
 
 PIECE = 256  # rows that are learnt from a kernel matrix at a time, or as many as the dictionary has
-UNLIMITED = (
-    sys.maxsize
-)  # the budget, or the number of atoms, that no dictionary reaches
+# The budget, or the number of atoms, that no dictionary reaches.
+UNLIMITED = sys.maxsize
 
-LARGEST_JITTER = (
-    EPS**0.5
-)  # on the diagonal, over its largest entry, before a kernel matrix counts as indefinite
+# On the diagonal, over its largest entry, before a kernel matrix counts as indefinite.
+LARGEST_JITTER = EPS**0.5
 
 INDEFINITE = (
     "kernel: expected one that is positive semi-definite, got a kernel matrix with negative "
@@ -187,9 +185,8 @@ class InverseState(_OnlineState):
     ridge: float
     budget: int = UNLIMITED
     seen: int = 0
-    age: int = (
-        UNLIMITED // 2
-    )  # rows since the inverse was computed from scratch; that is allowed at once
+    # Rows since the inverse was computed from scratch; that is allowed at once.
+    age: int = UNLIMITED // 2
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
     joined: bool = False  # whether the last row joined the dictionary
     targets: Array = field(init=False)

@@ -204,9 +204,10 @@ def source_class(kind: object) -> type[SourceSpec]:
     name = str(kind)
     if name in BUILT_IN:
         return load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
+    # It imports the registry, which few commands need.
     from elmbench.registry.plugins import (
         plugin_objects,
-    )  # it imports the registry, which few commands need
+    )
 
     added = plugin_objects("SOURCES")
     if name not in added:
