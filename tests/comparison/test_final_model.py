@@ -1,27 +1,20 @@
-"""Comparisons in worker processes, and a model that is fitted to all rows, saved, and used on new
-ones.
-"""
+"""A model that is fitted to all rows: its pipeline, and its predictions for new ones."""
 
 from __future__ import annotations
 
-import multiprocessing
-import subprocess
-import sys
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from made_shop import in_a_fresh_process, predicted, shop
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.datasets import dump_svmlight_file, load_iris
+from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -43,34 +36,11 @@ from elmbench.evaluation.folds import fold_rows, load_rows
 from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
-from elmbench.registry.plugins import loaded_plugins
 from elmbench.results.cells import stored_predictions_of
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Split
 
-
-def shop(rows: int) -> pd.DataFrame:
-    random = np.random.default_rng(rows)
-    frame = pd.DataFrame(
-        {
-            "age": random.normal(40, 10, rows),
-            "colour": random.choice(["red", "green", "blue"], rows),
-        }
-    )
-    frame["buys"] = np.where(
-        (frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no"
-    )
-    frame["spends"] = (
-        frame["age"] * 2 + 30 * (frame["colour"] == "blue") + random.normal(size=rows)
-    )
-    frame.loc[::7, "age"] = np.nan
-    frame.loc[::11, "colour"] = None
-    return frame
-
-
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
@@ -164,19 +134,6 @@ def test_a_sequential_model_learns_all_rows_in_the_order_of_the_folds(
     )
     best = results.best_estimator()["model"].estimator_
     np.testing.assert_allclose(best.dictionary_, model.dictionary_)
-
-
-def predicted() -> list[Any]:
-    """Return the predictions of best.joblib for new.csv."""
-    predictions, _ = predict_file(Path("best.joblib"), Path("new.csv"))
-    return predictions["prediction"].tolist()
-
-
-def in_a_fresh_process(*words: str, err: str = "") -> pd.DataFrame:
-    command = [sys.executable, "-m", "elmbench", "predict", *words]
-    process = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert err in process.stderr
-    return pd.read_csv(StringIO(process.stdout))
 
 
 @pytest.mark.usefixtures("alone")
@@ -387,171 +344,6 @@ def test_integers_that_python_does_not_write_are_named() -> None:
     assert results.cells["fold"].nunique() == 3
 
 
-def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
-    frame = shop(60)
-    frame["price"] = [f"{value:,.2f}" for value in np.exp(7 + frame["spends"] / 100)]
-    X = frame[["price", "colour"]]
-    best = elmbench.compare(X, frame["spends"], ["ridge"], folds=3).best_estimator()
-    plain = X.assign(price=X["price"].str.replace(",", "").astype(float))
-    np.testing.assert_array_equal(best.predict(X), best.predict(plain))
-    price = X["price"].where(X.index > 0)
-    np.testing.assert_array_equal(
-        best.predict(X.assign(price=price))[1:], best.predict(X)[1:]
-    )
-    with pytest.raises(
-        ValueError, match="the column 'price' holds 'cheap'; expected a number"
-    ):
-        best.predict(X.assign(price="cheap"))
-    save(best, Path("best.joblib"))
-    plain[["price", "colour"]].to_csv("new.csv", index=False)
-    np.testing.assert_allclose(predicted(), best.predict(X))
-    # A column that was not a feature may hold anything.
-    X.assign(remark=["1,5"] * 57 + ["x"] * 3).to_csv("new.csv", index=False)
-    np.testing.assert_allclose(predicted(), best.predict(X))
-    X.assign(remark=[[1]] * 60).to_parquet("new.parquet")
-    np.testing.assert_allclose(
-        predict_file(Path("best.joblib"), Path("new.parquet"))[0]["prediction"],
-        best.predict(X),
-    )
-
-
-def saved_from_a_file(rows: pd.DataFrame, *words: str) -> None:
-    """Write best.joblib, a ridge regression of the last column of semicolon-separated rows."""
-    rows.to_csv("train.csv", index=False, sep=";")
-    command = [sys.executable, "-m", "elmbench", "compare", "train.csv", "-m", "ridge"]
-    command += [
-        "--grid",
-        "ridge: {C: [1]}",
-        "--folds",
-        "2",
-        "--save",
-        "best.joblib",
-        *words,
-    ]
-    subprocess.run(command, capture_output=True, check=True)
-
-
-def test_numbers_that_both_decimal_marks_can_read_are_warned_of() -> None:
-    random = np.random.default_rng(0)
-    train = pd.DataFrame(
-        {"size": random.integers(900, 3000, 60), "x": random.normal(size=60)}
-    )
-    train = train.round(3).assign(price=train["size"] * 500)
-    saved_from_a_file(train)
-    for text, mark in (("size;x\n2.033;1,000\n", ","), ("size;x\n2,033;1\n", ",")):
-        Path("new.csv").write_text(text)
-        _, (remark,) = predict_file(Path("best.joblib"), Path("new.csv"))
-        assert (
-            "with the decimal mark . of the training rows: --decimal , if it is"
-            in remark
-        )
-        assert not predict_file(Path("best.joblib"), Path("new.csv"), decimal=mark)[1]
-    for text in ("size;x\n2.033;1.5\n", "size,x\n2.033,1\n", "size;x\n2033;1\n"):
-        Path("new.csv").write_text(text)
-        assert not predict_file(Path("best.joblib"), Path("new.csv"))[1]
-
-
-def test_cells_of_text_in_a_workbook_have_the_decimal_mark_of_the_training_rows() -> (
-    None
-):
-    random = np.random.default_rng(0)
-    train = pd.DataFrame(
-        {"size": random.integers(500, 3000, 60), "x": random.normal(size=60)}
-    )
-    train = train.round(2).assign(price=train["size"] * 500)
-    marks = str.maketrans(",.", ".,")
-    saved_from_a_file(train.map("{:,}".format).map(lambda word: word.translate(marks)))
-    rows = [["size", "x"], ["2.033", 1], [1500, 0.125], ["1.500", 0.125]]
-    workbook = openpyxl.Workbook()
-    for row in rows:
-        workbook.active.append(row)
-    workbook.save("new.xlsx")
-    Path("plain.csv").write_text("size;x\n2033;1\n1500;0,125\n1500;0,125\n")
-    expected = predict_file(Path("best.joblib"), Path("plain.csv"))[0]
-    found = predict_file(Path("best.joblib"), Path("new.xlsx"))[0]
-    np.testing.assert_allclose(found["prediction"], expected["prediction"])
-
-
-@pytest.mark.parametrize(("decimal", "thousands"), [",.", ".,"])
-def test_new_rows_have_the_decimal_mark_of_the_training_rows(
-    decimal: str, thousands: str
-) -> None:
-    random = np.random.default_rng(0)
-    rents, sizes = random.integers(100, 9000, 60), random.normal(80, 10, 60).round(2)
-    marks = str.maketrans({",": thousands, ".": decimal})
-    train = pd.DataFrame({"rent": rents, "size": sizes, "price": rents * 2 + sizes})
-    words = train.map("{:,}".format).map(lambda word: word.translate(marks))
-    saved_from_a_file(words)
-    plain = pd.DataFrame({"rent": [2033, 4500], "size": [80, 1050]})
-    new = plain.map("{:,}".format).map(lambda word: word.translate(marks))
-    new.to_csv("new.csv", index=False, sep=";")
-    model = joblib.load("best.joblib")
-    np.testing.assert_array_equal(predicted(), model.predict(plain))
-    np.testing.assert_array_equal(model.predict(new), model.predict(plain))
-    plain.assign(size=[f"80{thousands}5", "79"]).to_csv("new.csv", index=False, sep=";")
-    with pytest.raises(ElmbenchError, match=r"row 1 holds '80.5'") as caught:
-        predicted()
-    assert str(caught.value.next_step).startswith(
-        f"correct the data; --decimal {thousands}"
-    )
-
-
-def test_an_archive_of_new_rows_needs_no_target() -> None:
-    X, y = load_iris(return_X_y=True)
-    for rows in (X, sp.csr_matrix(X)):
-        best = elmbench.compare(rows, y, ["ridge"], folds=2).best_estimator()
-        save(best, Path("best.joblib"))
-        if sp.issparse(rows):
-            parts = {
-                name: getattr(rows, name)
-                for name in ("data", "indices", "indptr", "shape")
-            }
-            np.savez("new.npz", **parts)
-        else:
-            np.savez("new.npz", X=rows)
-        predictions, _ = predict_file(Path("best.joblib"), Path("new.npz"))
-        np.testing.assert_array_equal(predictions["prediction"], best.predict(X))
-
-
-def test_a_missing_code_of_new_rows_is_imputed_as_in_training() -> None:
-    zips = ["01234", "10115", "00501"]
-    train = pd.DataFrame(
-        {"zip": zips * 20, "a": np.arange(60) % 7, "price": [1.5, 2.5, 9.5] * 20}
-    )
-    train.loc[::5, "zip"] = "unknown"
-    saved_from_a_file(train)
-    new = pd.DataFrame({"zip": ["unknown", "-", ""], "a": 3})
-    new.to_csv("new.csv", index=False)
-    values = predicted()
-    assert len({*values}) == 1
-    assert values == joblib.load("best.joblib").predict(new.assign(zip=np.nan)).tolist()
-
-
-@pytest.mark.parametrize("labels", [("2", "10"), (True, False)])
-def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
-    labels: tuple[Any, Any],
-) -> None:
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"member": random.integers(0, 2, 200) == 1, "plan": random.integers(0, 3, 200)}
-    )
-    frame["plan"] = frame["plan"].astype("category")
-    frame["seen"] = pd.array([None, True, False, True] * 50, dtype="boolean")
-    y = np.where(frame["member"] ^ (frame["plan"] == 1), *labels)
-    grids = {"svm": {"C": [100.0], "gamma": [1.0]}}
-    results = elmbench.compare(
-        frame, y, ["svm"], grids=grids, folds=3, positive=labels[0]
-    )
-    assert "words, encoded on each training part: member, plan, seen" in " ".join(
-        results.text.split()
-    )
-    best = results.best_estimator()
-    assert (best.predict(frame) == y).all()
-    save(best, Path("best.joblib"))
-    frame.to_csv("new.csv", index=False)
-    assert predicted() == y.tolist()
-
-
 def odd_frame() -> pd.DataFrame:
     """Return columns that a Parquet file does not hold as they are, with names of two levels."""
     frame = pd.DataFrame(
@@ -566,6 +358,8 @@ def odd_frame() -> pd.DataFrame:
 
 
 NUMBERS = np.random.default_rng(0).normal(size=(60, 3))
+
+
 ROWS = {
     "array": NUMBERS,
     "another byte order": NUMBERS.astype(">f8"),
@@ -586,205 +380,3 @@ def test_rows_of_any_kind_are_compared_and_predicted(case: str) -> None:
     assert set(results.cells["status"]) == {"ok"}
     with config_context(transform_output="pandas"):
         assert set(results.best_estimator("ridge").predict(ROWS[case])) == {"1", "one"}
-
-
-@pytest.mark.usefixtures("alone")
-@pytest.mark.parametrize("width", [40, 250_000])
-def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
-    """As a pipeline of dense rows if they are narrow, else of sparse ones."""
-    noise = sp.random(
-        90, width - 3, density=0.3 if width == 40 else 1e-4, random_state=0
-    )
-    X = sp.hstack([5 * np.eye(3)[np.arange(90) % 3], noise], format="csr")
-    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
-    grids = {"logistic-regression": {"C": [1000.0]}}
-    results = elmbench.compare(X, y, ["logistic-regression"], grids=grids, folds=3)
-    best = results.best_estimator()
-    assert ("inputs" in best.named_steps) == (width == 40)
-    save(best, Path("best.joblib"))
-    dump_svmlight_file(X[:20, :30], np.zeros(20), "new.svm", zero_based=False)
-    new = X[:20, :30]
-    new.resize(20, width)
-    new = (
-        new
-        if width > 40
-        else pd.DataFrame(new.toarray(), columns=best.feature_names_in_)
-    )
-    lines = in_a_fresh_process("best.joblib", "new.svm", "--proba")
-    assert lines["prediction"].tolist() == best.predict(new).tolist()
-    np.testing.assert_allclose(
-        lines[[f"probability_{label}" for label in "abc"]],
-        best.predict_proba(new),
-        rtol=1e-9,
-    )
-    assert (lines["prediction"] == y[:20]).mean() > 0.8
-
-
-LOAD = """
-import sys, joblib
-print(*joblib.load(sys.argv[1]).predict([[0.0], [1.0]]))
-"""
-
-
-def test_a_saved_model_holds_its_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It predicts as when it was saved, without the user's files and after an edit of them."""
-    helper = tmp_path / "src" / "own_rule.py"
-    helper.parent.mkdir()
-    helper.write_text("def rule(X):\n    return X[:, 0] > 0.5\n")
-    plugin = tmp_path / "mine.py"
-    plugin.write_text(
-        "import numpy as np\nimport own_rule\nfrom own_rule import rule\n"
-        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
-        "class Mine(ClassifierMixin, BaseEstimator):\n"
-        "    def fit(self, X, y):\n        self.n_ = len(X)\n        return self\n"
-        "    def predict(self, X):\n"
-        "        X = np.asarray(X)\n        assert (own_rule.rule(X) == rule(X)).all()\n"
-        "        return rule(X)\n"
-        "MODELS = {'mine': Mine}\n"
-    )
-    monkeypatch.setattr(sys, "path", [*sys.path, str(helper.parent)])
-    with loaded_plugins([plugin]):
-        model = elmbench.make_model("mine").fit([[0.0]], [0])
-        save(Pipeline([("model", model)]), Path("mine.joblib"))
-    assert (joblib.load("mine.joblib").predict([[0.0], [1.0]]) == [False, True]).all()
-    helper.unlink()
-    plugin.write_text("# edited")
-    command = [sys.executable, "-c", LOAD, "mine.joblib"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "False True\n"
-
-
-def test_a_model_whose_code_cannot_be_pickled_is_saved_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = tmp_path / "own_lock.py"
-    module.write_text(
-        "import threading\nfrom sklearn.linear_model import Ridge\nlock = threading.Lock()\n"
-        "class Locked(Ridge):\n    def predict(self, X):\n"
-        "        with lock:\n            return super().predict(X)\n"
-    )
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    save(
-        elmbench.make_model("own_lock:Locked", task="regression"), Path("locked.joblib")
-    )
-    assert type(joblib.load("locked.joblib")).__name__ == "Locked"
-
-
-def test_labels_beyond_64_bits_are_predicted_as_they_are_written() -> None:
-    frame = shop(60)
-    frame["buys"] = frame["buys"].map({"yes": "10000000000000000000", "no": "7"})
-    frame[["age", "colour", "buys"]].to_csv("shop.csv", index=False)
-    with pytest.raises(SystemExit) as ending:
-        main(
-            [
-                "compare",
-                "shop.csv",
-                "-t",
-                "buys",
-                "-m",
-                "ridge",
-                "--save",
-                "best.joblib",
-            ]
-        )
-    assert ending.value.code == 0
-    lines = predict_file(Path("best.joblib"), Path("shop.csv"))[0]
-    assert {*map(str, lines["prediction"])} == {"7", "10000000000000000000"}
-
-
-def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
-    text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
-    text.write_bytes(b"hello")
-    joblib.dump({"a": 1}, other)
-    for path, reason in ((text, r"\n"), (other, " with these versions")):
-        with pytest.raises(
-            ElmbenchError,
-            match=f"is not a model that `elmbench compare --save` has written{reason}",
-        ):
-            predict_file(path, tmp_path / "new.csv")
-
-
-def test_estimators_reach_the_workers(tmp_path: Path) -> None:
-    class First(ClassifierMixin, BaseEstimator):
-        """Predicts the first class."""
-
-        def fit(self, X: Any, y: Any) -> First:
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X: Any) -> Any:
-            return np.full(len(X), self.classes_[0])
-
-    X, y = load_iris(return_X_y=True)
-    results = elmbench.compare(
-        X,
-        y,
-        [SVC(), First()],
-        folds=3,
-        grids={"SVC": {"C": [1, 10]}},
-        results_dir=tmp_path,
-    )
-    assert set(results.cells["status"]) == {"ok"}
-    means = results.cells.groupby("model")["accuracy"].mean()
-    assert means["SVC"] > 0.9
-    assert means["First"] == pytest.approx(1 / 3, abs=0.03)
-
-
-SCRIPT = """
-import elmbench
-X, y = [[i % 7, i] for i in range(30)], [i % 2 for i in range(30)]
-cells = elmbench.compare(X, y, ["ridge"], folds=2, jobs=2, results_dir="results").cells
-assert set(cells["status"]) == {"ok"}
-elmbench.run("eem/table1", profile="ci", results_dir="results")
-"""
-
-
-POOL = """
-import multiprocessing, sys
-import elmbench
-from elmbench.execution.processes import guarded_mark
-
-def accuracy(folds):
-    X, y = [[i % 7, i] for i in range(30)], [i % 2 for i in range(30)]
-    cells = elmbench.compare(X, y, ["ridge"], folds=folds, results_dir=f"results{folds}").cells
-    return cells["status"].unique().tolist(), guarded_mark()
-
-if __name__ == "__main__":
-    guarded_mark()
-    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
-        answers = pool.map(accuracy, [2, 3], chunksize=1)
-    assert [statuses for statuses, _ in answers] == [["ok"]] * 2
-    assert guarded_mark() not in [mark for _, mark in answers]
-"""
-
-
-@pytest.mark.parametrize(
-    "method", sorted({*multiprocessing.get_all_start_methods()} - {"forkserver"})
-)
-def test_a_process_of_a_pool_compares_models(tmp_path: Path, method: str) -> None:
-    """It is a daemon, which may start no processes by itself. Its workers end with it."""
-    (tmp_path / "script.py").write_text(POOL)
-    command = [sys.executable, "script.py", method]
-    subprocess.run(command, cwd=tmp_path, check=True)
-
-
-def test_a_script_need_not_guard_its_calls_and_leaves_nothing_open(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    command = [
-        sys.executable,
-        "-X",
-        "dev",
-        "-W",
-        "always::ResourceWarning",
-        "script.py",
-    ]
-    assert (
-        subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stderr
-        == ""
-    )
