@@ -169,7 +169,9 @@ def test_tables_are_watched_on_a_terminal_alone(
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress.show_tables() as watch:
         assert list(watch(tables)) == tables
-    assert "100%" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "tables" in shown
+    assert "100%" in shown
     with progress.show_tables(passes=2) as watch:
         assert list(watch(tables)) == tables
     shown = capsys.readouterr().err

@@ -245,7 +245,7 @@ def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(
-    not os.path.isdir("/proc/self/fd"), reason="the system has no such links"
+    not os.path.isdir("/proc/self/fd"), reason="the system has no /proc/self/fd"
 )
 def test_a_link_of_this_process_alone_is_followed(tmp_path: Path) -> None:
     path = written(tmp_path, "csv")
