@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -601,7 +601,10 @@ def test_a_log_has_a_line_on_a_file_that_takes_long_to_read(
     describe = comparison.describe
 
     def describe_slowly(data: UserData) -> DatasetSpec:
-        time.sleep(0.5)
+        """Describe the data after a line that is due in 0.05 s."""
+        for thread in threading.enumerate():
+            if isinstance(thread, threading.Timer) and thread.interval == 0.05:
+                thread.join()
         return describe(data)
 
     monkeypatch.setattr(comparison, "describe", describe_slowly)
