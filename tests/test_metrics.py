@@ -257,10 +257,11 @@ class Recorded(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("name", sk.get_scorer_names())
 def test_every_scorer_is_a_metric_with_its_sign(name: str) -> None:
     random = np.random.default_rng(0)
+    # With ties.
     y, model = (
         np.repeat([0, 1], [12, 8]),
         Recorded(random.random(20).round(1).clip(0.05, 0.95)),
-    )  # with ties
+    )
     metric = find_metric(name)
     if metric.task == "regression":
         true, predicted = random.random((2, 20)) + 0.1

@@ -117,9 +117,8 @@ def passes(tests: list[str], copy: Path, most: float) -> bool:
         return False
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(
-                process.pid, signal.SIGKILL
-            )  # interrupted tests, or processes that they left
+            # Interrupted tests, or processes that they left.
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

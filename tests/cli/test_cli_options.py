@@ -172,9 +172,8 @@ def test_help_of_every_command_fits_80_columns(
     assert result.err == ""
     assert f"Usage: elmbench {command}".strip() in result.out
     assert max(map(len, result.out.splitlines())) <= 80
-    assert (
-        command != "compare" or len(result.out.splitlines()) <= 50
-    )  # a terminal as tall as a screen
+    # A terminal as tall as a screen.
+    assert command != "compare" or len(result.out.splitlines()) <= 50
 
 
 HEAVY = {

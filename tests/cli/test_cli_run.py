@@ -67,9 +67,8 @@ def test_no_worker_starts_if_all_cells_are_stored(
     elmbench("run", "toy/one", "--profile", "ci")
     elmbench("run", "--all", "--profile", "ci")
     assert starts == ["now"]
-    elmbench(
-        "run", "--paper", "other", "--profile", "ci", code=2
-    )  # it has no results that may be stored
+    # It has no results that may be stored.
+    elmbench("run", "--paper", "other", "--profile", "ci", code=2)
     assert starts == ["now"] * 2
 
 

@@ -188,9 +188,8 @@ def test_models_are_compared_over_data_sets(
         "table", "table4", *CI, "--statistics", "--results-dir", real, code=2
     )
     assert "no two models on the same two data sets" in result.err
-    assert (
-        " run kos-elm/table4 --profile fast" in result.err
-    )  # profile ci has one data set
+    # Profile ci has one data set.
+    assert " run kos-elm/table4 --profile fast" in result.err
     # No run would give a table of facts two models.
     result = elmbench(
         "table", "rkelm/table1", "--statistics", "--results-dir", COMMITTED, code=2

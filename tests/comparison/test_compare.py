@@ -500,9 +500,8 @@ def shop() -> pd.DataFrame:
 
 
 def page_of(results: ComparisonResults) -> tuple[pd.DataFrame, str]:
-    run = replace(
-        results.run, options=replace(results.run.options, until=0.0)
-    )  # as after a budget
+    # As after a budget.
+    run = replace(results.run, options=replace(results.run.options, until=0.0))
     importance = plan_importance(run, results)
     compute(importance, lambda event: None, None)
     write_page(results.run, importance, results, Path("report.html"))

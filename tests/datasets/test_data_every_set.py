@@ -95,9 +95,8 @@ def test_abalone7_is_abalone_with_its_sex_spread(real_data: Path) -> None:
     )
     np.testing.assert_array_equal(seven.y == 1, rings.y == 7)
     np.testing.assert_array_equal(seven.X[:, 3:], rings.X[:, 1:])
-    np.testing.assert_array_equal(
-        seven.X[:, :3] @ [2.0, 3.0, 1.0], rings.X[:, 0]
-    )  # F, I, M
+    # F, I, M.
+    np.testing.assert_array_equal(seven.X[:, :3] @ [2.0, 3.0, 1.0], rings.X[:, 0])
 
 
 def labels_for(spec: DatasetSpec, words: dict[str, str]) -> np.ndarray:
@@ -124,9 +123,8 @@ def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
         for index in range(spec.shape.features)
     }
     if spec.name == "oil-spill":
-        columns["x22"] = np.zeros(
-            n, dtype=np.int8
-        )  # the constant column that the paper does not count
+        # The constant column that the paper does not count.
+        columns["x22"] = np.zeros(n, dtype=np.int8)
     frame = pd.DataFrame({**columns, "target": target})
     frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(
         path, index=False

@@ -136,9 +136,8 @@ def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
     runs = [load_dataset("mackey-glass", run=run) for run in (0, 1)]
     for data in runs:
         assert np.var(data.y - clean.y) == pytest.approx(1.5e-4, rel=0.05)
-        np.testing.assert_array_equal(
-            data.X[1:, -1], data.y[:-1]
-        )  # one noise a sample, not one a use
+        # One noise a sample, not one a use.
+        np.testing.assert_array_equal(data.X[1:, -1], data.y[:-1])
     assert not np.array_equal(runs[0].y, runs[1].y)
     assert np.abs(np.corrcoef(runs[0].y - clean.y, runs[1].y - clean.y)[0, 1]) < 0.03
     np.testing.assert_array_equal(runs[1].y, load_dataset("mackey-glass", run=1).y)

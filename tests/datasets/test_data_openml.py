@@ -162,9 +162,8 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     fetch_dataset("toy")
     assert not any(path.endswith(".pq") for path in openml_server.paths())
     data = load_dataset("toy")
-    assert (
-        data.notes == ()
-    )  # the labels are spelled as they are, not recognised by their counts
+    # The labels are spelled as they are, not recognised by their counts.
+    assert data.notes == ()
     assert sp.issparse(data.X)
     np.testing.assert_array_equal(data.X.nonzero(), [[0, 1, 2], [0, 1, 2]])
     np.testing.assert_array_equal(data.X.data, [1.5, 2, 0.1])
@@ -272,9 +271,8 @@ def test_a_refusal_is_shown_and_the_next_source_is_asked(
         ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}"
     ) as error:
         fetch_dataset("toy")
-    assert not isinstance(
-        error.value, DataUnavailableError
-    )  # the server is there and has its reasons
+    # The server is there and has its reasons.
+    assert not isinstance(error.value, DataUnavailableError)
     assert "elmbench data import toy" in str(error.value.next_step)
     content = seven()
     content["toy"]["sources"].append({"kind": "openml", "id": 8})

@@ -172,9 +172,8 @@ def test_images_are_resized_by_area() -> None:
         resized(4, 6, 2, 3),
         images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6),
     )
-    np.testing.assert_allclose(
-        resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1)
-    )  # areas are kept
+    # Areas are kept.
+    np.testing.assert_allclose(resized(4, 6, 3, 4).mean(axis=1), images.mean(axis=1))
     with pytest.raises(ElmbenchError, match="24 pixels"):
         resized(5, 5, 3, 4)
 
@@ -261,9 +260,10 @@ def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
     folder: Path, use_specs: Callable[..., DatasetSpecs], sparse: bool
 ) -> None:
     X = np.array([[0.0, 1, 0], [2, 0, 0], [0, 0, 0], [3, 0, -4]])
+    # One zero stored.
     rows = sp.csr_matrix(
         ([1.0, 2, 0, 3, -4], [1, 0, 2, 0, 2], [0, 1, 2, 3, 5]), shape=X.shape
-    )  # one zero stored
+    )
     use_specs({"toy": TOY["toy"] | {"sparse": sparse, "prepare": [], "prepared": None}})
     checksums = set()
     for arrays in (

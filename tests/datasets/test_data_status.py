@@ -221,9 +221,8 @@ def test_the_second_call_loads_nothing(file: Path, loaded: list[str]) -> None:
     assert identify(WDBC, file.parent) == first
     assert identify(WDBC, file.parent) == first
     assert loaded == ["wdbc"]
-    assert (
-        identify(WDBC) == first
-    )  # the bundled rows are others that happen to be the same
+    # The bundled rows are others that happen to be the same.
+    assert identify(WDBC) == first
     assert loaded == ["wdbc"] * 2
 
 

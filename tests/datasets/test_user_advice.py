@@ -409,9 +409,8 @@ def test_columns_that_cannot_be_features_are_left_out_with_their_reason(
     frame = FRAME.assign(
         empty=None, gone="-", who=[f"customer {row}" for row in range(N)], kind=LABELS
     )
-    spec = described(
-        tmp_path, frame, words=("who",)
-    )  # even if they are named as categories
+    # Even if they are named as categories.
+    spec = described(tmp_path, frame, words=("who",))
     assert load_from_spec(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
     names = (

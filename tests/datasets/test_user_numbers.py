@@ -187,10 +187,11 @@ def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> N
     for decimal, first in ((",", 1.0), (".", 1000.0)):
         assert loaded(tmp_path, text, decimal=decimal).X[0, 0] == first
     test = write(tmp_path, text, "test.csv")
+    # As in the other file.
     assert (
         loaded(tmp_path, text_of(["0,5", "1,000", "2"] * 20, ";"), test=test).X[N, 0]
         == 1
-    )  # as in the other file
+    )
 
 
 def spelled(values: list[float], decimal: str, thousands: str) -> list[str]:

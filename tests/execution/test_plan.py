@@ -264,9 +264,8 @@ def test_a_data_set_may_be_generated_with_an_option_fixed(
         "train": 400,
         "test": None,
     }
-    assert (
-        len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4
-    )  # each is redrawn in each run
+    # Each is redrawn in each run.
+    assert len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4
     assert {
         cell.dataset
         for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells

@@ -177,9 +177,8 @@ def test_another_version_of_a_model_and_other_data_are_other_results(
     before = plan_toy(experiment)
     with monkeypatch.context() as patch:
         patch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
-        assert_changed(
-            before, plan_toy(experiment), {"ELM", "OS-ELM"}
-        )  # the latter rests on the former's search
+        # The latter rests on the former's search.
+        assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})
     monkeypatch.setattr(
         planner, "identify", lambda *args, **more: Identity("another checksum")
     )

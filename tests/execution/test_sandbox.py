@@ -140,9 +140,8 @@ def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -
     worker = pid(fresh)
     started = time.monotonic()
     result = run_in(fresh, fits(model)[0], Limits(seconds=0.5))
-    assert (
-        time.monotonic() - started >= 0.5
-    )  # and it came back: the model sleeps for an hour
+    # And it came back: the model sleeps for an hour.
+    assert time.monotonic() - started >= 0.5
     assert result == TIMED_OUT
     assert ends(worker)
     assert run_in(fresh, healthy)["status"] == "ok"

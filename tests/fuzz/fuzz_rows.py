@@ -116,9 +116,8 @@ def changed_arrays(draw: st.DrawFn) -> bytes:
                 number = draw(
                     st.sampled_from([0, -1, 1, 3, 100, 2**31, 2**62, -(2**62)])
                 )
-                with contextlib.suppress(
-                    ValueError, OverflowError
-                ):  # the first is of numpy from 2.4 on
+                # The first is of numpy from 2.4 on.
+                with contextlib.suppress(ValueError, OverflowError):
                     parts[name] = part.copy()
                     parts[name].flat[draw(st.integers(0, part.size - 1))] = number
             case "shape":

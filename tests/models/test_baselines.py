@@ -103,9 +103,8 @@ def test_nu_is_the_least_share_of_support_vectors(nu, seed):
         model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe)
     )
     assert n_units(model) == len(model.support_) >= nu * 80 - 1e-9
-    assert (
-        np.ptp(model.predict(probe)) > 0.1
-    )  # the width that was given is none of its own
+    # The width that was given is none of its own.
+    assert np.ptp(model.predict(probe)) > 0.1
 
 
 def test_epsilon_is_the_width_by_default(seed):

@@ -307,9 +307,8 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
     y = targets(X, 0, kind)
     dense, sparse = clone(model).fit(X, y), clone(model).fit(container(X), y)
     expected = real_outputs(dense, probe)
-    condition = getattr(dense, "condition_", 1.0) * (
-        1e6 if name == "EEKM" else 1.0
-    )  # of the landmarks
+    # Of the landmarks.
+    condition = getattr(dense, "condition_", 1.0) * (1e6 if name == "EEKM" else 1.0)
     within = max(1e-8, 1e4 * EPS * condition) * max(1.0, np.abs(expected).max())
     for fitted, given in (
         (sparse, container(probe)),

@@ -59,9 +59,8 @@ def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
         scores = (
             np.hstack([-expected, expected]) if len(model.classes_) == 2 else expected
         )
-        clear = (
-            np.ptp(np.sort(scores)[:, -2:], axis=1) > 1e-7
-        )  # equal rows of two classes tie them
+        # Equal rows of two classes tie them.
+        clear = np.ptp(np.sort(scores)[:, -2:], axis=1) > 1e-7
         np.testing.assert_array_equal(
             model.predict(probe)[clear], model.classes_[scores.argmax(axis=1)][clear]
         )

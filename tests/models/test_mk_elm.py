@@ -157,9 +157,8 @@ def test_outputs_are_those_of_the_weighted_kernel_which_may_be_given(kind):
         real_outputs(model, probe),
         atol=1e-9,
     )
-    assert (
-        len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes
-    )  # the matrices are not kept
+    # The matrices are not kept.
+    assert len(pickle.dumps(given_kernels)) < np.hstack(within).nbytes
 
 
 def test_the_objective_is_that_of_equation_6():
@@ -198,9 +197,8 @@ def test_a_kernel_that_is_zero_has_no_weight(kind, q, radius):
         class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y
     )
     assert model.weights_[1] == 0
-    np.testing.assert_allclose(
-        model.weights_[[0, 2]], without.weights_, atol=0.02
-    )  # another start, the same end
+    # Another start, the same end.
+    np.testing.assert_allclose(model.weights_[[0, 2]], without.weights_, atol=0.02)
 
 
 def test_given_matrices_have_to_be_square_and_symmetric():

@@ -126,9 +126,8 @@ def test_condition_is_that_of_the_matrix_whose_inverse_is_kept(model):
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_looking_at_a_model_does_not_change_what_it_learns(model):
     X, y = problem_for(model, n=100)
-    model = clone(model).set_params(
-        C=1e14, gamma=0.01
-    )  # the complete and the pruned inverse are spoilt by round-off
+    # The complete and the pruned inverse are spoilt by round-off.
+    model = clone(model).set_params(C=1e14, gamma=0.01)
     looked_at, alone = (
         clone(model).partial_fit(X[:50], y[:50]),
         clone(model).partial_fit(X[:50], y[:50]),

@@ -182,9 +182,8 @@ def test_lambda_of_a_budget_is_that_of_the_support_vector_machine_with_the_same_
     )
     outputs = reference.decision_function(X) - reference.intercept_
     least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
-    assert (
-        value < 1.02 * least
-    )  # the intercept, which BSGD lacks, makes little of a difference here
+    # The intercept, which BSGD lacks, makes little of a difference here.
+    assert value < 1.02 * least
     np.testing.assert_array_equal(
         model.predict(X), np.where(model.decision_function(X) > 0, 1, -1)
     )

@@ -187,9 +187,8 @@ def test_the_bounds_are_near_each_other_and_true(n, d, e, linear, seed):
     assert abs(a.sum() - 1) < 1e-12
     distances = K.diagonal() - 2 * K @ a + a @ K @ a
     np.testing.assert_allclose(squared_radius, a @ K.diagonal() - a @ K @ a, atol=1e-12)
-    excess = (
-        4 * n * np.sqrt(n * np.finfo(float).eps * K.diagonal().max())
-    )  # the gain, (excess / n)^2 / 16, is lost
+    # The gain, (excess / n)^2 / 16, is lost.
+    excess = 4 * n * np.sqrt(n * np.finfo(float).eps * K.diagonal().max())
     assert distances.max() <= (1 + 1e-8) * squared_radius + excess
 
 

@@ -43,9 +43,8 @@ def kernel():
 
 
 def assert_same(one, other):
-    for a, b in zip(
-        one, other, strict=True
-    ):  # sums in other orders, 90 updates, a condition of 1e4
+    # Sums in other orders, 90 updates, a condition of 1e4.
+    for a, b in zip(one, other, strict=True):
         np.testing.assert_allclose(
             a, b, rtol=0, atol=90 * 1e4 * np.finfo(float).eps * np.abs(b).max()
         )

@@ -97,9 +97,8 @@ def test_equals_the_batch_after_every_chunk(kind, sizes, seed):
         values, rotation = stream.decomposition()
         _, directions = stream.fix_signs(rotation)
         _, expected, V = np.linalg.svd(C, full_matrices=False)
-        largest = max(
-            expected[0], np.sqrt(n) * size * 1e-4
-        )  # the first rows may be all the same
+        # The first rows may be all the same.
+        largest = max(expected[0], np.sqrt(n) * size * 1e-4)
         longer = max(len(values), len(expected))
         values, padded = (np.pad(v, (0, longer - len(v))) for v in (values, expected))
         np.testing.assert_allclose(values, padded, rtol=0, atol=1e-10 * largest)

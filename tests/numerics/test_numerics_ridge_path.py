@@ -90,9 +90,8 @@ def test_ridges_within_round_off_are_solved_as_a_single_one_is(seed):
 
 def test_a_ridge_above_round_off_shares_a_reduction_and_one_within_is_factored(seed):
     gram, moments = system(300, 300, seed)
-    unit = (
-        16 * EPS * gram.trace()
-    )  # nearer to the round-off, what an orthogonal reduction leaves of a ridge may be nothing
+    # Nearer to the round-off, what an orthogonal reduction leaves of a ridge may be nothing.
+    unit = 16 * EPS * gram.trace()
     solvers = Counter()
     ridges = np.r_[unit / 2, unit * 2.0 ** np.arange(1, 40)]
     assert_solves(

@@ -118,9 +118,8 @@ def test_the_condition_of_two_equal_rows(row, seed):
 def test_what_is_lost_is_said_where_no_ridge_keeps_it():
     ones = np.ones((20, 20), order="F")
     assert RidgeSystem(ones.copy(order="F"), 1e-300).is_lost(EPS)
-    assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(
-        EPS
-    )  # left out as well, but the ridge has a digit
+    # Left out as well, but the ridge has a digit.
+    assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(EPS)
     assert not RidgeSystem(ones.copy(order="F"), 1e-3).is_lost(EPS)
     assert not RidgeSystem(np.eye(20, order="F"), 1e-300).is_lost(EPS)
 

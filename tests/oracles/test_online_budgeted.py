@@ -14,9 +14,8 @@ from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
 pytestmark = pytest.mark.exhaustive
 
 GAMMAS = st.sampled_from([0.1, 1.0, 5.0])
-RIDGES = st.sampled_from(
-    [0.31, 0.029, 0.0037]
-)  # no margin of rows that are all equal is met exactly
+# No margin of rows that are all equal is met exactly.
+RIDGES = st.sampled_from([0.31, 0.029, 0.0037])
 SHAPES = st.tuples(
     st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1)
 )

@@ -15,9 +15,8 @@ from random_examples import examples
 
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
-RIDGES = st.sampled_from(
-    [np.pi / 10, np.e / 100, np.sqrt(2) / 400]
-)  # no sum of the rows below meets its margin exactly
+# No sum of the rows below meets its margin exactly.
+RIDGES = st.sampled_from([np.pi / 10, np.e / 100, np.sqrt(2) / 400])
 SHAPES = st.tuples(
     st.integers(1, 60), st.integers(1, 5), st.integers(2, 5), st.integers(0, 2**31 - 1)
 )
@@ -193,9 +192,8 @@ def test_pruning_drops_the_smallest_up_to_the_threshold(shape, limit, pruning):
             np.testing.assert_array_equal(held(state, ridge)[0], W)
             continue
         norms = (W**2).sum(axis=1)
-        assume(
-            (np.diff(np.sort(norms)) > 1e-12 * norms.max()).all()
-        )  # else round-off decides which one is the smaller
+        # Else round-off decides which one is the smaller.
+        assume((np.diff(np.sort(norms)) > 1e-12 * norms.max()).all())
         total, kept = 0.0, list(range(len(W)))
         for s in np.argsort(norms):
             total += norms[s]

@@ -246,9 +246,8 @@ def test_the_first_page_shows_three_measures_of_each_table(site: Path) -> None:
         ("holds", "✓", "order"),
         ("undecided", "?", "differences"),
     ]
-    assert (
-        text.count('<div class="bar" role="img"') == 4
-    )  # no value of mk-elm is printed
+    # No value of mk-elm is printed.
+    assert text.count('<div class="bar" role="img"') == 4
 
 
 def test_a_paper_has_a_linked_doi_and_marks_the_metric_that_decides(site: Path) -> None:
