@@ -2,13 +2,14 @@
 (docs/verdicts.md, "Nothing random").
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.registry import find_model, has_method, parameter_names
+from elmbench.registry.seeds import seed_has_effect
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import LEAVE_ONE_OUT
@@ -32,8 +33,7 @@ def is_deterministic(
 ) -> bool:
     """Return True if each run of a column on a data set gives the same value.
 
-    `cells`: the columns of `cells.csv` of one reading. A seeded model counts as random even if its
-    present parameters do not use the seed.
+    `cells`: the columns of `cells.csv` of one reading.
     """
     column = resolved.spec.models.get(model)
     if column is None or column.carry_over != "none":
@@ -62,12 +62,14 @@ def _is_fixed_split(
 
 
 def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bool:
-    """Return True if a model has no seed, and learns its rows in a fixed order if it learns them
-    one by one.
+    """Return True if a model has no seed, or one without effect, and learns its rows in a fixed
+    order if it learns them one by one.
     """
     factory = find_model(column.model).factory(resolved.dataset(dataset).task)
     names = parameter_names(factory)
-    if names is None or "random_state" in names:
+    if names is None:
+        return False
+    if "random_state" in names and _is_seeded(factory, column.adapt(dataset)):
         return False
     return resolved.spec.protocol.order == "stored" or not has_method(
         factory, "partial_fit"
@@ -87,3 +89,12 @@ def _is_fixed_choice(
     if select == "oracle":
         return True
     return not column.adapt(dataset).searched
+
+
+def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:
+    """Return True if the numbers of a model with a `random_state` may depend on it."""
+    try:
+        estimator = factory(**column.params)
+    except TypeError:  # it has parameters without defaults
+        return True
+    return seed_has_effect(estimator, (*column.searched, *column.printed))

@@ -70,6 +70,25 @@ def test_a_seeded_model_needs_runs(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ({"model": "sklearn.svm:SVC"}, True),
+        ({"model": "sklearn.svm:SVC", "params": {"probability": True}}, False),
+        ({"model": "sklearn.svm:SVC", "search": {"probability": [False]}}, False),
+        ({"model": "sklearn.tree:DecisionTreeClassifier"}, False),
+        ({"model": "sklearn.neighbors:KNeighborsClassifier"}, True),
+    ],
+)
+def test_a_seed_without_effect_is_not_random(
+    toy: Toy, column: dict[str, Any], expected: bool
+) -> None:
+    resolved = toy(protocol=PROTOCOL, models={"K-ELM": column})
+    measured = MeasuredCells(frame(resolved, leave_one_out("K-ELM", 3, 1)), resolved)
+    columns = measured.columns(("wdbc", "K-ELM", "oracle", ""))
+    assert is_deterministic("wdbc", "K-ELM", "oracle", columns, resolved) is expected
+
+
+@pytest.mark.parametrize(
     ("change", "cells", "model", "select", "expected"),
     [
         ({}, 1, "K-ELM", "oracle", True),

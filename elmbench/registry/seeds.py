@@ -1,0 +1,57 @@
+"""Models of scikit-learn with a `random_state` that has no effect under their other parameters."""
+
+from typing import Any, NamedTuple
+
+
+class SeedRule(NamedTuple):
+    """The parameter that decides whether the seed of a class has an effect."""
+
+    parameter: str
+    #: The values of the parameter under which the seed has an effect.
+    values: tuple[Any, ...]
+
+
+_IF_PROBABILITY = SeedRule("probability", (True,))
+_IF_STOCHASTIC_SOLVER = SeedRule("solver", ("sag", "saga"))
+_IF_RANDOM_SELECTION = SeedRule("selection", ("random",))
+
+#: By class, after the documentation of `random_state` in scikit-learn. Any other class with a
+#: `random_state` counts as random.
+SEED_RULES = {
+    "SVC": _IF_PROBABILITY,
+    "NuSVC": _IF_PROBABILITY,
+    "LogisticRegression": SeedRule("solver", ("sag", "saga", "liblinear")),
+    "Ridge": _IF_STOCHASTIC_SOLVER,
+    "RidgeClassifier": _IF_STOCHASTIC_SOLVER,
+    "Lasso": _IF_RANDOM_SELECTION,
+    "ElasticNet": _IF_RANDOM_SELECTION,
+    "DummyClassifier": SeedRule("strategy", ("stratified", "uniform")),
+}
+
+
+def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
+    """Return True if the numbers of an estimator, or of a step in it, may depend on a seed.
+
+    `searched`: names of parameters that are set to further values.
+    """
+    if not hasattr(estimator, "get_params"):
+        return True
+    params = estimator.get_params()
+    seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    return any(_has_effect(seed, estimator, params, searched) for seed in seeds)
+
+
+def _has_effect(
+    seed: str,
+    estimator: Any,
+    params: dict[str, Any],
+    searched: tuple[str, ...],
+) -> bool:
+    """Return True unless a rule says that one seed has no effect."""
+    step, separator, _ = seed.rpartition("__")
+    owner = params[step] if step else estimator
+    rule = SEED_RULES.get(type(owner).__name__)
+    if rule is None or not type(owner).__module__.startswith("sklearn."):
+        return True
+    deciding = f"{step}{separator}{rule.parameter}"
+    return deciding in searched or params[deciding] in rule.values
