@@ -163,7 +163,7 @@ def fit_final(
     # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
     chosen = _search_all_rows(run, work, rows)
-    inner = resolved.spec.protocol.inner.split(spec.task)
+    inner = resolved.spec.protocol.inner.split(spec.name, spec.task)
     return fit_pipeline(
         work, rows, chosen, targets=_targets(data, rows, targets), inner=inner
     )

@@ -20,7 +20,14 @@ from elmbench.evaluation.splits import (
 )
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import LEAVE_ONE_OUT, SIZED, Scale, Split, TargetScale
+from elmbench.specs.protocol import (
+    GIVEN,
+    LEAVE_ONE_OUT,
+    SIZED,
+    Scale,
+    Split,
+    TargetScale,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +152,8 @@ class FoldData:
     fold; inner folds are prepared from them. `columns`: the kinds of the columns of `raw`.
     `groups`, `weights` (ndarray of shape (n_train,) or None): the number of each training row's
     group, and its weight in a fit. `times` (ndarray of shape (n_train,) or None): a number of each
-    training row that rises with its time. `in_units`: returns targets or predictions, of shape
+    training row that rises with its time. `rows` (ndarray of shape (n_train,) or None): the number
+    of each training row in the data file. `in_units`: returns targets or predictions, of shape
     (n,), in the units of the metrics. `identity`: equal only for equal rows; None if it is unknown.
     """
 
@@ -158,6 +166,7 @@ class FoldData:
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
+    rows: Indices | None = None
     in_units: Callable[[NDArray[Any]], NDArray[Any]] = lambda values: values
     identity: Hashable = None
 
@@ -248,7 +257,7 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     """Return the split of the `n_rows` used rows; printed sizes shrink in proportion, and given
     splits have the path of their file.
     """
-    if split.kind == "given":
+    if split.kind == GIVEN:
         return replace(split, file=dataset.splits_file)
     whole = (
         dataset.spec.shape.instances
@@ -275,10 +284,13 @@ def _parts(
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
+    learnt, tested = fold_rows(outer_fold, data_dir)
+    whole = load_rows(outer_fold.dataset, data_dir)
     if outer_fold.train_rows is None:
         inputs = _all_inputs
-        data = load_rows(outer_fold.dataset, data_dir)
-        train, test = fold_rows(outer_fold, data_dir)
+        data = whole
+        train = learnt
+        test = tested
     else:
         inputs = _sampled_inputs
         data, train, test = _sampled_rows(outer_fold, data_dir)
@@ -288,7 +300,8 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         return X[train], X[test]  # copies, since a model may change its inputs
 
     fold = fold_of(data, prepare, outer_fold.protocol.targets, train, test)
-    return replace(fold, identity=(outer_fold, data_dir))
+    rows = learnt if whole.rows is None else whole.rows[learnt]
+    return replace(fold, identity=(outer_fold, data_dir), rows=rows)
 
 
 def _sampled_rows(

@@ -4,6 +4,9 @@ A CSV file with the columns run, fold, row and part. Runs, folds and rows are nu
 rows as the data file has them; `part` is `train` or `test`. A line may name several rows, separated
 by spaces. A split without training rows learns all rows that it does not test. A row may be in
 several test parts or in none, and several times in a training part.
+
+A file of inner splits also has the column inner, the number of the inner split; run and fold are
+those of the outer split whose training part is divided.
 """
 
 from __future__ import annotations
@@ -23,11 +26,13 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_regular
 from elmbench.specs.files import invalid
-from elmbench.specs.protocol import Split
+from elmbench.specs.protocol import GIVEN, Split
 
 Indices = NDArray[np.intp]
 
-_COLUMNS = ("run", "fold", "row", "part")
+#: The columns that number the splits of a file.
+_OUTER_NUMBERS = ("run", "fold")
+_INNER_NUMBERS = ("run", "fold", "inner")
 _PARTS = ("train", "test")
 
 
@@ -38,40 +43,66 @@ class GivenSplit(NamedTuple):
     test: list[int]
 
 
+#: The splits of a file by their numbers.
+GivenSplits = Mapping[tuple[int, ...], GivenSplit]
+
+
 def locate_splits(split: Split, folder: Path, runs: int) -> Split:
-    """Return a split with the path and the checksum of its file, which is in a folder; a split of
-    another kind as it is.
+    """Return outer splits with the path and the checksum of their file, which is in a folder;
+    splits of another kind as they are.
 
     Raises ElmbenchError if the file lacks a run or a fold.
     """
-    if split.kind != "given":
+    if split.kind != GIVEN:
         return split
+    located = _with_path(split, folder)
+    splits = read_splits(located.file, located.checksum, _OUTER_NUMBERS)
+    n_runs = len({run for run, _ in splits})
+    n_folds = len({fold for _, fold in splits})
+    expected = set(product(range(n_runs), range(split.folds)))
+    if expected == set(splits) and n_runs >= runs:
+        return located
+    raise ElmbenchError(
+        f"{located.file} has {_size_text(n_runs, n_folds)}, or lacks a fold of a run; "
+        f"{_size_text(runs, split.folds)} are needed",
+        expected="runs and folds numbered from 0, the same folds in each run",
+        next_step=f"correct protocol.outer, such as runs: {n_runs}, folds: {n_folds}",
+    )
+
+
+def locate_inner_splits(
+    split: Split, folder: Path, *, runs: int, outer_folds: int
+) -> Split:
+    """Return inner splits with the path and the checksum of their file, which is in a folder;
+    splits of another kind as they are.
+
+    Raises ElmbenchError if the file lacks an inner split of an outer fold.
+    """
+    if split.kind != GIVEN:
+        return split
+    located = _with_path(split, folder)
+    splits = read_splits(located.file, located.checksum, _INNER_NUMBERS)
+    expected = product(range(runs), range(outer_folds), range(split.folds))
+    for run, fold, inner in expected:
+        if (run, fold, inner) not in splits:
+            raise ElmbenchError(
+                f"{located.file} lacks the inner split {inner} of run {run}, fold {fold}",
+                expected=f"{amount(split.folds, 'inner split')}, numbered from 0, in "
+                f"{_size_text(runs, outer_folds)}",
+                next_step="correct the file, or protocol.inner.folds",
+            )
+    return located
+
+
+def _with_path(split: Split, folder: Path) -> Split:
+    """Return given splits with the path and the checksum of their file."""
     path = folder / split.file
     try:
         check_regular(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file of splits") from error
-    located = replace(split, file=str(path.resolve()), checksum=checksum)
-    _check_numbers(read_splits(located.file, checksum), located, runs)
-    return located
-
-
-def _check_numbers(
-    splits: Mapping[tuple[int, int], GivenSplit], split: Split, runs: int
-) -> None:
-    """Raise ElmbenchError unless a file has the folds of a split, and so many runs or more."""
-    n_runs = len({run for run, _ in splits})
-    n_folds = len({fold for _, fold in splits})
-    expected = set(product(range(n_runs), range(split.folds)))
-    if expected == set(splits) and n_runs >= runs:
-        return
-    raise ElmbenchError(
-        f"{split.file} has {_size_text(n_runs, n_folds)}, or lacks a fold of a run; "
-        f"{_size_text(runs, split.folds)} are needed",
-        expected="runs and folds numbered from 0, the same folds in each run",
-        next_step=f"correct protocol.outer, such as runs: {n_runs}, folds: {n_folds}",
-    )
+    return replace(split, file=str(path.resolve()), checksum=checksum)
 
 
 def _size_text(runs: int, folds: int) -> str:
@@ -79,40 +110,38 @@ def _size_text(runs: int, folds: int) -> str:
 
 
 @lru_cache(maxsize=16)
-def read_splits(path: str, checksum: str) -> dict[tuple[int, int], GivenSplit]:
-    """Return the splits of a file by run and fold.
+def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSplits:
+    """Return the splits of a file by their numbers, the columns `numbers`.
 
     `checksum` distinguishes the contents that a file has had.
     """
-    splits: dict[tuple[int, int], GivenSplit] = {}
+    splits: dict[tuple[int, ...], GivenSplit] = {}
+    columns = (*numbers, "row", "part")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as stream:
             lines = csv.DictReader(stream)
-            missing = sorted(set(_COLUMNS) - set(lines.fieldnames or ()))
+            missing = sorted(set(columns) - set(lines.fieldnames or ()))
             if missing:
                 raise invalid(
-                    f"{path}: no column {', '.join(missing)}", ", ".join(_COLUMNS)
+                    f"{path}: no column {', '.join(missing)}", ", ".join(columns)
                 )
             for line in lines:
-                _add_line(splits, line, f"{path}, line {lines.line_num}")
+                location = f"{path}, line {lines.line_num}"
+                number = _numbers([line[name] for name in numbers], location)
+                split = splits.setdefault(tuple(number), GivenSplit([], []))
+                _add_line(split, line, location)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
     return splits
 
 
-def _add_line(
-    splits: dict[tuple[int, int], GivenSplit],
-    line: Mapping[str, str | None],
-    location: str,
-) -> None:
-    """Add the rows of one line."""
+def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) -> None:
+    """Add the rows of one line to its split."""
     part = line["part"]
     if part not in _PARTS:
         raise invalid(f"{location}: the part is {part!r}", "train or test")
-    run, fold = _numbers([line["run"], line["fold"]], location)
     texts = (line["row"] or "").split()
     rows = _numbers(texts, location)
-    split = splits.setdefault((run, fold), GivenSplit([], []))
     if part == "train":
         split.train.extend(rows)
     else:
@@ -139,43 +168,82 @@ def given_parts(
     `file_rows`: the number in the data file of each of the `n_rows` rows; None if they are all
     there, in their order.
     """
-    splits = read_splits(split.file, split.checksum)
+    splits = read_splits(split.file, split.checksum, _OUTER_NUMBERS)
     numbers = np.arange(n_rows) if file_rows is None else file_rows
-    position_of = {int(number): position for position, number in enumerate(numbers)}
-    parts = []
-    for fold in range(split.folds):
-        given = splits[run, fold]
-        location = f"run {run}, fold {fold}"
-        _check_rows(given, position_of, split.file, location)
-        train = _positions(given.train, position_of)
-        test = _positions(given.test, position_of)
-        if not len(train):
-            # All rows that are not tested are learnt.
-            train = np.setdiff1d(np.arange(n_rows), test)
-        if not len(test) or not len(train):
-            sizes = f"{amount(len(train), 'training row')} and {amount(len(test), 'test row')}"
-            raise ElmbenchError(
-                f"{split.file}: {location} has {sizes}",
-                expected="rows in both parts",
-                next_step="correct the file of splits",
-            )
-        parts.append((train, test))
-    return parts
+    rows = _AvailableRows(numbers, "the data", f"rows from 0 to {numbers.max()}")
+    return [
+        _parts_of(splits[run, fold], rows, f"{split.file}: run {run}, fold {fold}")
+        for fold in range(split.folds)
+    ]
 
 
-def _positions(rows: Iterable[int], position_of: Mapping[int, int]) -> Indices:
-    """Return the positions of some rows of the data file, in ascending order."""
-    return np.sort(np.array([position_of[row] for row in rows], dtype=np.intp))
+def given_inner_parts(
+    split: Split, run: int, fold: int, file_rows: Indices
+) -> list[tuple[Indices, Indices]]:
+    """Return the positions of the training and test rows of every inner split of an outer fold.
+
+    `file_rows`: the number in the data file of each training row of the outer fold. A row that the
+    outer fold learns twice is used twice.
+    """
+    splits = read_splits(split.file, split.checksum, _INNER_NUMBERS)
+    rows = _AvailableRows(
+        file_rows, "the outer training part", "rows that the outer fold learns"
+    )
+    return [
+        _parts_of(
+            splits[run, fold, inner],
+            rows,
+            f"{split.file}: run {run}, fold {fold}, inner {inner}",
+        )
+        for inner in range(split.folds)
+    ]
 
 
-def _check_rows(
-    given: GivenSplit, position_of: Mapping[int, int], file: str, location: str
-) -> None:
-    """Raise ElmbenchError if a row of a split is not a row of the data."""
-    for row in (*given.train, *given.test):
-        if row not in position_of:
-            raise ElmbenchError(
-                f"{file}: row {row} of {location} is not a row of the data",
-                expected=f"rows from 0 to {max(position_of)}",
-                next_step="correct the file of splits",
-            )
+class _AvailableRows:
+    """The rows that splits may name, by their numbers in the data file."""
+
+    def __init__(self, file_rows: Indices, whole: str, expected: str) -> None:
+        self.n_rows = len(file_rows)
+        self._whole = whole
+        self._expected = expected
+        self._positions: dict[int, list[int]] = {}
+        for position, number in enumerate(file_rows.tolist()):
+            self._positions.setdefault(number, []).append(position)
+
+    def positions(self, rows: Iterable[int], location: str) -> Indices:
+        """Return the positions of some rows of the data file, in ascending order; raise
+        ElmbenchError if one is not available.
+        """
+        positions: list[int] = []
+        for row in rows:
+            if row not in self._positions:
+                raise ElmbenchError(
+                    f"{location}: row {row} is not a row of {self._whole}",
+                    expected=self._expected,
+                    next_step="correct the file of splits",
+                )
+            positions.extend(self._positions[row])
+        return np.sort(np.array(positions, dtype=np.intp))
+
+
+def _parts_of(
+    given: GivenSplit, rows: _AvailableRows, location: str
+) -> tuple[Indices, Indices]:
+    """Return the positions of the training and test rows of a split; raise ElmbenchError if one
+    part is empty.
+    """
+    train = rows.positions(given.train, location)
+    test = rows.positions(given.test, location)
+    if not len(train):
+        # All rows that are not tested are learnt.
+        train = np.setdiff1d(np.arange(rows.n_rows), test)
+    if not len(test) or not len(train):
+        sizes = (
+            f"{amount(len(train), 'training row')} and {amount(len(test), 'test row')}"
+        )
+        raise ElmbenchError(
+            f"{location} has {sizes}",
+            expected="rows in both parts",
+            next_step="correct the file of splits",
+        )
+    return train, test

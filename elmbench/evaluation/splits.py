@@ -17,7 +17,7 @@ from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.registry.plugins import plugin_splits
-from elmbench.specs.protocol import BOOTSTRAP, LEAVE_ONE_OUT, SIZED, Split
+from elmbench.specs.protocol import BOOTSTRAP, GIVEN, LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
@@ -188,7 +188,7 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
-    if split.kind == "given":
+    if split.kind == GIVEN:
         return given_parts(split, run, len(data.y), data.rows)
     return [_holdout(data, split, run)]
 

@@ -181,8 +181,10 @@ def _check_csv_files(file: ExperimentFile) -> None:
     if published is not None:
         names = (published.values, published.also_printed, *published.parameter_files)
         files += [(name, "published values") for name in names]
-    outer = file.spec.protocol.outer
-    files += [(outer.file_of(dataset), "splits") for dataset in file.spec.datasets]
+    protocol = file.spec.protocol
+    for dataset in file.spec.datasets:
+        files.append((protocol.outer.file_of(dataset), "splits"))
+        files.append((protocol.inner.file_of(dataset), "splits"))
     for csv, content in files:
         path = file.path.parent / (csv or "")
         if csv and not path.is_file():

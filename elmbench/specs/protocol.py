@@ -87,15 +87,17 @@ REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
 BOOTSTRAP = "bootstrap"
 #: The split that tests each row with a model of all others, in one task.
 LEAVE_ONE_OUT = "leave-one-out"
+#: The splits that a file gives row by row.
+GIVEN = "given"
 #: The kinds of split of a search.
-INNER_KINDS = (*get_args(FoldKind), "holdout", "stratified-holdout", BOOTSTRAP)
+INNER_KINDS = (*get_args(FoldKind), "holdout", "stratified-holdout", BOOTSTRAP, GIVEN)
 #: The kinds of outer split besides the names of repeated schemes.
 OUTER_KINDS = (
     *get_args(FoldKind),
     "predefined-kfold",
     *SIZED,
     "official",
-    "given",
+    GIVEN,
     LEAVE_ONE_OUT,
     BOOTSTRAP,
 )
@@ -178,7 +180,7 @@ class Split:
             return {"kind": self.kind, "folds": self.folds, "version": self.version}
         if self.kind in ("official", LEAVE_ONE_OUT):
             return {"kind": self.kind}
-        if self.kind == "given":
+        if self.kind == GIVEN:
             return {"kind": self.kind, "folds": self.folds, "checksum": self.checksum}
         return {"kind": self.kind, "train": self.train, "test": self.test}
 
@@ -245,13 +247,16 @@ class Splitter(Spec):
     order, and tests each fold with a model that has learnt all rows before it; rows of one time
     stay together. `bootstrap` draws as many rows as there are, with replacement, and tests the rows
     that were not drawn, `folds` times. `holdout` and `stratified-holdout` choose on one random part
-    of the size `test`.
+    of the size `test`. `given` takes the splits of a file with the columns run, fold, inner, row
+    and part.
     """
 
     #: The kind of split; a plug-in declares others in `SPLITS`.
     kind: Annotated[str, _kind_check(*INNER_KINDS)]
-    #: The number of folds, for the kinds of folds.
+    #: The number of folds, for the kinds of folds and for given splits.
     folds: Count = 1
+    #: The file of given splits beside the table's file; one for each data set if there are several.
+    file: str | dict[str, str] | None = None
     #: Rows that candidates learn, for a holdout.
     train: Size | None = None
     #: Rows that candidates are compared on, for a holdout.
@@ -272,12 +277,20 @@ class Splitter(Spec):
             )
         if has_sizes:
             PartSizes(train=self.train, test=self.test)
+        _check_file(self.kind, self.file)
         return self
 
-    def split(self, task: str) -> Split:
-        """Return the folds of data for a task."""
+    def file_of(self, dataset: str) -> str:
+        """Return the name of the file of given splits of a data set; empty if there is none."""
+        return _file_of(self.file, dataset)
+
+    def split(self, dataset: str, task: str) -> Split:
+        """Return the splits of a training part of a data set."""
         if plugin := plugin_splits().get(self.kind):
             return Split(self.kind, self.folds, version=plugin.version)
+        if self.kind == GIVEN:
+            file = _required_file(self.file, dataset, "protocol.inner")
+            return Split(self.kind, self.folds, file=file)
         return Split(_for_task(self.kind, task), self.folds, self.train, self.test)
 
 
@@ -285,12 +298,38 @@ def _check_folds(kind: str, folds: int) -> None:
     """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
     splits of plug-ins have any number.
     """
-    if kind in ("given", BOOTSTRAP, *plugin_splits()):
+    if kind in (GIVEN, BOOTSTRAP, *plugin_splits()):
         return
     has_folds = folds > 1
     if has_folds != kind.endswith("kfold"):
         expected = "no folds" if has_folds else "folds of 2 or more"
         raise ValueError(f"{kind} has {amount(folds, 'fold')}; expected {expected}")
+
+
+def _check_file(kind: str, file: str | dict[str, str] | None) -> None:
+    """Raise ValueError unless given splits, and no others, have a file."""
+    if bool(file) != (kind == GIVEN):
+        expected = "file: FILE.csv with the splits" if not file else "no file"
+        raise ValueError(f"{kind}: expected {expected}")
+
+
+def _file_of(files: str | dict[str, str] | None, dataset: str) -> str:
+    """Return the name of the file of given splits of a data set; empty if there is none."""
+    return files.get(dataset, "") if isinstance(files, dict) else files or ""
+
+
+def _required_file(
+    files: str | dict[str, str] | None, dataset: str, section: str
+) -> str:
+    """Return the name of the file of given splits of a data set.
+
+    Raises ElmbenchError if there is none; `section` is the one that lacks it.
+    """
+    file = _file_of(files, dataset)
+    if not file:
+        problem = f"{section}.file says nothing of {dataset}"
+        raise invalid(problem, f"{dataset}: FILE.csv with its splits")
+    return file
 
 
 class OuterOverride(Spec):
@@ -360,9 +399,7 @@ class Outer(Spec):
             raise ValueError(
                 f"{self.kind}: expected {'no sizes' if has_sizes else 'sizes, by data set'}"
             )
-        if bool(self.file) != (self.kind == "given"):
-            expected = "file: FILE.csv with the splits" if not self.file else "no file"
-            raise ValueError(f"{self.kind}: expected {expected}")
+        _check_file(self.kind, self.file)
         return self
 
     @property
@@ -374,8 +411,7 @@ class Outer(Spec):
 
     def file_of(self, dataset: str) -> str:
         """Return the name of the file of given splits of a data set; empty if there is none."""
-        files = self.file or ""
-        return files if isinstance(files, str) else files.get(dataset, "")
+        return _file_of(self.file, dataset)
 
     def folds_of(self, dataset: str) -> int:
         """Return the number of folds of a data set."""
@@ -393,11 +429,8 @@ class Outer(Spec):
             return Split(self.kind)
         if plugin := plugin_splits().get(self.kind):
             return Split(self.kind, self.folds, version=plugin.version)
-        if self.kind == "given":
-            file = self.file_of(dataset)
-            if not file:
-                problem = f"protocol.outer.file says nothing of {dataset}"
-                raise invalid(problem, f"{dataset}: FILE.csv with its splits")
+        if self.kind == GIVEN:
+            file = _required_file(self.file, dataset, "protocol.outer")
             return Split(self.kind, self.folds_of(dataset), file=file)
         # Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base.
         sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])

@@ -11,7 +11,7 @@ from elmbench.datasets.load import identify
 from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
-from elmbench.evaluation.given_splits import locate_splits
+from elmbench.evaluation.given_splits import locate_inner_splits, locate_splits
 from elmbench.evaluation.splits import rare_class_remark
 from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.registry.scorers import find_metric, is_metric
@@ -20,7 +20,13 @@ from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import LEAVE_ONE_OUT, TRAIN_ACCURACY, Selection, Split
+from elmbench.specs.protocol import (
+    GIVEN,
+    LEAVE_ONE_OUT,
+    TRAIN_ACCURACY,
+    Selection,
+    Split,
+)
 from elmbench.tasks.base import ModelRef, Work, key_of
 from elmbench.tasks.choice import Choice
 from elmbench.tasks.divergence import DivergenceChoice, Projections
@@ -102,16 +108,15 @@ class DatasetPlanner:
         split = self.protocol.outer.split(dataset.name, dataset.task)
         located = locate_splits(split, resolved.file.path.parent, self.runs)
         self._splits_file = located.file
-        if located.kind == "given" and resolved.settings.rows:
-            raise ElmbenchError(
-                f"{resolved.file.id}: profile {resolved.profile} keeps {resolved.settings.rows} "
-                "rows, but its splits are given row by row",
-                expected="a profile without rows",
-                next_step=f"correct {resolved.file.path}",
-            )
         self.split = replace(located, file="")
-        self.inner = self.protocol.inner.split(dataset.task)
         self.folds = self.split.folds
+        self.inner = locate_inner_splits(
+            self.protocol.inner.split(dataset.name, dataset.task),
+            resolved.file.path.parent,
+            runs=self.runs,
+            outer_folds=self.folds,
+        )
+        self._refuse_fewer_rows()
         n_cells = len(plan.cells) + self.runs * self.folds * len(self.columns)
         if n_cells > MOST_CELLS:
             raise ElmbenchError(
@@ -141,6 +146,25 @@ class DatasetPlanner:
             self.missing = (
                 f"{error.found}; {error.next_step}" if error.next_step else error.found
             )
+
+    def _refuse_fewer_rows(self) -> None:
+        """Raise ElmbenchError if a profile draws some of the rows, but splits name all of them."""
+        settings = self.resolved.settings
+        kinds = (self.split.kind, self.inner.kind)
+        key = ""
+        if settings.rows and GIVEN in kinds:
+            key = "rows"
+        elif settings.tune_rows and self.inner.kind == GIVEN:
+            key = "tune-rows"
+        if not key:
+            return
+        n_rows = settings.rows or settings.tune_rows
+        raise ElmbenchError(
+            f"{self.resolved.file.id}: profile {self.resolved.profile} has {key}: {n_rows}, but "
+            "its splits are given row by row",
+            expected=f"a profile without {key}",
+            next_step=f"correct {self.resolved.file.path}",
+        )
 
     def printed_params(self, column: str) -> dict[str, Any]:
         """Return the paper's hyperparameters of a column for this data set, under the names of its

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
+from elmbench.evaluation.given_splits import given_inner_parts
 from elmbench.evaluation.splits import (
     Indices,
     folds_of,
@@ -25,7 +26,7 @@ from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import find_model
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import Split
+from elmbench.specs.protocol import GIVEN, Split
 from elmbench.tasks.base import (
     OVERHEAD,
     Context,
@@ -249,6 +250,11 @@ class Search(TrainingWork):
         inputs = data.X_train if data.raw is None else data.raw
         X = preprocessing.take_rows(inputs, rows)
         y = data.y_train[rows]
+        if self.inner.kind == GIVEN:
+            assert data.rows is not None
+            run = self.outer_fold.run
+            fold = self.outer_fold.fold
+            return X, y, given_inner_parts(self.inner, run, fold, data.rows[rows])
         folds = folds_of(
             self.inner,
             integer_seed("inner", *self.outer_fold.seed_key),

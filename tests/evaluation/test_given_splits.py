@@ -24,14 +24,21 @@ from toy_data import UNIT, MakeUnit
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.given_splits import locate_splits
+from elmbench.evaluation.folds import fold_rows
+from elmbench.evaluation.given_splits import (
+    given_inner_parts,
+    locate_inner_splits,
+    locate_splits,
+)
 from elmbench.evaluation.splits import folds_of, outer_parts, part_sizes
 from elmbench.evaluation.stored_predictions import StoredPredictions
 from elmbench.execution.executors import Settings, worker
 from elmbench.execution.executors.sandbox import task_of
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.protocol import Outer, Protocol, Split, Splitter
+from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
+from elmbench.tasks.search import Search
 
 Parts = dict[tuple[int, int], tuple[list[int], list[int]]]
 
@@ -106,7 +113,7 @@ def test_rows_are_those_of_the_data_file(
     (tmp_path / "s.csv").write_text("run,fold,row,part\n0,0,5,test\n")
     split = locate_splits(Split("given", 1, file="s.csv"), tmp_path, 1)
     with pytest.raises(
-        ElmbenchError, match="row 5 of run 0, fold 0 is not a row of the data"
+        ElmbenchError, match="run 0, fold 0: row 5 is not a row of the data"
     ):
         outer_parts(replace(toys["two"], rows=kept), split, 0)
 
@@ -143,6 +150,66 @@ def test_a_run_that_the_file_lacks_is_an_error(
     with pytest.raises(ElmbenchError, match="has 1 run of 1 fold") as raised:
         write_splits({(0, 0): ([0], [1])}, runs=2)
     assert "runs: 1, folds: 1" in raised.value.next_step
+
+
+# Inner splits
+
+
+def test_inner_rows_are_positions_in_the_training_part(tmp_path: Path) -> None:
+    """The training part is in its own order, and has row 8 twice."""
+    (tmp_path / "s.csv").write_text(
+        "run,fold,inner,row,part\n0,1,0,8 5,test\n0,1,1,5,train\n0,1,1,9,test\n"
+        "0,0,0,1,test\n0,0,1,1,test\n"
+    )
+    split = Split("given", 2, file="s.csv")
+    split = locate_inner_splits(split, tmp_path, runs=1, outer_folds=2)
+    rows = np.array([9, 8, 7, 5, 8])
+    (train, test), (other_train, other_test) = given_inner_parts(split, 0, 1, rows)
+    assert (train.tolist(), test.tolist()) == ([0, 2], [1, 3, 4])
+    assert (other_train.tolist(), other_test.tolist()) == ([3], [0])
+    with pytest.raises(
+        ElmbenchError, match="row 1 is not a row of the outer training part"
+    ):
+        given_inner_parts(split, 0, 0, rows)
+
+
+def test_a_search_on_given_inner_splits_scores_as_by_hand(
+    tmp_path: Path, make_unit: MakeUnit
+) -> None:
+    unit = make_unit("search", model="ridge", grid={"C": [1e-6, 1.0]}, metric="mcc")
+    work = work_of(unit)
+    assert isinstance(work, Search)
+    learnt, _ = fold_rows(work.outer_fold, None)
+    rows = np.sort(learnt).tolist()
+    splits = [(rows[::2], rows[1::2]), (rows[:40], rows[40:50])]
+    lines = ["run,fold,inner,row,part"]
+    for inner, (train, test) in enumerate(splits):
+        lines.append(f"0,0,{inner},{' '.join(map(str, train))},train")
+        lines.append(f"0,0,{inner},{' '.join(map(str, test))},test")
+    (tmp_path / "s.csv").write_text("\n".join(lines))
+    split = Split("given", 2, file="s.csv")
+    split = locate_inner_splits(split, tmp_path, runs=1, outer_folds=1)
+    result = replace(work, inner=split).run({}, Context())
+    X = fold_data(unit).X_train[np.argsort(learnt)]
+    y = fold_data(unit).y_train[np.argsort(learnt)]
+    by_hand = []
+    for C in (1e-6, 1.0):
+        scores = []
+        for train, test in splits:
+            learnt_rows, test_rows = (
+                np.searchsorted(rows, part) for part in (train, test)
+            )
+            model = RidgeClassifier(alpha=1 / C).fit(X[learnt_rows], y[learnt_rows])
+            scores.append(matthews_corrcoef(y[test_rows], model.predict(X[test_rows])))
+        by_hand.append(np.mean(scores))
+    np.testing.assert_allclose(result["scores"], by_hand, atol=1e-12)
+
+
+def test_a_missing_inner_split_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("run,fold,inner,row,part\n0,0,0,1,test\n")
+    split = Split("given", 2, file="s.csv")
+    with pytest.raises(ElmbenchError, match="lacks the inner split 1 of run 0, fold 0"):
+        locate_inner_splits(split, tmp_path, runs=1, outer_folds=1)
 
 
 # Named schemes
@@ -223,7 +290,7 @@ def test_sizes_of_a_data_set_come_before_those_of_all() -> None:
 def test_an_inner_part_is_that_of_scikit_learn(kind: Any, splitter: Any) -> None:
     y = np.repeat([-1, 1], [30, 60])
     X = np.arange(90.0)[:, None]
-    split = Splitter(kind=kind, test=0.5).split("classification")
+    split = Splitter(kind=kind, test=0.5).split("any", "classification")
     ((train, test),) = folds_of(split, 3, X, y)
     expected = next(splitter(1, test_size=0.5, random_state=3).split(X, y))
     np.testing.assert_array_equal(train, np.sort(expected[0]))

@@ -11,7 +11,13 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import Experiment, ModelColumn, Profile
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import BOOTSTRAP, LEAVE_ONE_OUT, OF_LEARNT_ROWS, SIZED
+from elmbench.specs.protocol import (
+    BOOTSTRAP,
+    GIVEN,
+    LEAVE_ONE_OUT,
+    OF_LEARNT_ROWS,
+    SIZED,
+)
 from elmbench.specs.published import ALL, PublishedValue
 
 #: Kinds of folds whose sizes follow from the number of rows.
@@ -108,8 +114,7 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     if split.folds > 1:
         # Given and ordered folds need not test every row once.
         tests_all = (
-            split.kind not in ("ordered-kfold", "given", BOOTSTRAP)
-            and not split.version
+            split.kind not in ("ordered-kfold", GIVEN, BOOTSTRAP) and not split.version
         )
         tested = all_rows if tests_all else set()
         return Parts(
@@ -127,7 +132,7 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
         public_parts = dataset.public.split
         if split.kind in SIZED:
             public_parts = part_sizes(split, dataset.public.instances)
-        if public_parts is not None and split.kind != "given":
+        if public_parts is not None and split.kind != GIVEN:
             trained.add(public_parts[0])
             tested.add(public_parts[1])
     return Parts(
