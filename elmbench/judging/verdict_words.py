@@ -16,11 +16,6 @@ COMPLETE = "ok"
 NOT_MEASURED = "not measured"
 
 
-def verdict_of(text: str) -> str:
-    """Return the verdict of a text, such as `close` for `close, 2 test rows off`."""
-    return text.partition(",")[0]
-
-
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
     """Return the number of values with each verdict in words, such as `2 reproduced, 3 differ`."""
     parts = []

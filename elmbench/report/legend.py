@@ -1,6 +1,6 @@
 """The sentences that explain the columns of a table."""
 
-from elmbench.judging.verdict_words import COMPARED, verdict_of
+from elmbench.judging.verdict_words import COMPARED
 from elmbench.tables.result_table import ResultTable
 
 #: The sentence that explains a column.
@@ -29,15 +29,12 @@ def legend_of(table: ResultTable) -> list[str]:
     """Return the sentences that explain the verdicts, the times and the optimism that a table
     shows.
     """
-    columns = set()
-    for section in table.sections:
-        for line in section.lines:
-            for name, text in line.items():
-                is_verdict = name.startswith("verdict")
-                if verdict_of(text) in COMPARED or not is_verdict:
-                    columns.add(_kind_of_column(name))
-    # "exact" is explained with the number of rows that differ, too.
+    lines = [line for section in table.sections for line in section.lines]
+    columns = {_kind_of_column(name) for line in lines for name in line}
     entries = [entry for section in table.sections for entry in section.entries]
+    if not any(entry.verdict in COMPARED for entry in entries):
+        columns.discard("verdict")
+    # "exact" is explained with the number of rows that differ, too.
     if any(entry.verdict == "exact" or entry.rows_off is not None for entry in entries):
         columns.add("exact")
     return [sentence for column, sentence in _LEGEND.items() if column in columns]

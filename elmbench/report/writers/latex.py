@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from elmbench.judging.verdict_words import verdict_of
 from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Entry, ResultTable, Section
 from elmbench.terminal import escape
@@ -101,7 +100,7 @@ def _lines_block(table: ResultTable, section: Section) -> str:
 
 def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
     """Return a grid as a table; the published values are below ours."""
-    verdicts = dict.fromkeys(verdict_of(entry.verdict) for entry in grid.entries)
+    verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
     parts = [tex(table.title), tex(words_for(grid.heading)), tex(section.heading)]
     if signs:
@@ -158,7 +157,7 @@ def _published_text(entry: Entry | None) -> str:
     if entry is None or not entry.printed:
         return ""
     text = _bold(tex(entry.printed), is_best=entry.best_printed)
-    sign = _SIGNS.get(verdict_of(entry.verdict))
+    sign = _SIGNS.get(entry.verdict)
     return f"{text}~${sign}$" if sign else text
 
 

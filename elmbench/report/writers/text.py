@@ -13,7 +13,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 
-from elmbench.judging.verdict_words import SIGNS, verdict_of
+from elmbench.judging.verdict_words import SIGNS
 from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import (
     QUESTION,
@@ -256,6 +256,7 @@ def _section_rows(
     """Yield the rows of a section in some columns; the name of a data set is a row above its
     models. Lines that are empty in these columns are left out.
     """
+    colours = _colours_of(section)
     previous = ""
     for line in section.lines:
         texts = [_text_of(line, column) for column in columns]
@@ -264,10 +265,17 @@ def _section_rows(
         if line["dataset"] != previous:
             previous = line["dataset"]
             yield [Text(previous, style="bold"), *(Text("") for _ in columns)]
-        coloured = (
-            Text(text, style=_COLOURS.get(verdict_of(text), "")) for text in texts
-        )
+        coloured = [Text(text, style=colours.get(text, "")) for text in texts]
         yield [Text("  " + line[first.name]), *coloured]
+
+
+def _colours_of(section: Section) -> dict[str, str]:
+    """Return the colours of the endings and of the verdicts of a section, by their texts."""
+    colours = dict(_COLOURS)
+    for entry in section.entries:
+        if entry.verdict in _COLOURS:
+            colours[entry.verdict_text] = _COLOURS[entry.verdict]
+    return colours
 
 
 def grids_to_show(
