@@ -191,21 +191,13 @@ def options(
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
     project = state.project = _find_project()
     state.named_data_dir = data_dir
-    if plugin:
-        from elmbench.registry.plugins import load_plugin
+    if plugin or spec_dir or project is not None:
+        # Its imports take a while.
+        from elmbench.runs.user_specs import add_specs, load_plugins
 
-        state.plugins = tuple(str(load_plugin(path)) for path in plugin)
-    elif project is not None:
-        from elmbench.runs.user_specs import load_project_plugins
-
-        state.plugins = tuple(map(str, load_project_plugins(project, state.remark)))
-    if spec_dir or project is not None:
-        from elmbench.runs.user_specs import add_spec_dirs
-
-        if spec_dir:
-            add_spec_dirs(spec_dir, state.remark)
-        elif project is not None:
-            add_spec_dirs(project.specs, state.remark, alone=True)
+        plugins = load_plugins(plugin or (), project, state.remark)
+        state.plugins = tuple(map(str, plugins))
+        add_specs(spec_dir or (), project, state.remark)
 
 
 def _find_project() -> Project | None:

@@ -1,5 +1,7 @@
-"""Live progress: a bar with the time left on a terminal; of a run, also a line every few seconds
-elsewhere.
+"""Live progress of commands: a bar with the time left on a terminal; for a run, also a line every
+few seconds elsewhere.
+
+`elmbench.compare` has a bar of its own for Python (`elmbench.comparison.python_progress`).
 """
 
 from __future__ import annotations
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 _LINE_EVERY = 5
 
 
-class RunProgress:
-    """The display of a run's progress, a context manager; `on_event` receives the run's events.
+class CommandProgress:
+    """The display of a run for a command: a bar or lines with the cells that have ended, the time
+    left and the table; a context manager. `on_event` receives the run's events.
 
     `executor`: knows the number of workers.
     """
@@ -46,7 +49,7 @@ class RunProgress:
         console = EscapingConsole(sys.stderr)
         self.quiet = quiet or not run.todo
         self.executor = executor
-        work = [key for key in run.todo if not run.works[key].immediate]
+        work = run.timed_work
         self.estimates = run.estimates
         self._waiting = dict.fromkeys(work)
         self._running: dict[str, float] = {}

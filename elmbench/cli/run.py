@@ -222,7 +222,7 @@ def run_cells(
     prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]
 ) -> T:
     """Carry out a plan by `execute` or `compute`, with live progress."""
-    from elmbench.cli.progress import RunProgress
+    from elmbench.cli.progress import CommandProgress
 
     counts = prepared.count_cells()
     force = prepared.options.force
@@ -244,7 +244,7 @@ def run_cells(
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        with RunProgress(prepared, state.silent, executor) as progress:
+        with CommandProgress(prepared, state.silent, executor) as progress:
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         step = (

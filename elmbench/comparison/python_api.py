@@ -17,7 +17,7 @@ from pydantic import Field
 from elmbench.comparison.arrays import check_arrays, take_named_columns
 from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.final_model import ComparisonResults
-from elmbench.comparison.progress import with_progress
+from elmbench.comparison.python_progress import with_progress
 from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug
@@ -28,7 +28,7 @@ from elmbench.registry import registry
 from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.runs.execute import Count, checked, compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
-from elmbench.runs.user_specs import load_project_plugins
+from elmbench.runs.user_specs import load_plugins
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.project import current_project
 from elmbench.specs.protocol import Count as Runs
@@ -171,8 +171,8 @@ def compare(
         weights=files.columns.get("weights"),
     )
     project_plugins: list[Path] = []
-    if not plugins and project is not None:
-        project_plugins = load_project_plugins(project, warnings.warn)
+    if not plugins:
+        project_plugins = load_plugins((), project, warnings.warn)
     with loaded_plugins(plugins) as named_plugins:
         selection = select_models(models)
         request = ComparisonRequest(

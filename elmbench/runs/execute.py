@@ -25,15 +25,11 @@ from elmbench.errors import (
 from elmbench.execution.engine import Event, OnEvent, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
-from elmbench.registry.plugins import load_address, load_plugin
+from elmbench.registry.plugins import load_address
 from elmbench.report.result_files import write_results
 from elmbench.report.results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
-from elmbench.runs.user_specs import (
-    add_spec_dir,
-    add_spec_dirs,
-    load_project_plugins,
-)
+from elmbench.runs.user_specs import add_specs, load_plugins
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.project import Project, current_project
@@ -260,22 +256,6 @@ def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
     )
 
 
-def _load_plugins(files: Sequence[Path | str], project: Project | None) -> list[Path]:
-    """Load the named plug-ins, or else those of the project; return their paths."""
-    if files or project is None:
-        return [load_plugin(file) for file in files]
-    return load_project_plugins(project, warnings.warn)
-
-
-def _add_specs(folders: Sequence[Path | str], project: Project | None) -> None:
-    """Add the data sets and tables of the named folders, or else those of the project."""
-    if folders or project is None:
-        for folder in folders:
-            add_spec_dir(Path(folder))
-    else:
-        add_spec_dirs(project.specs, warnings.warn, alone=True)
-
-
 def _data_folder(named: Path | str | None, project: Project | None) -> str | None:
     """Return the folder of data files: the named one, or else that of the project if it exists and
     no environment variable names one.
@@ -365,8 +345,8 @@ def run(
         If something in the request does not exist, or a data file is bad.
     """
     project = current_project()
-    paths = _load_plugins(plugins, project)
-    _add_specs(spec_dirs, project)
+    paths = load_plugins(plugins, project, warnings.warn)
+    add_specs(spec_dirs, project, warnings.warn)
     settings = Settings(
         jobs=jobs,
         data_dir=_data_folder(data_dir, project),

@@ -145,6 +145,11 @@ class PreparedRun:
             if record.get("seconds"):
                 self.estimates.note(key, record["seconds"])
 
+    @property
+    def timed_work(self) -> list[str]:
+        """The keys of the work to be done that takes time, which the displays of progress count."""
+        return [key for key in self.todo if not self.works[key].immediate]
+
     def seconds_on(self, workers: int) -> float:
         """Return the rough seconds of the remaining work, without models of unknown duration."""
         seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)

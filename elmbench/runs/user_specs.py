@@ -1,6 +1,6 @@
-"""A user's data sets and tables, from YAML files."""
+"""A user's plug-ins, data sets and tables: those of a request, or else those of a project."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,10 +100,16 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     add_experiments(usable, blocked=blocked, alone=alone)
 
 
-def load_project_plugins(project: Project, remark: Callable[[str], None]) -> list[Path]:
-    """Load the plug-ins of a project, and return their paths; `remark` gets a sentence on each one
-    that fails and is left out, which blocks only the tables that need it.
+def load_plugins(
+    files: Sequence[Path | str], project: Project | None, remark: Callable[[str], None]
+) -> list[Path]:
+    """Load the named plug-ins, or else those of the project; return their paths.
+
+    A plug-in of the project that fails is left out, which blocks only the tables that need it;
+    `remark` gets a sentence on it. A named one that fails raises ElmbenchError.
     """
+    if files or project is None:
+        return [load_plugin(file) for file in files]
     paths = []
     for path in project.plugins:
         try:
@@ -113,14 +119,18 @@ def load_project_plugins(project: Project, remark: Callable[[str], None]) -> lis
     return paths
 
 
-def add_spec_dirs(
-    folders: Iterable[Path], remark: Callable[[str], None], *, alone: bool = False
+def add_specs(
+    folders: Sequence[Path | str], project: Project | None, remark: Callable[[str], None]
 ) -> None:
-    """Add the data sets and tables of folders to the suite; `remark` gets a sentence on each table
-    that lacks a plug-in. `alone`: hide the tables of the suite, as for a project.
+    """Add the data sets and tables of the named folders to the suite; or else those of the project,
+    which hide the tables of the suite. `remark` gets a sentence on each table that lacks a plug-in.
     """
-    for folder in folders:
-        add_spec_dir(folder, alone=alone)
+    if folders:
+        for folder in folders:
+            add_spec_dir(Path(folder))
+    elif project is not None:
+        for folder in project.specs:
+            add_spec_dir(folder, alone=True)
     for table, error in blocked_tables().items():
         remark(f"left out: {table}: {error.found}")
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from made_runs import Fits, done
 
-from elmbench.cli.progress import RunProgress
+from elmbench.cli.progress import CommandProgress
 from elmbench.errors import ElmbenchError
 from elmbench.execution.engine import Estimates, Event, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
@@ -125,7 +125,7 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
         executor_of(
             "dask", prepared.options.settings, cluster.scheduler_address
         ) as executor,
-        RunProgress(prepared, False, executor) as progress,
+        CommandProgress(prepared, False, executor) as progress,
     ):
         assert executor.workers == 0
         seen: list[str] = []

@@ -22,7 +22,7 @@ from elmbench.execution.processes import available_memory
 from elmbench.runs import execute as execution
 from elmbench.runs.execute import command_of
 from elmbench.runs.prepare import PreparedRun, RunOptions, find_experiments, prepare_run
-from elmbench.runs.user_specs import add_spec_dir, add_table
+from elmbench.runs.user_specs import add_spec_dir, add_specs, add_table
 from elmbench.runs.validate import validate_specs
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
@@ -360,7 +360,10 @@ def test_a_table_without_its_plug_in_blocks_itself_alone(
     content |= {"far-away": {"sources": [{"kind": "my-lab"}]}}
     (folder / "datasets.yaml").write_text(yaml.safe_dump(content))
     (folder / "second.yaml").write_text(yaml.safe_dump(TABLE | change))
-    add_spec_dir(folder)
+    remarks: list[str] = []
+    add_specs([folder], None, remarks.append)
+    (remark,) = remarks
+    assert remark.startswith("left out: own/second: ")
     assert cells("own/my-table", tmp_path) == {("my-notes", "Mine")}
     with pytest.raises(ElmbenchError, match=message):
         find_experiment("own/second")

@@ -1,16 +1,23 @@
-"""A progress bar of a comparison in a terminal or a notebook."""
+"""The progress bar of `elmbench.compare`, for a Python prompt or a notebook.
+
+The commands have a display of their own (`elmbench.cli.progress`): it names cells and tables,
+estimates the time left and prints lines if there is no terminal.
+"""
 
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeVar
 
 from elmbench.execution.engine import Event, OnEvent
+from elmbench.execution.executors import Executor
 from elmbench.runs.prepare import PreparedRun
 
+T = TypeVar("T")
 
-class ProgressBar:
-    """The progress of the work of a comparison, a context manager.
+
+class PythonProgress:
+    """A bar that counts the work of a comparison, without words on it; a context manager.
 
     Parameters
     ----------
@@ -27,7 +34,7 @@ class ProgressBar:
         console = Console(file=sys.stderr)
         if shown is None:
             shown = console.is_interactive or console.is_jupyter
-        self._work = {key for key in run.todo if not run.works[key].immediate}
+        self._work = set(run.timed_work)
         self._bar = Progress(
             TextColumn("comparing", markup=False),
             BarColumn(bar_width=30),
@@ -58,16 +65,16 @@ class ProgressBar:
 
 
 def with_progress(
-    carry_out: Callable[..., Any],
+    carry_out: Callable[[PreparedRun, OnEvent, Executor | None], T],
     run: PreparedRun,
     on_event: OnEvent | None,
     shown: bool | None,
-) -> Any:
+) -> T:
     """Carry out a plan by `execute` or `compute` with a progress bar; return the result.
 
     `on_event`: also receives the events.
     """
-    with ProgressBar(run, shown) as bar:
+    with PythonProgress(run, shown) as bar:
 
         def report(event: Event) -> None:
             bar.on_event(event)
