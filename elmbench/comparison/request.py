@@ -16,7 +16,12 @@ from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
 from elmbench.evaluation.score_comparison import DUMMY
-from elmbench.evaluation.splits import check_counts, check_splittable, outer_parts
+from elmbench.evaluation.splits import (
+    check_counts,
+    check_splittable,
+    count_parts,
+    outer_parts,
+)
 from elmbench.metrics import Metric, counts_rows, metric_names
 from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
@@ -165,8 +170,8 @@ def plan_comparison(
 
 def _check_test_parts(spec: DatasetSpec, split: Split, metric: str) -> None:
     """Raise ElmbenchError if the metric that ranks is undefined for folds of a single row."""
-    n_parts = split.folds + (split.kind == "ordered-kfold")
-    if metric in _UNDEFINED_FOR_ONE_ROW and spec.shape.instances < 2 * n_parts:
+    least_rows = 2 * count_parts(split)
+    if metric in _UNDEFINED_FOR_ONE_ROW and spec.shape.instances < least_rows:
         raise ElmbenchError(
             f"{spec.title}: {split.folds} folds have test parts of 1 row, for which {metric} is "
             "not defined",

@@ -290,6 +290,13 @@ def check_splittable(data: Dataset, split: Split) -> None:
     check_counts(data.name, split, n, class_sizes, n_groups=n_groups, n_times=n_times)
 
 
+def count_parts(split: Split) -> int:
+    """Return the number of parts into which the folds of a split divide the rows: one for each
+    fold, and the first training part of rows in an order, which no fold tests.
+    """
+    return split.folds + 1 if split.kind == "ordered-kfold" else split.folds
+
+
 def check_counts(
     name: str,
     split: Split,
@@ -308,7 +315,7 @@ def check_counts(
     of_part = ""
     count = n
     unit = "row"
-    minimum = split.folds + (kind == "ordered-kfold")
+    minimum = count_parts(split)
     purpose = f"{split.folds} folds"
     if kind == "stratified-holdout":
         count = min(class_sizes)

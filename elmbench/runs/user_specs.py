@@ -120,7 +120,9 @@ def load_plugins(
 
 
 def add_specs(
-    folders: Sequence[Path | str], project: Project | None, remark: Callable[[str], None]
+    folders: Sequence[Path | str],
+    project: Project | None,
+    remark: Callable[[str], None],
 ) -> None:
     """Add the data sets and tables of the named folders to the suite; or else those of the project,
     which hide the tables of the suite. `remark` gets a sentence on each table that lacks a plug-in.
