@@ -84,8 +84,21 @@ def _all_gathered() -> list[PaperResults]:
 
 def answer(paper: str) -> str:
     """Return the sentence on a whole paper, then those on its tables."""
-    first, *details = _gathered(paper).sentences
-    return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in details)])
+    results = _gathered(paper)
+    first, *details = results.sentences
+    lines = [f"**{first}**", ""]
+    if results.in_short:
+        lines += [" ".join(results.in_short), ""]
+    return "\n".join(lines + [f"- {sentence}" for sentence in details])
+
+
+def in_short(folder: str = "results") -> str:
+    """Return whether each paper holds in a few sentences, with a link to its page in a folder."""
+    return "\n".join(
+        f"- [{paper.paper.name}]({folder}/{paper.paper.key}.md): {' '.join(paper.in_short)}"
+        for paper in _all_gathered()
+        if paper.in_short
+    )
 
 
 def answers(folder: str = "results") -> str:
@@ -372,7 +385,7 @@ def prints(paper: str) -> str:
 
 
 _FUNCTIONS: tuple[Callable[..., str], ...] = (
-    answer, answers, findings, verdicts, table, signs, claims, main, own_runs,
+    answer, answers, in_short, findings, verdicts, table, signs, claims, main, own_runs,
     distorted_prints, measures, kernels, prints, grid
 )  # fmt: skip
 BLOCKS = {function.__name__: function for function in _FUNCTIONS}

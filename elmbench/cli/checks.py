@@ -263,6 +263,8 @@ def _papers(papers: Sequence[PaperResults]) -> Iterator[Text]:
     """
     for paper in papers:
         yield Text(f"\n{paper.paper.key}: {paper.answer}", style="bold")
+        if paper.in_short:
+            yield Text(" ".join(paper.in_short))
         for sentence in paper.sentences[1:]:
             yield Text(f"- {sentence}")
         checked = {table.file.id for table in paper.tables}

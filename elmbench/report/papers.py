@@ -28,6 +28,7 @@ from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
 from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.numerics.significance import holm
+from elmbench.report.in_short import in_short
 from elmbench.report.results import Results
 from elmbench.report.shown_results import shown_results
 from elmbench.report.verdict_sentences import answer_sentence, table_sentence
@@ -347,6 +348,14 @@ class PaperResults:
         if any(facts.values()):
             sentences.append(facts_sentence(facts))
         return list(filter(None, sentences))
+
+    @cached_property
+    def in_short(self) -> list[str]:
+        """Whether the paper holds, in the sentences of its file; none if their tables have not
+        been run.
+        """
+        tables = {table.file.id: table for table in self.run}
+        return in_short(self.paper.in_short, tables)
 
     @property
     def answer(self) -> str:

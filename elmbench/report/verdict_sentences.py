@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from elmbench.errors import amount
 from elmbench.judging.strict_test import StrictTest
-from elmbench.judging.table_measures import Interval, Order
+from elmbench.judging.table_measures import Interval, Order, Values
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
 from elmbench.metrics import Unit, unit_of
 from elmbench.tables.number_texts import p_text, p_words, three_figures
@@ -68,15 +68,23 @@ def metric_plural(metric: str) -> str:
 
 def distance_text(verdict: TableVerdict) -> str:
     """Return the median distance with its unit."""
-    unit = verdict.unit
-    values = verdict.values
+    return median_text(verdict.unit, verdict.values)
+
+
+def median_text(unit: Unit, values: Values) -> str:
+    """Return the median distance of compared values with its unit."""
     if unit.is_relative:
-        percentage = 100 * unit.margin * values.margins.estimate
-        return f"{percentage:.1f} {unit.name}"
-    median = values.median.estimate
+        return distance_with_unit(unit, unit.margin * values.margins.estimate)
+    return distance_with_unit(unit, values.median.estimate)
+
+
+def distance_with_unit(unit: Unit, distance: float) -> str:
+    """Return a distance with its unit; that of a relative metric is a share of the print."""
+    if unit.is_relative:
+        return f"{100 * distance:.1f} {unit.name}"
     if unit.name == "points":
-        return f"{100 * median:.1f} points"
-    return f"{median:.1f} {unit.name}" if unit.name else three_figures(median)
+        return f"{100 * distance:.1f} points"
+    return f"{distance:.1f} {unit.name}" if unit.name else three_figures(distance)
 
 
 def margin_text(unit: Unit) -> str:

@@ -3,9 +3,10 @@ and the readings.
 """
 
 from dataclasses import dataclass
+from string import Formatter
 from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, StrictFloat, field_validator
+from pydantic import ConfigDict, Field, StrictFloat, field_validator, model_validator
 
 from elmbench.metrics import Unit, unit_of
 from elmbench.specs.files import SpecPart
@@ -78,6 +79,80 @@ class PaperFinding(Spec):
     tables: tuple[str, ...] = Field(min_length=1)
 
 
+class PooledMeasures(Spec):
+    """The compared values of one metric in some tables, taken together."""
+
+    #: The ids of the tables.
+    tables: tuple[str, ...] = Field(min_length=1)
+    #: The metric.
+    metric: str
+    #: The columns of the tables that count; all by default.
+    models: tuple[str, ...] = ()
+    #: The data sets that count, by the suite's names; all by default.
+    datasets: tuple[str, ...] = ()
+
+
+class QuotedValue(Spec):
+    """One value of a table, ours and the published one."""
+
+    #: The id of the table.
+    table: str
+    #: The data set, by the suite's name.
+    dataset: str
+    #: The column of the table.
+    model: str
+    #: The metric.
+    metric: str
+    #: The reading under which our value was run; the default readings if it is empty.
+    reading: str = ""
+
+
+#: What a sentence may show of pooled measures, and of a quoted value.
+MEASURE_NUMBERS = (
+    "median",
+    "largest",
+    "within",
+    "beyond",
+    "n",
+    "same",
+    "decided",
+    "unseparated",
+)
+VALUE_NUMBERS = ("ours", "published")
+
+
+class ShortSentence(Spec):
+    """A sentence on whether the paper holds, whose numbers come from the results."""
+
+    #: The sentence, with placeholders such as `{accuracy.within}` or `{best.ours}`.
+    says: str = Field(min_length=1)
+    #: The measures that it names.
+    measures: dict[str, PooledMeasures] = Field(default_factory=dict)
+    #: The values that it names.
+    values: dict[str, QuotedValue] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _placeholders_are_known(self) -> Self:
+        known = {
+            f"{name}.{number}" for name in self.measures for number in MEASURE_NUMBERS
+        }
+        known |= {
+            f"{name}.{number}" for name in self.values for number in VALUE_NUMBERS
+        }
+        for _, field, _, _ in Formatter().parse(self.says):
+            if field is not None and field not in known:
+                raise ValueError(
+                    f"placeholder {field!r}; expected one of {', '.join(sorted(known)) or 'none'}"
+                )
+        return self
+
+    @property
+    def tables(self) -> set[str]:
+        """The ids of the tables that it is about."""
+        pooled = {id for measures in self.measures.values() for id in measures.tables}
+        return pooled | {value.table for value in self.values.values()}
+
+
 @dataclass(frozen=True)
 class ChosenReading:
     """A reading with a value other than its default."""
@@ -110,6 +185,8 @@ class Paper(Spec):
     doi: str = ""
     #: The sentences of its abstract and conclusion that claims of its tables test.
     main_claims: tuple[MainClaim, ...] = ()
+    #: Whether the paper holds, in a sentence or two.
+    in_short: tuple[ShortSentence, ...] = ()
     #: Findings about the paper that the site shows.
     findings: tuple[PaperFinding, ...] = ()
     #: Passages that the paper leaves open, by name; a table lists those that concern it.

@@ -1,0 +1,165 @@
+"""Whether a paper holds, in the sentences of its file, with numbers from the results."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.table_measures import (
+    Row,
+    compare_order,
+    compare_values,
+    rows_of,
+)
+from elmbench.report.verdict_sentences import distance_with_unit, median_text
+from elmbench.specs.measures import Measure
+from elmbench.specs.papers import PooledMeasures, QuotedValue, ShortSentence
+
+if TYPE_CHECKING:
+    from elmbench.report.papers import TableResults
+
+
+@dataclass(frozen=True)
+class MeasureTexts:
+    """The measures of the compared values of a metric, as a sentence shows them."""
+
+    median: str
+    largest: str
+    within: int
+    beyond: int
+    n: int
+    same: int
+    decided: int
+    unseparated: int
+
+
+@dataclass(frozen=True)
+class ValueTexts:
+    """One value, ours and the published one, as a sentence shows them."""
+
+    ours: str
+    published: str
+
+
+def in_short(
+    sentences: tuple[ShortSentence, ...], tables: Mapping[str, "TableResults"]
+) -> list[str]:
+    """Return the sentences whose values have all been run.
+
+    `tables`: the tables of the paper that have results, by their ids.
+    """
+    rendered = (
+        _render(sentence, tables)
+        for sentence in sentences
+        if sentence.tables <= tables.keys()
+    )
+    return [text for text in rendered if text is not None]
+
+
+def _render(
+    sentence: ShortSentence, tables: Mapping[str, "TableResults"]
+) -> str | None:
+    """Return a sentence with its numbers; None if one of them has not been run."""
+    measures = {
+        name: _measure_texts(pooled, tables)
+        for name, pooled in sentence.measures.items()
+    }
+    values = {
+        name: _value_texts(quoted, tables[quoted.table])
+        for name, quoted in sentence.values.items()
+    }
+    numbers = measures | values
+    if None in numbers.values():
+        return None
+    return sentence.says.format_map(numbers)
+
+
+def _measure_texts(
+    pooled: PooledMeasures, tables: Mapping[str, "TableResults"]
+) -> MeasureTexts | None:
+    """Return the measures of some tables; None if nothing is compared."""
+    by_table = [
+        [value for value in tables[id].compared_values if _counts(value, pooled)]
+        for id in pooled.tables
+    ]
+    rows = [row for compared in by_table for row in rows_of(compared)]
+    if not rows:
+        return None
+    # The order compares the models of one table.
+    order = compare_order(rows)
+    rows_once = rows_of(_each_once(by_table))
+    values = compare_values(rows_once)
+    unit = rows[0].unit
+    return MeasureTexts(
+        median=median_text(unit, values),
+        largest=distance_with_unit(unit, _largest(rows_once)),
+        within=values.within,
+        beyond=values.n - values.within,
+        n=values.n,
+        same=order.same,
+        decided=order.same + order.opposite,
+        unseparated=order.unseparated,
+    )
+
+
+def _counts(value: ComparedValue, pooled: PooledMeasures) -> bool:
+    """Return True if a value is one of the pooled ones."""
+    return (
+        _is_of(value, pooled.metric)
+        and (not pooled.models or value.model in pooled.models)
+        and (not pooled.datasets or value.dataset in pooled.datasets)
+    )
+
+
+def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValue]:
+    """Yield the values of some tables; one that several tables print only once."""
+    seen: set[tuple[str, str, Measure, float]] = set()
+    for compared in by_table:
+        printed = {
+            (value.dataset, value.model, value.measure, value.printed.value): value
+            for value in compared
+        }
+        yield from (value for key, value in printed.items() if key not in seen)
+        seen |= printed.keys()
+
+
+def _largest(rows: list[Row]) -> float:
+    """Return the largest distance, of a relative metric as a share of the print."""
+    distances = np.concatenate([np.abs(row.means - row.published) for row in rows])
+    if not rows[0].unit.is_relative:
+        return float(distances.max())
+    published = np.concatenate([np.abs(row.published) for row in rows])
+    return float((distances / published).max())
+
+
+def _is_of(value: ComparedValue, metric: str) -> bool:
+    return value.measure.metric == metric
+
+
+def _value_texts(quoted: QuotedValue, table: "TableResults") -> ValueTexts | None:
+    """Return a value; None if it has not been run."""
+    value = next(_values_of(quoted, table), None)
+    if value is None:
+        return None
+    return ValueTexts(
+        ours=f"{value.draws.mean:.3f}", published=f"{value.printed.value:g}"
+    )
+
+
+def _values_of(quoted: QuotedValue, table: "TableResults") -> Iterator[ComparedValue]:
+    """Yield the value under each profile and selection, the one that counts first."""
+    if not quoted.reading:
+        for value in table.compared_values:
+            is_of_cell = (value.dataset, value.model) == (quoted.dataset, quoted.model)
+            if is_of_cell and _is_of(value, quoted.metric):
+                yield value
+        return
+    for results in table.results:
+        measured = results.measured
+        for group in measured.lines:
+            dataset, model, _, reading = group
+            cell = (dataset, model, reading)
+            if cell == (quoted.dataset, quoted.model, quoted.reading):
+                yield measured.compared_value(group, Measure(quoted.metric))
