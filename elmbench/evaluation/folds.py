@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
 from elmbench.evaluation.splits import (
+    ALL_ROWS,
     Indices,
     n_training_rows,
     order_rows,
@@ -373,6 +374,13 @@ def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold
     n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
     protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
     return [replace(outer_fold, protocol=protocol, fold=row) for row in range(n_rows)]
+
+
+def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
+    """Return the fold that learns all rows of the data set and tests the same rows."""
+    all_rows = Split(ALL_ROWS, outer_fold.protocol.outer.folds)
+    protocol = replace(outer_fold.protocol, outer=all_rows)
+    return replace(outer_fold, protocol=protocol)
 
 
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:

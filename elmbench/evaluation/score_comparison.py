@@ -20,7 +20,7 @@ from elmbench.numerics.significance import (
     without_round_off,
 )
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import BOOTSTRAP, SIZED
+from elmbench.specs.protocol import BOOTSTRAPS, SIZED
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -167,7 +167,7 @@ def share_of_test_rows(
         return n_test / (spec.shape.instances - n_test)
     if split.kind.endswith("kfold"):
         return 1 / (split.folds - 1)
-    if split.kind == BOOTSTRAP:
+    if split.kind in BOOTSTRAPS:
         # (1 - 1/n)^n of the rows are not drawn.
         return math.exp(-1) / (1 - math.exp(-1))
     if split.kind not in SIZED or split.kind == "in-order":

@@ -17,12 +17,15 @@ from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.registry.plugins import plugin_splits
-from elmbench.specs.protocol import BOOTSTRAP, GIVEN, LEAVE_ONE_OUT, SIZED, Split
+from elmbench.specs.protocol import BOOTSTRAPS, GIVEN, LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
     from elmbench.specs.datasets import DatasetSpec
 
+#: The split that learns all rows and tests the same rows. It is part of an estimate, not a kind of
+#: its own.
+ALL_ROWS = "all-rows"
 _SHOWN = 5  # rare classes that a remark names
 #: The first training part of ordered outer folds has at least this many different times, if there
 #: are enough, so that three inner folds can split it again.
@@ -52,7 +55,7 @@ def folds_of(
 
     if split.version:
         return plugin_parts(split, seed, X, y, groups)
-    if split.kind == BOOTSTRAP:
+    if split.kind in BOOTSTRAPS:
         return bootstraps(split.folds, seed, len(y))
     if split.kind in SIZED:
         return [random_parts(split, seed, X, y)]
@@ -182,9 +185,12 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
             # of rare classes: `rare_class_remark` names them
             warnings.simplefilter("ignore", UserWarning)
             return folds_of(split, seed, data.X, data.y, groups=data.groups)
-    if split.version or split.kind == BOOTSTRAP:
+    if split.version or split.kind in BOOTSTRAPS:
         seed = integer_seed("split", data.name, run)
         return folds_of(split, seed, data.X, data.y, groups=data.groups)
+    if split.kind == ALL_ROWS:
+        rows = np.arange(len(data.y))
+        return [(rows, rows)] * split.folds
     if split.kind == LEAVE_ONE_OUT:
         rows = np.arange(len(data.y))
         return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
@@ -241,7 +247,7 @@ def n_training_rows(split: Split, n_rows: int) -> int:
         return part_sizes(split, n_rows)[0]
     if split.kind == LEAVE_ONE_OUT:
         return n_rows - 1
-    if split.kind == BOOTSTRAP:
+    if split.kind in (*BOOTSTRAPS, ALL_ROWS):
         return n_rows
     return n_rows * (split.folds - 1) // split.folds if split.folds > 1 else n_rows
 

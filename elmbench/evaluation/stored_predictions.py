@@ -27,6 +27,9 @@ _ROWS = ("<i4",)
 _MOST_BYTES = 2**30
 #: The largest decision value.
 _LARGEST = np.finfo(np.float64).max
+#: The weights of the .632 bootstrap: of the rows that were not drawn, and of the resubstitution.
+_WEIGHT_OF_TEST = 0.632
+_WEIGHT_OF_LEARNT = 0.368
 #: Confusion counts of cells with the same number of classes, by the row of the cell.
 _CountsByRow = dict[int, Array]
 
@@ -193,11 +196,23 @@ class StoredPredictions:
         rows = self.rows
         if rows is not None and len(np.unique(rows)) != len(rows):
             raise unusable_predictions("a row is named twice")
+        if self.learnt is not None:
+            if self.learnt.n_classes != self.n_classes:
+                raise unusable_predictions("the learnt rows have different classes")
+            self.learnt.check()
 
     @property
     def n_classes(self) -> int | None:
         """The number of classes; None for regression."""
         return self.content.get("classes")
+
+    @cached_property
+    def learnt(self) -> "StoredPredictions | None":
+        """The predictions for all rows by a model that has learnt them all; None unless the metrics
+        count them.
+        """
+        content = self.content.get("learnt")
+        return None if content is None else StoredPredictions(content)
 
     @cached_property
     def true(self) -> NDArray[Any]:
@@ -282,7 +297,20 @@ class StoredPredictions:
         return values if is_binary else values.reshape(-1, n_columns)
 
     def value(self, metric: Metric) -> float | None:
-        """Return a metric; None if it is for another task, or the model lacks its inputs."""
+        """Return a metric; None if it is for another task, or the model lacks its inputs.
+
+        With learnt rows, it is the estimate of the .632 bootstrap, except for a number of rows.
+        """
+        of_test = self._value_of_test(metric)
+        if self.learnt is None or of_test is None or metric.counts_rows:
+            return of_test
+        of_learnt = self.learnt.value(metric)
+        if of_learnt is None:
+            return None
+        return _WEIGHT_OF_TEST * of_test + _WEIGHT_OF_LEARNT * of_learnt
+
+    def _value_of_test(self, metric: Metric) -> float | None:
+        """Return a metric of the predictions for the test rows; see `value`."""
         if (self.n_classes is None) != (metric.task == "regression"):
             return None
         if metric.takes == "counts":
@@ -308,7 +336,7 @@ def metric_columns(
         for metric in metrics:
             value = _value_alone(cell, metric)
             columns[metric.name].append(value)
-        if of_counts and cell is not None and cell.n_classes:
+        if of_counts and cell is not None and cell.n_classes and cell.learnt is None:
             counts_by_classes[cell.n_classes][row] = cell.counts
     for counts in counts_by_classes.values():
         _add_metrics_of_counts(columns, of_counts, counts)
@@ -328,7 +356,11 @@ def _add_metrics_of_counts(
 
 
 def _value_alone(cell: StoredPredictions | None, metric: Metric) -> float | None:
-    """Return a metric of one cell; None if it takes counts, which are evaluated all at once."""
-    if cell is None or metric.takes == "counts":
+    """Return a metric of one cell; None if it takes counts, which are evaluated all at once, except
+    for cells with learnt rows.
+    """
+    if cell is None:
+        return None
+    if metric.takes == "counts" and cell.learnt is None:
         return None
     return cell.value(metric)

@@ -67,6 +67,7 @@ class _Predictions(_Form):
     scores: str = ""
     log_odds: str = ""
     rows: str = ""
+    learnt: "_Predictions | None" = None
 
 
 class _Result(_Form):

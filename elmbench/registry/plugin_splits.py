@@ -15,6 +15,7 @@ _TAKEN = (
     "5x2",
     "stratified-5x2",
     "bootstrap",
+    "bootstrap-632",
     "given",
     "holdout",
     "in-order",

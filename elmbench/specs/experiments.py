@@ -16,7 +16,8 @@ from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.protocol import (
-    LEAVE_ONE_OUT,
+    BOOTSTRAP_632,
+    FIXED_FITS,
     Count,
     Folds,
     OuterOverride,
@@ -450,18 +451,23 @@ class Experiment(Spec):
         return self
 
     @model_validator(mode="after")
-    def _leaves_one_out_with_fixed_parameters(self) -> Experiment:
-        if self.protocol.outer.kind != LEAVE_ONE_OUT:
+    def _fits_have_fixed_parameters(self) -> Experiment:
+        kind = self.protocol.outer.kind
+        if kind not in FIXED_FITS:
             return self
         for column, model in self.models.items():
-            searched = any(model.adapt(name).searched for name in self.datasets)
-            if searched or model.carry_over != "none":
-                verb = (
-                    "searches hyperparameters" if searched else "carries its state over"
-                )
+            problem = ""
+            if any(model.adapt(name).searched for name in self.datasets):
+                problem = "searches hyperparameters"
+            elif model.carry_over != "none":
+                problem = "carries its state over"
+            elif kind == BOOTSTRAP_632 and model.train_rows is not None:
+                problem = "has train-rows"
+            if problem:
                 raise ValueError(
-                    f"models.{column} {verb}, but protocol.outer is leave-one-out; expected fixed "
-                    "hyperparameters, or {kind: kfold, folds: ROWS}, which searches on each fold"
+                    f"models.{column} {problem}, but protocol.outer is {kind}; expected fits to "
+                    f"all rows with fixed hyperparameters, or {FIXED_FITS[kind]}, which searches "
+                    "on each fold"
                 )
         return self
 

@@ -85,6 +85,9 @@ REPEATED_SCHEMES: dict[str, tuple[str, int | None, int | None]] = {
 }
 #: The splits that learn as many rows as there are, drawn with replacement, and test the others.
 BOOTSTRAP = "bootstrap"
+#: The same splits; each metric also counts the predictions for learnt rows (see `Outer`).
+BOOTSTRAP_632 = "bootstrap-632"
+BOOTSTRAPS = (BOOTSTRAP, BOOTSTRAP_632)
 #: The split that tests each row with a model of all others, in one task.
 LEAVE_ONE_OUT = "leave-one-out"
 #: The splits that a file gives row by row.
@@ -99,8 +102,13 @@ OUTER_KINDS = (
     "official",
     GIVEN,
     LEAVE_ONE_OUT,
-    BOOTSTRAP,
+    *BOOTSTRAPS,
 )
+#: Kinds of outer split that are for fits with fixed hyperparameters, with the kind for a search.
+FIXED_FITS = {
+    LEAVE_ONE_OUT: "{kind: kfold, folds: ROWS}",
+    BOOTSTRAP_632: "{kind: bootstrap, folds: SAMPLES}",
+}
 Rows = Annotated[int, Field(ge=1, strict=True)]
 #: A number of rows, or a share of them.
 Size = Rows | Annotated[float, Field(gt=0, lt=1)]
@@ -174,7 +182,7 @@ class Split:
 
     def content(self) -> dict[str, Any]:
         """Return the content of the split in the key of a stored result."""
-        if self.kind.endswith("kfold") or self.kind == BOOTSTRAP:
+        if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
             return {"kind": self.kind, "folds": self.folds}
         if self.version:
             return {"kind": self.kind, "folds": self.folds, "version": self.version}
@@ -298,7 +306,7 @@ def _check_folds(kind: str, folds: int) -> None:
     """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
     splits of plug-ins have any number.
     """
-    if kind in (GIVEN, BOOTSTRAP, *plugin_splits()):
+    if kind in (GIVEN, *BOOTSTRAPS, *plugin_splits()):
         return
     has_folds = folds > 1
     if has_folds != kind.endswith("kfold"):
@@ -353,7 +361,10 @@ class Outer(Spec):
     folds in several runs. `leave-one-out` tests each row with a model of all others, and computes
     each metric from all predictions at once; columns then have fixed hyperparameters. `bootstrap`
     draws as many rows as there are, with replacement, and tests the rows that were not drawn,
-    `folds` times in each run.
+    `folds` times in each run. `bootstrap-632` is Efron's .632 bootstrap on the same rows: each
+    metric is .632 of its value on the rows that were not drawn, and .368 of the resubstitution, its
+    value on all rows for a model that has learnt all of them; columns then have fixed
+    hyperparameters.
     """
 
     #: The kind of split; a plug-in declares others in `SPLITS`.
@@ -423,7 +434,7 @@ class Outer(Spec):
 
     def split(self, dataset: str, task: str) -> Split:
         """Return the split of the rows of a data set."""
-        if self.kind.endswith("kfold") or self.kind == BOOTSTRAP:
+        if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind in ("official", LEAVE_ONE_OUT):
             return Split(self.kind)

@@ -81,6 +81,7 @@ class CurvesTable(TableKind):
                 expected="added models with their default grids",
                 next_step=f"leave {wording('--grid', 'grids')} out",
             )
+        planner.refuse_joint_estimates()
         folds = planner.folds if self.has_folds else 1
         outer = list(product(range(planner.runs), range(folds)))
         select = self.spec.protocol.selections[0]

@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.content import OPTIONAL
-from elmbench.evaluation.folds import FoldData, fold_data, fold_rows, folds_of_rows
+from elmbench.evaluation.folds import (
+    FoldData,
+    fold_data,
+    fold_of_all_rows,
+    fold_rows,
+    folds_of_rows,
+)
 from elmbench.evaluation.predictions import (
     Calibrated,
     check_predictions,
@@ -33,7 +39,7 @@ from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import TRAIN_ACCURACY, Split
+from elmbench.specs.protocol import BOOTSTRAP_632, TRAIN_ACCURACY, Split
 from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,
@@ -137,6 +143,8 @@ class Fit(FoldWork):
     @property
     def number_of_fits(self) -> int:
         n_folds = self.data.n_rows if self.outer_fold.is_of_all_rows else 1
+        if self._counts_learnt_rows:
+            n_folds = 2
         return n_folds * (1 + (self.calibrate.folds if self.calibrate else 0))
 
     def seconds(self) -> float:
@@ -169,6 +177,10 @@ class Fit(FoldWork):
         else:
             fitted = self._fit(choice, context)
             rows = fold_rows(self.outer_fold, context.data_dir)[1]
+        learnt: Predictions | None = None
+        if self._counts_learnt_rows:
+            fold = fold_of_all_rows(self.outer_fold)
+            learnt = replace(self, outer_fold=fold)._fit(choice, context).predictions
         result = {
             "params": fitted.params,
             "fit_seconds": fitted.fit_seconds,
@@ -179,14 +191,21 @@ class Fit(FoldWork):
             "n_train": fitted.n_train,
             "n_test": len(rows),
         }
-        if fitted.predictions.have_diverged:
+        if fitted.predictions.have_diverged or (learnt and learnt.have_diverged):
             return result | {
                 "status": "diverged",
                 "reason": "a prediction or its squared error is not finite",
             }
         predictions = fitted.predictions.content()
         predictions["rows"] = packed_rows(rows)
+        if learnt is not None:
+            predictions["learnt"] = learnt.content()
         return result | {"predictions": predictions} | fitted.extra_values
+
+    @property
+    def _counts_learnt_rows(self) -> bool:
+        """True if the metrics also count the predictions for learnt rows."""
+        return self.outer_fold.protocol.outer.kind == BOOTSTRAP_632
 
     def _fit(self, choice: Result, context: Context) -> Fitted:
         """Fit the model to the training rows of the fold, and predict its test rows."""

@@ -21,8 +21,8 @@ from elmbench.specs.grids import SearchGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import (
+    FIXED_FITS,
     GIVEN,
-    LEAVE_ONE_OUT,
     TRAIN_ACCURACY,
     Selection,
     Split,
@@ -400,7 +400,7 @@ class DatasetPlanner:
         them. `kind`: the kind of work.
         """
         if kind is not Fit:
-            self._refuse_leave_one_out()
+            self.refuse_joint_estimates()
         entries: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
             for column in self.columns:
@@ -424,13 +424,29 @@ class DatasetPlanner:
                 else:
                     self._add_column(column, selection, printed, choices_only, kind)
 
-    def _refuse_leave_one_out(self) -> None:
-        """Raise ElmbenchError for a leave-one-out, whose fits have predictions alone."""
-        if self.split.kind == LEAVE_ONE_OUT:
+    def refuse_joint_estimates(self) -> None:
+        """Raise ElmbenchError for a kind of split whose estimates join predictions of several fits:
+        it has no other measures.
+        """
+        kind = self.split.kind
+        if kind in FIXED_FITS:
             raise ElmbenchError(
-                f"{self.resolved.file.id} measures more than predictions, but is leave-one-out",
-                expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",
+                f"{self.resolved.file.id} measures more than predictions, but is {kind}",
+                expected=f"another kind of outer split, such as {FIXED_FITS[kind]}",
                 next_step=f"correct protocol.outer in {self.resolved.file.path}",
+            )
+
+    def _refuse_search(self, column: str) -> None:
+        """Raise ElmbenchError if a column searches hyperparameters, but the kind of split is for
+        fixed ones.
+        """
+        kind = self.split.kind
+        if kind in FIXED_FITS and self.search_columns(column):
+            raise ElmbenchError(
+                f"{self.resolved.file.id} is {kind}, but {column} searches hyperparameters",
+                expected=f"fixed hyperparameters, or {FIXED_FITS[kind]}",
+                next_step=f"leave {column} out, or correct protocol.outer in "
+                f"{self.resolved.file.path}",
             )
 
     @property
@@ -469,6 +485,7 @@ class DatasetPlanner:
         kind: type[Fit],
     ) -> None:
         """Add the cells of a column under one selection, and the work that they need."""
+        self._refuse_search(column)
         model = self.models[column]
         choice = self.add_choice(column) if select == "oracle" else None
         family = self._family(column, select, printed, choice)

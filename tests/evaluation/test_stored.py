@@ -198,3 +198,19 @@ def test_predictions_of_another_program_are_named(change: dict[str, str]) -> Non
         ElmbenchError, match="the store holds predictions that cannot be used"
     ):
         getattr(StoredPredictions(content), next(iter(change)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"classes": 3},
+        {"log_odds": "<f4:" + base64.b64encode(zlib.compress(b"\xff" * 16)).decode()},
+    ],
+)
+def test_learnt_rows_of_another_program_are_named(change: dict[str, Any]) -> None:
+    y = np.array([1, -1, 1, -1])
+    content = Predictions(y, y, [-1, 1]).content()
+    StoredPredictions(content | {"learnt": content}).check()
+    damaged = StoredPredictions(content | {"learnt": content | change})
+    with pytest.raises(ElmbenchError, match="predictions that cannot be used"):
+        damaged.check()

@@ -6,6 +6,7 @@ import decimal
 import math
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.judging.print_checks.read_tables import read_printed_tables
 from elmbench.judging.print_checks.rounding import NumberRange, interval_of
 from elmbench.metrics import REGISTRY
-from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.catalogue import load_catalogue, read_own_table
 from elmbench.specs.published import ALL, PublishedValue
 
 ROUNDINGS = (decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN)
@@ -65,6 +66,31 @@ def parts(
 
 def findings(*tables: PrintedTable) -> list[str]:
     return [finding.check for table in tables for finding in check_print(table, tables)]
+
+
+# Test parts
+
+
+@pytest.mark.parametrize(
+    ("outer", "tested"),
+    [("{kind: official}", {2000}), ("{kind: bootstrap-632, runs: 50}", set())],
+)
+def test_a_bootstrap_does_not_test_the_official_part(
+    tmp_path: Path, outer: str, tested: set[int]
+) -> None:
+    (tmp_path / "mine.csv").write_text(
+        "dataset,model,metric,value,std,note\nsatimage,ridge,test_accuracy,0.8125,,\n"
+    )
+    (tmp_path / "mine.yaml").write_text(
+        f"""
+datasets: [satimage]
+protocol: {{scale: null, outer: {outer}, metrics: [accuracy]}}
+models: {{ridge: {{model: ridge}}}}
+published: {{values: mine.csv}}
+"""
+    )
+    (table,) = read_printed_tables([read_own_table(tmp_path / "mine.yaml")])
+    assert table.parts["satimage"].tested == tested
 
 
 # Granularity

@@ -12,7 +12,7 @@ from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import Experiment, ModelColumn, Profile
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import (
-    BOOTSTRAP,
+    BOOTSTRAPS,
     GIVEN,
     LEAVE_ONE_OUT,
     OF_LEARNT_ROWS,
@@ -114,7 +114,8 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     if split.folds > 1:
         # Given and ordered folds need not test every row once.
         tests_all = (
-            split.kind not in ("ordered-kfold", GIVEN, BOOTSTRAP) and not split.version
+            split.kind not in ("ordered-kfold", GIVEN, *BOOTSTRAPS)
+            and not split.version
         )
         tested = all_rows if tests_all else set()
         return Parts(
@@ -129,10 +130,12 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     if split.kind == LEAVE_ONE_OUT:
         tested = set(all_rows)
     if has_public_rows:
-        public_parts = dataset.public.split
+        public_parts = None
         if split.kind in SIZED:
             public_parts = part_sizes(split, dataset.public.instances)
-        if public_parts is not None and split.kind != GIVEN:
+        elif split.kind == "official":
+            public_parts = dataset.public.split
+        if public_parts is not None:
             trained.add(public_parts[0])
             tested.add(public_parts[1])
     return Parts(
