@@ -154,5 +154,6 @@ def metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
     first.
     """
     ranking_metric = resolved.metric_of(dataset)
-    shown = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+    task = resolved.dataset(dataset).task
+    shown = resolved.spec.protocol.metrics_for(task, dataset)
     return tuple(dict.fromkeys((ranking_metric, *shown)))

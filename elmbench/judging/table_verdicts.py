@@ -222,7 +222,7 @@ def main_verdict(
     is compared.
     """
     by_metric = {verdict.metric: verdict for verdict in verdicts}
-    metrics = [*resolved.spec.protocol.metrics, *by_metric]
+    metrics = [*resolved.spec.protocol.all_metrics, *by_metric]
     return next((by_metric[metric] for metric in metrics if metric in by_metric), None)
 
 

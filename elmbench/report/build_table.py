@@ -324,7 +324,7 @@ def _best_of_rows(
     """Return, for each line of a summary, whether our mean and whether the published value is the
     best of the models on the data set; False for times and sizes.
     """
-    scorers = {*resolved.spec.protocol.metrics} - {*MEASURES}
+    scorers = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
 
     def sign(metric: str) -> float:
         if not is_quality(metric) and metric not in scorers:

@@ -93,7 +93,7 @@ def cells_frame(
                 lines.append(line | _limits(record, store) | capped_values(record))
                 yield stored_predictions_of(record["result"])
 
-    metric_names = {*REGISTRY, *({*resolved.spec.protocol.metrics} - {*MEASURES})}
+    metric_names = {*REGISTRY, *({*resolved.spec.protocol.all_metrics} - {*MEASURES})}
     metrics = [find_metric(name) for name in values if name in metric_names]
     for name, column in metric_columns(read_predictions(), metrics).items():
         for line, value in zip(lines, column, strict=True):

@@ -73,7 +73,7 @@ def _check_experiment(file: ExperimentFile) -> None:
             check_parameters(entry, task, {*model.searched, *model.params})
     for experiment in resolved:
         for dataset in experiment.datasets.values():
-            experiment.spec.protocol.metric_for(dataset.task)
+            experiment.spec.protocol.metric_for(dataset.task, dataset.name)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
         _check_published(experiment)
     _ = file.printed_parameters  # raises an error if they are not valid

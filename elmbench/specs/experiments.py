@@ -401,6 +401,7 @@ class Experiment(Spec):
             "data": self.data,
             "protocol.raw-targets": protocol.raw_targets,
             "other-rows": set(self.other_rows) - sizes,
+            "protocol.metrics-except": set(protocol.metrics_except) - sizes,
             "protocol.scale-except": set(protocol.scale_except) - sizes,
             "published.stand-ins": self.published.stand_ins if self.published else (),
             "claims": {

@@ -168,7 +168,7 @@ class Resolved:
 
     def metric_of(self, dataset: str) -> str:
         """Return the metric of searches on a data set."""
-        return self.spec.protocol.metric_for(self.dataset(dataset).task)
+        return self.spec.protocol.metric_for(self.dataset(dataset).task, dataset)
 
 
 def resolve(

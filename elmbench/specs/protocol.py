@@ -66,6 +66,8 @@ def _check_metric(name: str) -> str:
 #: A measure by name.
 MeasureName = Annotated[str, AfterValidator(_check_metric)]
 
+MeasureNames = Annotated[tuple[MeasureName, ...], Field(min_length=1)]
+
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
 FoldKind = Literal[
@@ -472,6 +474,8 @@ class Protocol(Spec):
     #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of
     #: test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)
+    #: Measures of single data sets in place of `metrics`.
+    metrics_except: dict[str, MeasureNames] = Field(default_factory=dict)
     #: The unit of the deviations, both of the printed ones and of ours.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which a sequential model learns the training rows.
@@ -480,21 +484,33 @@ class Protocol(Spec):
     #: training rows.
     criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
 
-    def metric_for(self, task: str) -> str:
+    @property
+    def all_metrics(self) -> tuple[str, ...]:
+        """The measures of the table, with those of single data sets."""
+        of_datasets = (name for names in self.metrics_except.values() for name in names)
+        return tuple(dict.fromkeys((*self.metrics, *of_datasets)))
+
+    def metric_for(self, task: str, dataset: str = "") -> str:
         """Return the metric that chooses hyperparameters: the first for the task that needs test
-        rows.
+        rows. See `metrics_for`.
         """
-        for metric in self.metrics_for(task):
+        for metric in self.metrics_for(task, dataset):
             if metric not in OF_LEARNT_ROWS:
                 return metric
-        problem = (
-            f"protocol.metrics is {', '.join(self.metrics)}, without a {task} metric"
-        )
+        key = "metrics"
+        if dataset in self.metrics_except:
+            key = f"metrics-except.{dataset}"
+        named = ", ".join(self.metrics_except.get(dataset, self.metrics))
+        problem = f"protocol.{key} is {named}, without a {task} metric"
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
-    def metrics_for(self, task: str) -> list[str]:
-        """Return the metrics of the table for a task that compare models, in the table's order."""
-        names = (name for name in self.metrics if name not in _OF_FITS)
+    def metrics_for(self, task: str, dataset: str = "") -> list[str]:
+        """Return the metrics of the table for a task that compare models, in the table's order.
+
+        `dataset`: the data set, which may have metrics of its own.
+        """
+        named = self.metrics_except.get(dataset, self.metrics)
+        names = (name for name in named if name not in _OF_FITS)
         return [
             name
             for name in names

@@ -101,10 +101,17 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
             expected = f"one of {allowed}, or a scorer of scikit-learn"
             raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
     protocol = resolved.spec.protocol
-    metrics = (
-        (*names, *protocol.metrics) if table.ranks else (*protocol.metrics, *names)
-    )
-    protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(metrics))})
+
+    def with_names(metrics: tuple[str, ...]) -> tuple[str, ...]:
+        joined = (*names, *metrics) if table.ranks else (*metrics, *names)
+        return tuple(dict.fromkeys(joined))
+
+    of_datasets = protocol.metrics_except.items()
+    change = {
+        "metrics": with_names(protocol.metrics),
+        "metrics_except": {name: with_names(metrics) for name, metrics in of_datasets},
+    }
+    protocol = protocol.model_copy(update=change)
     return replace(
         resolved, spec=resolved.spec.model_copy(update={"protocol": protocol})
     )

@@ -138,11 +138,13 @@ class TableKind(ABC):
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the
         table's own columns.
         """
-        tasks = sorted({dataset.task for dataset in self.experiment.datasets.values()})
+        datasets = self.experiment.datasets.values()
+        tasks = sorted({dataset.task for dataset in datasets})
         always = [name for task in tasks for name in columns(task)]
-        table_metrics = [
-            name for task in tasks for name in self.spec.protocol.metrics_for(task)
-        ]
+        protocol = self.spec.protocol
+        table_metrics = [name for task in tasks for name in protocol.metrics_for(task)]
+        for dataset in datasets:
+            table_metrics += protocol.metrics_for(dataset.task, dataset.name)
         return [
             Measure(name)
             for name in dict.fromkeys((*always, *table_metrics))

@@ -92,7 +92,8 @@ class ComparisonTable(TableKind):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         if dataset == ALL:
             return [Measure(RANK)]
-        metrics = self.spec.protocol.metrics_for(self.experiment.dataset(dataset).task)
+        task = self.experiment.dataset(dataset).task
+        metrics = self.spec.protocol.metrics_for(task, dataset)
         return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:

@@ -47,6 +47,11 @@ class CurvesTable(TableKind):
 
     def check(self) -> None:
         super().check()
+        if self.spec.protocol.metrics_except:
+            raise ValueError(
+                "protocol.metrics-except is for tables without curves; expected metrics for all "
+                "data sets"
+            )
         for column, model in self.spec.models.items():
             self._check_column(column, model)
             for name, values in self.spec.grid_of(model).values.items():

@@ -62,9 +62,10 @@ class MetricsTable(TableKind):
         protocol = self.spec.protocol
         scores = [name for name in columns(task) if not counts_rows(name)]
         always = [*scores, *ALWAYS_SHOWN]
-        measurable = {*always, *protocol.metrics_for(task), "predict_seconds"}
+        measurable = {*always, *protocol.metrics_for(task, dataset), "predict_seconds"}
         measurable.discard(PREQUENTIAL)
-        first = [name for name in protocol.metrics if name in measurable]
+        named = protocol.metrics_except.get(dataset, protocol.metrics)
+        first = [name for name in named if name in measurable]
         return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
@@ -88,15 +89,14 @@ class MetricsTable(TableKind):
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
         protocol = self.spec.protocol
-        tasks = {self.experiment.dataset(name).task for name in datasets}
-        metrics_by_task = [protocol.metrics_for(task) for task in tasks] or [[""]]
+        metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
         columns = []
-        # Data sets of several tasks share a column: its heading names the metric of each task.
+        # Data sets with different metrics share a column: its heading names all of them.
         for suffix, names in zip(
-            _SUFFIXES, zip_longest(*metrics_by_task), strict=False
+            _SUFFIXES, zip_longest(*metrics_by_data), strict=False
         ):
             heading = " / ".join(
-                metric for metric in protocol.metrics if metric in names
+                metric for metric in protocol.all_metrics if metric in names
             )
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading
@@ -104,6 +104,11 @@ class MetricsTable(TableKind):
                     replace(column, name=column.name + suffix, heading=title)
                 )
         return columns
+
+    def _metrics_of(self, dataset: str) -> list[str]:
+        """Return the metrics of a data set."""
+        task = self.experiment.dataset(dataset).task
+        return self.spec.protocol.metrics_for(task, dataset)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each model on each data set; ratios are over the first model of the data
@@ -126,10 +131,7 @@ class MetricsTable(TableKind):
         line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
         line["dataset"] = self.experiment.spelling(dataset)
         line["model"] = model
-        task = self.experiment.dataset(dataset).task
-        for metric, suffix in zip(
-            self.spec.protocol.metrics_for(task), _SUFFIXES, strict=False
-        ):
+        for metric, suffix in zip(self._metrics_of(dataset), _SUFFIXES, strict=False):
             if metric in by_metric:
                 line.update(by_metric[metric].texts(suffix))
         optimism = next(iter(by_metric.values())).optimism
@@ -174,7 +176,7 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each named metric that some models lack, although their cells ended ok."""
     ok = cells[cells["status"] == "ok"]
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
-    for name in resolved.spec.protocol.metrics:
+    for name in resolved.spec.protocol.all_metrics:
         if name not in cells or (name in MEASURES and name not in REGISTRY):
             continue
         metric = find_metric(name)

@@ -310,7 +310,9 @@ class DatasetPlanner:
         probabilities. A metric that a user adds later does not count: it must not change the keys
         of stored results.
         """
-        names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
+        names = self.resolved.file.spec.protocol.metrics_for(
+            self.dataset.task, self.dataset.name
+        )
         takes = any(
             is_metric(name) and find_metric(name).takes == "probabilities"
             for name in names
@@ -323,7 +325,7 @@ class DatasetPlanner:
     @property
     def metric(self) -> str:
         """The metric that compares candidates."""
-        return self.protocol.metric_for(self.dataset.task)
+        return self.protocol.metric_for(self.dataset.task, self.dataset.name)
 
     def add_searches(self, column: str, run: int, fold: int) -> str | None:
         """Add the searches on the training part of one outer fold; return the key of the last
@@ -489,6 +491,7 @@ class DatasetPlanner:
         model = self.models[column]
         choice = self.add_choice(column) if select == "oracle" else None
         family = self._family(column, select, printed, choice)
+        metrics = self.protocol.metrics_for(self.dataset.task, self.dataset.name)
         for run, fold in product(range(self.runs), range(self.folds)):
             if select == "nested":
                 choice = self.add_searches(column, run, fold)
@@ -501,8 +504,7 @@ class DatasetPlanner:
                 params=merge_parameters(printed=printed, fixed=model.params),
                 carry_over=model.carry_over,
                 chosen=choice,
-                train_accuracy=TRAIN_ACCURACY
-                in self.protocol.metrics_for(self.dataset.task),
+                train_accuracy=TRAIN_ACCURACY in metrics,
                 calibrate=self.calibration(column),
             )
             self._add_cell(

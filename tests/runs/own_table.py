@@ -6,14 +6,17 @@ import elmbench
 from elmbench.report.results import Results
 
 
-def run_own_table(folder: Path, table: str, plugin: str) -> Results:
-    """Run a table with the code of a plug-in file, and return its results."""
-    (folder / "plug.py").write_text(plugin)
+def run_own_table(folder: Path, table: str, plugin: str = "") -> Results:
+    """Run a table, with the code of a plug-in file if there is some, and return its results."""
+    plugins = []
+    if plugin:
+        plugins.append(folder / "plug.py")
+        plugins[0].write_text(plugin)
     (folder / "mine.yaml").write_text(table)
     return elmbench.run(
         "own/mine",
         profile="paper",
-        plugins=[folder / "plug.py"],
+        plugins=plugins,
         spec_dirs=[folder],
         results_dir=folder / "results",
     )

@@ -222,7 +222,7 @@ def _ranked_by(spec: Experiment, datasets: Iterable[DatasetSpec]) -> dict[str, s
     """Return the first metric of test rows for each data set."""
     metrics = {}
     for dataset in datasets:
-        of_task = spec.protocol.metrics_for(dataset.task)
+        of_task = spec.protocol.metrics_for(dataset.task, dataset.name)
         names = [name for name in of_task if name not in OF_LEARNT_ROWS]
         if names:
             metrics[dataset.name] = names[0]

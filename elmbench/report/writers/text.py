@@ -291,8 +291,8 @@ def grids_to_show(
     with_printed = [grid for grid in grids if grid.has_printed]
     if not with_printed:
         return []
-    metrics = {*resolved.spec.protocol.metrics}
-    added = metrics - {*resolved.file.spec.protocol.metrics}
+    metrics = {*resolved.spec.protocol.all_metrics}
+    added = metrics - {*resolved.file.spec.protocol.all_metrics}
     printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
         times = [grid for grid in grids if grid.measures == {"fit_seconds"}]
