@@ -197,6 +197,8 @@ def fit_pipeline(
         and not hasattr(model, "predict_proba")
         and hasattr(model, "decision_function")
     ):
+        # The cells are calibrated in the same way (`elmbench.evaluation.calibration`), so the labels
+        # follow the probabilities.
         from sklearn.calibration import CalibratedClassifierCV
 
         # `cross_val_predict` takes only partitions, so ordered rows have plain folds.
@@ -208,6 +210,7 @@ def fit_pipeline(
         if data.weights is not None:
             fit_params["model__sample_weight"] = data.weights[rows]
     elif data.classes is not None and not hasattr(model, "predict_proba"):
+        # The cells are not calibrated, so the labels stay those of the classifier.
         model = WithProbabilities(model)
         fit_params = {"folds": _inner_folds(data, rows, inner, targets)}
         if data.weights is not None:

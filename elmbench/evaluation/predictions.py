@@ -1,10 +1,5 @@
-"""Predictions for test rows: their validation, the scores of candidates, and probabilities by
-Platt's sigmoid.
-"""
+"""Predictions for test rows: their validation, and the scores of candidates."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -251,46 +246,3 @@ class FoldScores:
         )
         self._candidates.clear()
         self._outputs.clear()
-
-
-def sigmoids(
-    scores: Array, true: NDArray[Any], weights: Array | None = None
-) -> Callable[[Array], Array]:
-    """Return a function from decision values to probabilities of shape (n, k), fitted to rows that
-    were not learnt.
-
-    It is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``:
-    one for two classes; for more, one for each class against the rest, divided by their sum.
-
-    `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two
-    classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
-    of the rows.
-    """
-    from elmbench.models.base.probabilities import (
-        fitted_sigmoids,
-        sigmoid_probabilities,
-    )
-
-    return partial(sigmoid_probabilities, fitted_sigmoids(scores, true, weights))
-
-
-@dataclass(frozen=True)
-class Calibrated:
-    """A fitted classifier with probabilities from its decision values; it predicts the likeliest
-    label.
-    """
-
-    model: Any
-    probabilities: Callable[[Array], Array]
-    labels: list[int]
-
-    def decision_function(self, X: Any) -> Array:
-        outputs = class_outputs(self.model, "decision_function", X, self.labels)
-        assert outputs is not None
-        return outputs
-
-    def predict_proba(self, X: Any) -> Array:
-        return self.probabilities(self.decision_function(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self.labels)[self.predict_proba(X).argmax(axis=1)]

@@ -14,6 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.evaluation.calibration import (
+    CalibratedClassifier,
+    HeldOutDecisions,
+    sigmoids_of_folds,
+)
 from elmbench.evaluation.content import OPTIONAL
 from elmbench.evaluation.folds import (
     FoldData,
@@ -23,11 +28,9 @@ from elmbench.evaluation.folds import (
     folds_of_rows,
 )
 from elmbench.evaluation.predictions import (
-    Calibrated,
     check_predictions,
     checked_metric,
     positions_of_labels,
-    sigmoids,
 )
 from elmbench.evaluation.stored_predictions import (
     Predictions,
@@ -278,25 +281,21 @@ class Fit(FoldWork):
             self.chosen,
             inner=self.calibrate,
         )
-        parts = [
-            (
-                outputs,
-                positions_of_labels(
-                    problem.y[rows := problem.folds[j][1]], data.labels
-                ),
-                problem.weights_of(rows),
-            )
-            for problem in search.problems(
-                data, search.problem(data, choice["params"], context)
-            )
-            for _, j, outputs, _ in problem.outputs(find_metric("roc_auc"))
-        ]
-        scores, true, weights = (
-            np.concatenate(part) for part in zip(*parts, strict=True)
-        )
-        if not np.isfinite(scores).all():
+        problem = search.problem(data, choice["params"], context)
+        decisions: list[HeldOutDecisions] = []
+        for inner in search.problems(data, problem):
+            for _, j, outputs, _ in inner.outputs(find_metric("roc_auc")):
+                _, test = inner.folds[j]
+                fold = HeldOutDecisions(
+                    values=outputs,
+                    classes=positions_of_labels(inner.y[test], data.labels),
+                    weights=inner.weights_of(test),
+                )
+                decisions.append(fold)
+        probabilities_of = sigmoids_of_folds(decisions)
+        if probabilities_of is None:
             return estimator
-        return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
+        return CalibratedClassifier(estimator, probabilities_of, data.labels)
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return further values of a fitted model for the store: `measured`, by the name of the

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.evaluation.predictions import FoldScores, outputs_for, sigmoids
+from elmbench.evaluation.calibration import HeldOutDecisions, sigmoids_of_folds
+from elmbench.evaluation.predictions import FoldScores, outputs_for
 from elmbench.evaluation.splits import Indices
 from elmbench.metrics import Metric
 from elmbench.models.candidate_problem import CandidateProblem
@@ -153,46 +154,45 @@ def grid_scores(
             for _, test in grid.folds
         ]
         for i, j, outputs, _ in grid.outputs(metric):
-            if calibrates:
-                weights = grid.weights_of(grid.folds[j][1])
-                uncalibrated.setdefault(i, []).append(
-                    _Uncalibrated(folds[j], outputs, weights)
-                )
-            else:
+            if not calibrates:
                 folds[j].add(i, outputs)
+                continue
+            _, test = grid.folds[j]
+            decisions = HeldOutDecisions(
+                values=outputs, classes=folds[j].true, weights=grid.weights_of(test)
+            )
+            part = _Uncalibrated(scores=folds[j], decisions=decisions)
+            uncalibrated.setdefault(i, []).append(part)
         for fold in folds:
             fold.finish()
         all_folds += folds
     for i, parts in uncalibrated.items():
-        _calibrate(candidate=i, folds=parts)
-    return np.column_stack(
-        [fold.scores for fold in all_folds]
-    ), time.perf_counter() - start_time
+        _add_calibrated(candidate=i, folds=parts)
+    scores = np.column_stack([fold.scores for fold in all_folds])
+    seconds = time.perf_counter() - start_time
+    return scores, seconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Uncalibrated:
-    """The decision values of a candidate on the test rows of a fold, and these rows' weights."""
+    """The decision values of a candidate on a fold, and the scores that its probabilities are added
+    to.
+    """
 
     scores: FoldScores
-    outputs: NDArray[Any]
-    weights: Array
+    decisions: HeldOutDecisions
 
 
-def _calibrate(candidate: int, folds: list[_Uncalibrated]) -> None:
-    """Add the probabilities of a candidate to the scores of its folds, from its decision values
-    there.
+def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
+    """Add the probabilities of a candidate to the scores of its folds, or its decision values if
+    they are not finite.
     """
-    values = np.concatenate([fold.outputs for fold in folds])
-    if not np.isfinite(values).all():
-        for fold in folds:
-            fold.scores.add(candidate, fold.outputs)
-        return
-    true = np.concatenate([fold.scores.true for fold in folds])
-    weights = np.concatenate([fold.weights for fold in folds])
-    to_probabilities = sigmoids(values, true, weights)
+    probabilities_of = sigmoids_of_folds([fold.decisions for fold in folds])
     for fold in folds:
-        fold.scores.add(candidate, to_probabilities(fold.outputs))
+        outputs = fold.decisions.values
+        if probabilities_of is not None:
+            outputs = probabilities_of(outputs)
+        fold.scores.add(candidate, outputs)
 
 
 def best(scores: NDArray[np.float64]) -> int:

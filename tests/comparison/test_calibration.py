@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import elmbench
 from elmbench.comparison.request import MODELS
+from elmbench.evaluation.calibration import sigmoids
 from elmbench.evaluation.folds import fold_data
-from elmbench.evaluation.predictions import sigmoids
 from elmbench.numerics.seeds import generator
 from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.fit import Fit
