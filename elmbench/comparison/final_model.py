@@ -197,7 +197,7 @@ def fit_pipeline(
         and not hasattr(model, "predict_proba")
         and hasattr(model, "decision_function")
     ):
-        # The cells are calibrated in the same way (`elmbench.evaluation.calibration`), so the labels
+        # The cells are calibrated in the same way (`elmbench.evaluation.calibration`): the labels
         # follow the probabilities.
         from sklearn.calibration import CalibratedClassifierCV
 
