@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from elmbench.models import AMMClassifier, BSGDClassifier, PegasosClassifier
 from elmbench.numerics.nodes import hidden_layer
-from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
+from elmbench.numerics.online.budgeted_sgd import BudgetedState, Pair, best_merge
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
@@ -238,7 +238,8 @@ def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
 @pytest.mark.parametrize("weight", [1.0, 1.7])
 def test_of_two_equal_maxima_of_a_merge_the_first_is_taken(exponent, weight):
     """Equal weights have them at h and 1 - h."""
-    h, _ = best_merge(exponent, weight, weight, weight)
+    pair = Pair(exponent, aa=weight, ab=weight, bb=weight)
+    h, _ = best_merge(pair)
     assert h < 0.5
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from problems import pieces
 from random_examples import examples
 
-from elmbench.numerics.online.budgeted_sgd import BudgetedState, best_merge
+from elmbench.numerics.online.budgeted_sgd import BudgetedState, Pair, best_merge
 
 pytestmark = pytest.mark.exhaustive
 
@@ -123,7 +123,7 @@ def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_th
     W = np.array(weights).reshape(2, -1)
     X = np.array([[0.0], [np.sqrt(distance)]])
     aa, ab, bb = W[0] @ W[0], W[0] @ W[1], W[1] @ W[1]
-    h, kept = best_merge(-distance, aa, ab, bb)
+    h, kept = best_merge(Pair(-distance, aa, ab, bb))
     whole = dense.norm(X, W, 1.0)
     lost = dense.merged(X, W, 1.0, h)[2]
     assert 0 <= h <= 1

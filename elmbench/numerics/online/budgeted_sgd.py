@@ -18,10 +18,12 @@ from elmbench.numerics.online.loops import (
     DONE,
     GROW,
     Numbers,
+    SparseRow,
     SparseRows,
     enlarge,
     inner,
     loop_array,
+    row_of,
     sparse_rows,
 )
 
@@ -57,6 +59,20 @@ class SupportVectors(NamedTuple):
     weights: Array
     born: Numbers
     distances: Array
+
+
+class LabelledRows(NamedTuple):
+    """Sparse rows with their classes.
+
+    Attributes
+    ----------
+    rows : SparseRows
+    labels : ndarray of shape (n,)
+        Class numbers, 0 and 1 for a single output.
+    """
+
+    rows: SparseRows
+    labels: Numbers
 
 
 class BudgetedSettings(NamedTuple):
@@ -118,68 +134,100 @@ def least_weight(m: int, support: SupportVectors) -> int:
     return lightest
 
 
-def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
-    """Return the squared length of the projection of two support vectors onto a merged one.
+class Pair(NamedTuple):
+    """The properties of two support vectors a and b that decide how they are merged.
 
-    Parameters
+    Attributes
     ----------
-    h : float
-        Position of the merged one on the way from b to a, from 0 to 1.
     exponent : float
         Logarithm of the kernel between a and b.
     aa, ab, bb : float
-        Inner products of the weights of a and b.
+        Inner products of their weights.
+    """
+
+    exponent: float
+    aa: float
+    ab: float
+    bb: float
+
+
+def pair_of(a: int, b: int, gamma: float, support: SupportVectors) -> Pair:
+    """Return the properties of support vectors `a` and `b`."""
+    n_outputs = len(support.weights)
+    weights_a = support.weights[:, a]
+    weights_b = support.weights[:, b]
+    return Pair(
+        exponent=-gamma * support.distances[a, b],
+        aa=inner(weights_a, weights_a, n_outputs),
+        ab=inner(weights_a, weights_b, n_outputs),
+        bb=inner(weights_b, weights_b, n_outputs),
+    )
+
+
+def tied_within(pair: Pair) -> float:
+    """Return the difference up to which squared lengths of a pair are equal, see `TIED`."""
+    return TIED * (pair.aa + 2.0 * abs(pair.ab) + pair.bb)
+
+
+def kernels_with_merged(h: float, exponent: float) -> tuple[float, float]:
+    """Return the kernels k(a, z) and k(b, z) of z = h x_a + (1 - h) x_b.
+
+    `exponent` is the logarithm of k(a, b).
     """
     # Wang et al. (2012), section 5.2: k(a, z) = k^((1-h)^2) and k(b, z) = k^(h^2) with k = k(a, b).
-    u = math.exp(exponent * (1.0 - h) * (1.0 - h))
-    v = math.exp(exponent * h * h)
-    return aa * u * u + 2.0 * ab * u * v + bb * v * v
+    rest = 1.0 - h
+    return math.exp(exponent * rest * rest), math.exp(exponent * h * h)
 
 
-def golden_section(
-    exponent: float, aa: float, ab: float, bb: float, within: float
-) -> tuple[float, float]:
+def merged_length(h: float, pair: Pair) -> float:
+    """Return the squared length of the projection of a pair onto z = h x_a + (1 - h) x_b."""
+    u, v = kernels_with_merged(h, pair.exponent)
+    return pair.aa * u * u + 2.0 * pair.ab * u * v + pair.bb * v * v
+
+
+def golden_section(pair: Pair) -> tuple[float, float]:
     """Return a maximiser h of `merged_length` between 0 and 1, and that length.
 
-    Lengths that differ by up to `within` are equal; the smaller h is then taken. With two maxima,
-    the search may end at the lower one.
+    Of equally long ones, the smaller h is taken. With two maxima, the search may end at the lower
+    one.
     """
+    within = tied_within(pair)
     low = 0.0
     high = 1.0
     left = high - GOLDEN * (high - low)
     right = low + GOLDEN * (high - low)
-    at_left = merged_length(left, exponent, aa, ab, bb)
-    at_right = merged_length(right, exponent, aa, ab, bb)
+    at_left = merged_length(left, pair)
+    at_right = merged_length(right, pair)
     for _ in range(GOLDEN_STEPS):
         if at_left >= at_right - within:
             high = right
             right = left
             at_right = at_left
             left = high - GOLDEN * (high - low)
-            at_left = merged_length(left, exponent, aa, ab, bb)
+            at_left = merged_length(left, pair)
         else:
             low = left
             left = right
             at_left = at_right
             right = low + GOLDEN * (high - low)
-            at_right = merged_length(right, exponent, aa, ab, bb)
+            at_right = merged_length(right, pair)
     if at_right > at_left + within:
         return right, at_right
     return left, at_left
 
 
-def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
+def best_merge(pair: Pair) -> tuple[float, float]:
     """Return the h in [0, 1] of the longest projection, and its squared length.
 
-    The arguments are those of `merged_length`. Both ends are tried after a golden section search,
-    so merging never loses more than the removal of either support vector. An end is taken if the
-    search finds no longer projection. Of equally long ones, see `TIED`, the search takes the one
-    with the smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose.
+    Both ends are tried after a golden section search, so merging never loses more than the removal
+    of either support vector. An end is taken if the search finds no longer projection. Of equally
+    long ones, see `TIED`, the search takes the one with the smaller h: two equal weights have
+    maxima at h and 1 - h, and round-off would choose.
     """
-    within = TIED * (aa + 2.0 * abs(ab) + bb)
-    h, length = golden_section(exponent, aa, ab, bb, within)
-    at_a = merged_length(1.0, exponent, aa, ab, bb)
-    at_b = merged_length(0.0, exponent, aa, ab, bb)
+    within = tied_within(pair)
+    h, length = golden_section(pair)
+    at_a = merged_length(1.0, pair)
+    at_b = merged_length(0.0, pair)
     if not max(at_a, at_b) >= length - within:
         return h, length
     if at_a >= at_b - within:
@@ -196,34 +244,38 @@ def best_partner(
     """
     # Wang et al. (2012), section 5.2: the loss is |w_a f_a + w_b f_b|^2 minus the squared length of
     # the projection, summed over the outputs.
-    weights = support.weights
-    n_outputs = len(weights)
-    aa = inner(weights[:, a], weights[:, a], n_outputs)
     partner = -1
     best_h = 0.0
     min_loss = math.inf
     for b in range(m):
-        if b != a:
-            ab = inner(weights[:, a], weights[:, b], n_outputs)
-            bb = inner(weights[:, b], weights[:, b], n_outputs)
-            exponent = -gamma * support.distances[a, b]
-            h, length = best_merge(exponent, aa, ab, bb)
-            loss = aa + 2.0 * ab * math.exp(exponent) + bb - length
-            if loss < min_loss - TIED * (aa + 2.0 * abs(ab) + bb):
-                partner = b
-                best_h = h
-                min_loss = loss
+        if b == a:
+            continue
+        pair = pair_of(a, b, gamma, support)
+        h, length = best_merge(pair)
+        kernel = math.exp(pair.exponent)
+        whole = pair.aa + 2.0 * pair.ab * kernel + pair.bb
+        loss = whole - length
+        if loss < min_loss - tied_within(pair):
+            partner = b
+            best_h = h
+            min_loss = loss
     return partner, best_h
+
+
+def write_distances(s: int, distances: Array, matrix: Array) -> None:
+    """Write the squared distances of support vector `s` from the first ones to their matrix."""
+    m = len(distances)
+    matrix[s, :m] = distances
+    matrix[:m, s] = distances
+    matrix[s, s] = 0.0
 
 
 def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> None:
     """Write the weights of the merged support vector over those of `b`."""
     # Wang et al. (2012), section 5.2: the projection of w_a f_a + w_b f_b onto f_z has the weights
     # w_a k(a, z) + w_b k(b, z).
-    to_a = math.exp(exponent * (1.0 - h) * (1.0 - h))
-    to_b = math.exp(exponent * h * h)
-    for o in range(len(weights)):
-        weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
+    to_a, to_b = kernels_with_merged(h, exponent)
+    weights[:, b] = weights[:, a] * to_a + weights[:, b] * to_b
 
 
 def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> None:
@@ -234,28 +286,33 @@ def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> N
     distances = support.distances
     rest = 1.0 - h
     reduction = h * rest * distances[a, b]
-    for f in range(len(columns)):
-        columns[f, b] = rest * columns[f, b] + h * columns[f, a]
-    norms[b] = max(0.0, h * norms[a] + rest * norms[b] - reduction)
-    for s in range(m):
-        distance = max(0.0, h * distances[a, s] + rest * distances[b, s] - reduction)
-        distances[b, s] = distance
-        distances[s, b] = distance
-    distances[b, b] = 0.0
+    columns[:, b] = h * columns[:, a] + rest * columns[:, b]
+    norm = h * norms[a] + rest * norms[b] - reduction
+    norms[b] = max(0.0, norm)
+    # Round-off may make a zero negative.
+    merged = h * distances[a, :m] + rest * distances[b, :m] - reduction
+    write_distances(b, np.maximum(merged, 0.0), distances)
+
+
+def merge_with_partner(a: int, m: int, gamma: float, support: SupportVectors) -> int:
+    """Merge support vector `a` with its best partner; return the partner, which becomes both."""
+    b, h = best_partner(a, m, gamma, support)
+    exponent = -gamma * support.distances[a, b]
+    merge_weights(a, b, h, exponent, support.weights)
+    merge_points(a, b, h, m, support)
+    return b
 
 
 def remove_vector(a: int, m: int, support: SupportVectors) -> None:
     """Remove support vector `a` and move the last one to its position."""
-    distances = support.distances
     last = m - 1
     support.norms[a] = support.norms[last]
     support.born[a] = support.born[last]
     for array in (support.columns, support.weights):
         array[:, a] = array[:, last]
         array[:, last] = 0.0
-    distances[a, :last] = distances[last, :last]
-    distances[:last, a] = distances[last, :last]
-    distances[a, a] = 0.0
+    distances = support.distances
+    write_distances(a, distances[last, :last], distances)
 
 
 def shrink_to_budget(
@@ -263,36 +320,31 @@ def shrink_to_budget(
 ) -> None:
     """Merge the support vector with the least weight with another one, or remove it."""
     # Wang et al. (2012), Algorithm 1, lines of the budget maintenance.
-    a = least_weight(m, support)
+    lightest = least_weight(m, support)
     if settings.merges:
-        b, h = best_partner(a, m, settings.gamma, support)
-        exponent = -settings.gamma * support.distances[a, b]
-        merge_weights(a, b, h, exponent, support.weights)
-        merge_points(a, b, h, m, support)
-        support.born[b] = step
-    remove_vector(a, m, support)
+        merged = merge_with_partner(lightest, m, settings.gamma, support)
+        support.born[merged] = step
+    remove_vector(lightest, m, support)
 
 
-def distance_row(
-    t: int, rows: SparseRows, m: int, support: SupportVectors, out: Array
-) -> None:
-    """Write the squared distances between a sparse row and the support vectors to `out`."""
+def distance_row(row: SparseRow, m: int, support: SupportVectors, out: Array) -> None:
+    """Write the squared distances between a row and the support vectors to `out`."""
     # The sum of (x_f - s_f)^2 over the features of the row, and |s|^2 over those that it lacks.
     columns = support.columns
     inside = np.zeros(m)
     out[:m] = 0.0
-    first = rows.indptr[t]
-    last = rows.indptr[t + 1]
-    for p in range(first, last):
-        x = rows.data[p]
-        row = columns[rows.indices[p]]
+    n_features = len(row.features)
+    for p in range(n_features):
+        x = row.values[p]
+        column = columns[row.features[p]]
         for s in range(m):
-            difference = x - row[s]
+            difference = x - column[s]
             out[s] += difference * difference
-            inside[s] += row[s] * row[s]
-    if last - first < len(columns):
+            inside[s] += column[s] * column[s]
+    if n_features < len(columns):
         for s in range(m):
-            out[s] += max(0.0, support.norms[s] - inside[s])
+            outside = support.norms[s] - inside[s]
+            out[s] += max(0.0, outside)
 
 
 def rival(label: int, scores: Array) -> int:
@@ -326,24 +378,17 @@ def find_equal(m: int, distances: Array) -> int:
 
 
 def append_vector(
-    t: int,
-    step: int,
-    rows: SparseRows,
-    distances: Array,
-    m: int,
-    support: SupportVectors,
+    row: SparseRow, m: int, distances: Array, support: SupportVectors
 ) -> None:
-    """Append a sparse row, at some distances from the support vectors, without weight."""
-    norm = 0.0
-    for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        support.columns[rows.indices[p], m] = rows.data[p]
-        norm += rows.data[p] * rows.data[p]
-    support.norms[m] = norm
-    support.born[m] = step
+    """Append a row as support vector `m`, without weight, at some distances from the others."""
+    features = row.features
+    values = row.values
+    n_features = len(features)
+    for p in range(n_features):
+        support.columns[features[p], m] = values[p]
+    support.norms[m] = inner(values, values, n_features)
     support.weights[:, m] = 0.0
-    support.distances[m, :m] = distances[:m]
-    support.distances[:m, m] = distances[:m]
-    support.distances[m, m] = 0.0
+    write_distances(m, distances[:m], support.distances)
 
 
 def add_weight(slot: int, label: int, opponent: int, weights: Array) -> None:
@@ -360,16 +405,15 @@ def add_weight(slot: int, label: int, opponent: int, weights: Array) -> None:
 
 def absorb_budgeted(
     counters: BudgetedCounters,
-    rows: SparseRows,
-    labels: Numbers,
+    samples: LabelledRows,
     settings: BudgetedSettings,
     support: SupportVectors,
 ) -> tuple[BudgetedCounters, int]:
-    """Learn sparse rows, with class numbers as labels, and keep the budget after each.
+    """Learn sparse rows in their order, and keep the budget after each.
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t
-    does not change w, and a row that violates the margin joins with a weight of 1. Labels are 0 and
-    1 for a single output. `support` is changed in place.
+    does not change w, and a row that violates the margin joins with a weight of 1. `support` is
+    changed in place.
 
     Returns
     -------
@@ -389,14 +433,15 @@ def absorb_budgeted(
         if m > settings.budget:
             shrink_to_budget(m, step, settings, support)
             m -= 1
-        if t == len(labels):
+        if t == len(samples.labels):
             break
-        distance_row(t, rows, m, support, gaps)
+        row = row_of(t, samples.rows)
+        distance_row(row, m, support, gaps)
         for s in range(m):
             k[s] = math.exp(-settings.gamma * gaps[s])
         for o in range(n_outputs):
             scores[o] = inner(weights[o], k, m)
-        label = labels[t]
+        label = samples.labels[t]
         opponent = rival(label, scores)
         margin = margin_of(label, opponent, scores)
         if step == 0 or margin < settings.ridge * step:
@@ -405,7 +450,8 @@ def absorb_budgeted(
                 if m == capacity:
                     status = GROW
                     break
-                append_vector(t, step, rows, gaps, m=m, support=support)
+                append_vector(row, m, gaps, support)
+                support.born[m] = step
                 m += 1
             add_weight(slot, label, opponent, weights)
         step += 1
@@ -444,8 +490,7 @@ class BudgetedState:
 
         `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
         """
-        rows = sparse_rows(X)
-        labels = loop_array(labels, np.int64)
+        samples = LabelledRows(rows=sparse_rows(X), labels=loop_array(labels, np.int64))
         self.support = SupportVectors(
             *(loop_array(array, None) for array in self.support)
         )
@@ -463,7 +508,7 @@ class BudgetedState:
                 position=position, step=self.step, size=self.size
             )
             counters, status = run_compiled(
-                absorb_budgeted, counters, rows, labels, settings, self.support
+                absorb_budgeted, counters, samples, settings, self.support
             )
             position = counters.position
             self.step = counters.step
@@ -479,13 +524,15 @@ class BudgetedState:
 
     def _reserve(self) -> None:
         """Make room for one more support vector."""
-        if self.size == len(self.support.norms):
-            n = min(self.budget + 1, max(16, 2 * self.size))
-            support = self.support
-            self.support = SupportVectors(
-                columns=enlarge(support.columns, (self.n_features, n)),
-                norms=enlarge(support.norms, (n,)),
-                weights=enlarge(support.weights, (self.n_outputs, n)),
-                born=enlarge(support.born, (n,)),
-                distances=enlarge(support.distances, (n, n)),
-            )
+        support = self.support
+        if self.size < len(support.norms):
+            return
+        doubled = max(16, 2 * self.size)
+        capacity = min(self.budget + 1, doubled)
+        self.support = SupportVectors(
+            columns=enlarge(support.columns, (self.n_features, capacity)),
+            norms=enlarge(support.norms, (capacity,)),
+            weights=enlarge(support.weights, (self.n_outputs, capacity)),
+            born=enlarge(support.born, (capacity,)),
+            distances=enlarge(support.distances, (capacity, capacity)),
+        )

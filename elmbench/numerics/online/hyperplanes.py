@@ -17,9 +17,11 @@ from elmbench.numerics.online.loops import (
     DONE,
     GROW,
     Numbers,
+    SparseRow,
     SparseRows,
     enlarge,
     loop_array,
+    row_of,
     sparse_rows,
 )
 
@@ -122,32 +124,26 @@ class ChosenWeights(NamedTuple):
     target: int
 
 
-def add_row(
-    sign: float, t: int, rows: SparseRows, constant: float, column: Array
-) -> None:
-    """Add a sparse row with its intercept, times `sign`, to a weight."""
-    for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        column[rows.indices[p]] += sign * rows.data[p]
+def add_row(sign: float, row: SparseRow, constant: float, column: Array) -> None:
+    """Add a row with its intercept, times `sign`, to a weight."""
+    for p in range(len(row.features)):
+        column[row.features[p]] += sign * row.values[p]
     column[len(column) - 1] += sign * constant
 
 
 def write_scores(
-    t: int, rows: SparseRows, m: int, constant: float, columns: Array, scores: Array
+    row: SparseRow, m: int, constant: float, columns: Array, scores: Array
 ) -> None:
-    """Write the output of each of `m` weights for a sparse row to `scores`."""
+    """Write the output of each of `m` weights for a row to `scores`."""
     last = len(columns) - 1
     intercepts = columns[last]
     for s in range(m):
         scores[s] = constant * intercepts[s]
-    # The products of the features of the row.
-    start = rows.indptr[t]
-    stop = rows.indptr[t + 1]
-    for p in range(start, stop):
-        x = rows.data[p]
-        feature = rows.indices[p]
-        row = columns[feature]
+    for p in range(len(row.features)):
+        x = row.values[p]
+        weights = columns[row.features[p]]
         for s in range(m):
-            scores[s] += x * row[s]
+            scores[s] += x * weights[s]
 
 
 def choose_weights(
@@ -202,7 +198,8 @@ def absorb_hyperplanes(
     status = DONE
     t = position
     while t < len(batch.labels):
-        write_scores(t, rows, m, constant, columns=columns, scores=scores)
+        row = row_of(t, rows)
+        write_scores(row, m, constant, columns, scores)
         label = batch.labels[t]
         right, opponent, target = choose_weights(
             label, batch.assigned[t], m, scores, planes
@@ -225,8 +222,8 @@ def absorb_hyperplanes(
                 planes.counts[label] += 1
                 born += 1
                 m += 1
-            add_row(1.0, t, rows, constant, columns[:, right])
-            add_row(-1.0, t, rows, constant, columns[:, opponent])
+            add_row(1.0, row, constant, columns[:, right])
+            add_row(-1.0, row, constant, columns[:, opponent])
         step += 1
         t += 1
     return HyperplaneCounters(t, step, m, born), status

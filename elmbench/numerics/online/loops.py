@@ -28,6 +28,27 @@ class SparseRows(NamedTuple):
     data: Array
 
 
+class SparseRow(NamedTuple):
+    """The features of a row that are not zero.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_nonzero,)
+        Their numbers.
+    values : ndarray of shape (n_nonzero,)
+    """
+
+    features: Numbers
+    values: Array
+
+
+def row_of(t: int, rows: SparseRows) -> SparseRow:
+    """Return row `t`, as views of the arrays."""
+    start = rows.indptr[t]
+    stop = rows.indptr[t + 1]
+    return SparseRow(rows.indices[start:stop], rows.data[start:stop])
+
+
 def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.ndarray:
     """Return the array in C order and writable, as the loops are compiled for.
 
