@@ -96,6 +96,8 @@ _EXAMPLES = {
     ("FileSource", "drop_missing_target"): "true",
     ("FileSource", "test"): "wheat-test.csv",
     ("Outer", "file"): "splits.csv",
+    ("Protocol", "metrics-except"): "{wheat: [f1]}",
+    ("Splitter", "file"): "inner.csv",
     ("Outer", "test"): "0.3",
     ("Outer", "train"): "200",
     ("Splitter", "test"): "0.5",

@@ -63,7 +63,9 @@ def run_command(
     ] = None,
     select: Annotated[
         Words,
-        protocol_option(help="nested, oracle or published; default: the profile's."),
+        protocol_option(
+            help="nested, once, oracle or published; default: the profile's."
+        ),
     ] = None,
     runs: Annotated[
         int | None,

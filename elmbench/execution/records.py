@@ -172,7 +172,7 @@ class _Cell(_Form):
     model: str
     run: _Index
     fold: _Index
-    select: Literal["published", "nested", "oracle"]
+    select: Literal["published", "nested", "once", "oracle"]
     reading: str
     key: str
     family: str

@@ -20,6 +20,7 @@ from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
 from elmbench.report.notes import table_notes
+from elmbench.report.selections import selection_text
 from elmbench.results import group_by
 from elmbench.results.cells import LIMITS
 from elmbench.specs.measures import Measure
@@ -30,18 +31,6 @@ from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
 from elmbench.tables.number_texts import ending, quantity, three_figures
 from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Section
-
-#: The description of each selection; `nested` may go by a criterion other than the score on inner
-#: folds.
-_HOW = {
-    "published": "hyperparameters fixed at the paper's",
-    "nested": "hyperparameters chosen on inner folds of the training part",
-    "oracle": "hyperparameters of the best mean over the outer test folds",
-    "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training "
-    "rows, as Gaussians",
-    "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, "
-    "by kernel densities",
-}
 
 
 def build_table(
@@ -192,12 +181,9 @@ class _Sections:
 
     def _explanation(self, select: str) -> str:
         """Return how hyperparameters are chosen, or what the table shows if they are not."""
-        criterion = self._experiment.spec.protocol.criterion
-        is_by_criterion = select == "nested" and criterion in _HOW
-        rule = criterion if is_by_criterion else select
         text = self._kind.heading()
         if not text:
-            text = f"{select}: {_HOW[rule]}"
+            text = f"{select}: {selection_text(select, self._experiment)}"
         replacing = _columns_with_our_parameters(self._experiment)
         if replacing:
             columns = ", ".join(replacing)

@@ -30,7 +30,7 @@ from elmbench.tasks.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
-SELECTIONS = ("published", "nested", "oracle")
+SELECTIONS = ("published", "nested", "once", "oracle")
 #: 1 if the fit of a cell was stopped at `max_iter`, and the share of stopped fits of its search.
 CAPPED = ("capped", "search_capped")
 #: Warnings of a model, such as that it can only predict one class.

@@ -302,7 +302,7 @@ def run(
     datasets, models : sequence of str
         Only these; by default, all of the table's. A model may be any name of `list_models`, or an
         address `package.module:Class`.
-    select : sequence of {"nested", "oracle", "published"}
+    select : sequence of {"nested", "once", "oracle", "published"}
         Replaces the selections of the profile.
     runs : int, optional
         Replaces the number of runs of the profile.

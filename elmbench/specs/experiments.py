@@ -18,6 +18,7 @@ from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.protocol import (
     BOOTSTRAP_632,
     FIXED_FITS,
+    ONCE,
     Count,
     Folds,
     OuterOverride,
@@ -458,7 +459,8 @@ class Experiment(Spec):
             return self
         for column, model in self.models.items():
             problem = ""
-            if any(model.adapt(name).searched for name in self.datasets):
+            searches = any(model.adapt(name).searched for name in self.datasets)
+            if searches and self.protocol.selections != (ONCE,):
                 problem = "searches hyperparameters"
             elif model.carry_over != "none":
                 problem = "carries its state over"

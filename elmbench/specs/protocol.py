@@ -22,7 +22,10 @@ from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
-Selection = Literal["nested", "oracle", "published"]
+Selection = Literal["nested", "once", "oracle", "published"]
+#: The selection on inner splits of all rows, which the outer splits then test with fixed
+#: hyperparameters.
+ONCE = "once"
 Selections = Annotated[tuple[Selection, ...], Field(min_length=1)]
 #: The accuracy on the training rows.
 TRAIN_ACCURACY = "train_accuracy"
@@ -467,9 +470,11 @@ class Protocol(Spec):
     raw_targets: tuple[str, ...] = ()
     #: The splits that measure.
     outer: Outer
-    #: Required if a column searches hyperparameters.
+    #: The splits on which hyperparameters are chosen. Required if a column searches some.
     inner: Splitter = Splitter(kind="stratified-kfold", folds=3)
-    #: Required if a column searches hyperparameters.
+    #: The choice of hyperparameters: `nested` on the inner splits of each training part, `once` on
+    #: the inner splits of all rows, `oracle` on the outer test parts; `published` takes the printed
+    #: ones. Required if a column searches some.
     select: Selection | Selections = "published"
     #: Measures of the table. Hyperparameters are chosen by the first one for the task that is of
     #: test rows.

@@ -10,7 +10,12 @@ from typing import Any
 from elmbench.datasets.load import identify
 from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
-from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
+from elmbench.evaluation.folds import (
+    DatasetRef,
+    FoldProtocol,
+    OuterFold,
+    fold_of_all_rows,
+)
 from elmbench.evaluation.given_splits import locate_inner_splits, locate_splits
 from elmbench.evaluation.splits import rare_class_remark
 from elmbench.registry import check_parameters, find_model, has_method, model_version
@@ -23,6 +28,7 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import (
     FIXED_FITS,
     GIVEN,
+    ONCE,
     TRAIN_ACCURACY,
     Selection,
     Split,
@@ -54,9 +60,9 @@ class CellFamily:
     select: str
     #: The printed hyperparameters; None if they are searched.
     printed: dict[str, Any] | None
-    #: The settings of a nested search; None for another selection.
+    #: The settings of a search on inner splits; None for another selection.
     search: dict[str, Any] | None
-    #: The key of the choice over the outer folds of every run.
+    #: The key of the choice that all cells share; None if each fold has its own.
     choice: str | None
     #: The inner folds that the model is calibrated on; None if it need not be.
     calibration: Any
@@ -295,8 +301,14 @@ class DatasetPlanner:
         self, column: str, run: int, fold: int, parent: str | None = None
     ) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""
+        return self._grid_fields_on(self.outer_fold(run, fold), column, parent)
+
+    def _grid_fields_on(
+        self, outer_fold: OuterFold, column: str, parent: str | None
+    ) -> dict[str, Any]:
+        """Return the fields of work that goes through a column's grid; see `grid_fields`."""
         return {
-            "outer_fold": self.outer_fold(run, fold),
+            "outer_fold": outer_fold,
             "model": self.model_ref(column),
             "params": self.models[column].params,
             "grid": self.grid(column),
@@ -331,11 +343,21 @@ class DatasetPlanner:
         """Add the searches on the training part of one outer fold; return the key of the last
         one.
         """
+        return self._add_searches_on(self.outer_fold(run, fold), column)
+
+    def _add_search_of_all_rows(self, column: str) -> str | None:
+        """Add the searches on the inner splits of all rows; return the key of the last one."""
+        return self._add_searches_on(fold_of_all_rows(self.outer_fold(0, 0)), column)
+
+    def _add_searches_on(self, outer_fold: OuterFold, column: str) -> str | None:
+        """Add the searches on the rows that an outer fold learns; return the key of the last
+        one.
+        """
         last: str | None = None
         criterion = self.protocol.criterion
         tune_rows = self.resolved.settings.tune_rows
         for name in self.search_columns(column):
-            fields = self.grid_fields(name, run, fold, last)
+            fields = self._grid_fields_on(outer_fold, name, last)
             if criterion == "score":
                 last = self.plan.add(
                     Search(
@@ -487,9 +509,14 @@ class DatasetPlanner:
         kind: type[Fit],
     ) -> None:
         """Add the cells of a column under one selection, and the work that they need."""
-        self._refuse_search(column)
+        if select != ONCE:
+            self._refuse_search(column)
         model = self.models[column]
-        choice = self.add_choice(column) if select == "oracle" else None
+        choice: str | None = None
+        if select == "oracle":
+            choice = self.add_choice(column)
+        elif select == ONCE:
+            choice = self._add_search_of_all_rows(column)
         family = self._family(column, select, printed, choice)
         metrics = self.protocol.metrics_for(self.dataset.task, self.dataset.name)
         for run, fold in product(range(self.runs), range(self.folds)):
@@ -520,8 +547,8 @@ class DatasetPlanner:
     ) -> str:
         """Return the hash of the settings that all cells of a column share under one selection.
 
-        `choice`: key of the choice over the outer folds of every run, so more runs make another
-        choice.
+        `choice`: key of a choice that all cells share. That over the outer folds of every run
+        changes with the number of runs.
         """
         family = CellFamily(
             outer_fold=content_of(
@@ -533,7 +560,7 @@ class DatasetPlanner:
             carry_over=self.models[column].carry_over,
             select=select,
             printed=printed,
-            search=self._search_settings() if select == "nested" else None,
+            search=self._search_settings() if select in ("nested", ONCE) else None,
             choice=choice,
             calibration=content_of(self.calibration(column)),
         )
@@ -548,7 +575,7 @@ class DatasetPlanner:
         }
 
     def _search_settings(self) -> dict[str, Any]:
-        """Return the settings of a nested search, for the family of its cells."""
+        """Return the settings of a search on inner splits, for the family of its cells."""
         settings: dict[str, Any] = {}
         if self.protocol.criterion == "score":
             settings["inner"] = self.inner.content()

@@ -1,0 +1,71 @@
+"""The ways in which hyperparameters are chosen, in words."""
+
+from elmbench.errors import amount
+from elmbench.evaluation.splits import part_sizes
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import LEAVE_ONE_OUT, ONCE, SIZED
+
+#: The description of each selection; `nested` may go by a criterion other than the score on inner
+#: folds.
+_HOW = {
+    "published": "hyperparameters fixed at the paper's",
+    "nested": "hyperparameters chosen on inner folds of the training part",
+    "oracle": "hyperparameters of the best mean over the outer test folds",
+    "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training "
+    "rows, as Gaussians",
+    "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, "
+    "by kernel densities",
+}
+
+
+def selection_text(select: str, resolved: Resolved) -> str:
+    """Describe a selection of a table in words."""
+    criterion = resolved.spec.protocol.criterion
+    if select == "nested" and criterion in _HOW:
+        return _HOW[criterion]
+    return _selected_once(resolved) if select == ONCE else _HOW[select]
+
+
+def _selected_once(resolved: Resolved) -> str:
+    """Describe the rows on which hyperparameters are selected once, and the splits that then test
+    them.
+    """
+    inner = resolved.spec.protocol.inner
+    sizes = _sizes_of_selection(resolved)
+    rows = amount(max(sizes), "row")
+    if len(sizes) > 1:
+        rows = f"{min(sizes)} to {rows}"
+    is_holdout = inner.kind in SIZED
+    part = "a holdout" if is_holdout else amount(inner.folds, "inner split")
+    return (
+        f"hyperparameters selected once on {part} of {rows}, then fixed in "
+        f"{_outer_text(resolved)}; the test parts contain rows of the selection"
+    )
+
+
+def _sizes_of_selection(resolved: Resolved) -> set[int]:
+    """Return the numbers of rows of the data sets on which candidates are compared: those of the
+    holdout, or all rows of the inner splits.
+    """
+    inner = resolved.spec.protocol.inner
+    settings = resolved.settings
+    sizes = set()
+    for dataset in resolved.datasets.values():
+        limits = (dataset.shape.instances, settings.rows, settings.tune_rows)
+        n_rows = min(limit for limit in limits if limit is not None)
+        if inner.kind in SIZED:
+            _, n_rows = part_sizes(inner.split(dataset.name, dataset.task), n_rows)
+        sizes.add(n_rows)
+    return sizes
+
+
+def _outer_text(resolved: Resolved) -> str:
+    """Describe the outer splits of a table and their runs in words."""
+    outer = resolved.spec.protocol.outer
+    text = "one test part"
+    if outer.folds > 1:
+        text = amount(outer.folds, "outer fold")
+    elif outer.kind == LEAVE_ONE_OUT:
+        text = "one task"
+    runs = f", {amount(outer.runs, 'run')}" if outer.runs > 1 else ""
+    return f"{text} ({outer.kind}){runs}"
