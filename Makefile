@@ -143,7 +143,7 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
 
 fingerprints: $(VENV)/.runtime ## Rewrite the fingerprints of the available data sets in datasets.yaml.
-	$(BIN)/python -m tools.fingerprints
+	$(BIN)/elmbench data fingerprint
 
 pages: $(VENV)/.runtime ## Rewrite the tables in README.md and docs/ from the committed results.
 	$(BIN)/python -m tools.results_pages

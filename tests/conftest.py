@@ -157,6 +157,7 @@ def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     datasets: Any = sys.modules.get("elmbench.specs.datasets")
     if datasets is not None and datasets._user_specs:
         datasets._user_specs.clear()
+        datasets._user_files.clear()
         datasets.load_dataset_specs.cache_clear()
     catalogue: Any = sys.modules.get("elmbench.specs.catalogue")
     if catalogue is not None and catalogue._added != catalogue._Added():

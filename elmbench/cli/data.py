@@ -1,4 +1,4 @@
-"""`elmbench data status`, `fetch` and `import`."""
+"""`elmbench data status`, `fetch`, `import` and `fingerprint`."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from elmbench.cli.app import app
 from elmbench.cli.help import LOOK_AROUND
 from elmbench.cli.options import DATASET, Datasets, state
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 
 data_app = app.add_group(
     "data",
@@ -131,3 +131,37 @@ def import_command(
         f"{data.name}: {rows} rows, {columns} columns, imported into {data_dir}",
     )
     state.say(*data.remarks)
+
+
+@data_app.command("fingerprint")
+def fingerprint_command(names: Datasets = None) -> None:
+    """Write the fingerprints of data sets into their datasets.yaml.
+
+    They are those of the rows that are here. Look at what has changed before you commit it.
+    """
+    from elmbench.datasets.fingerprints import write_fingerprints
+    from elmbench.specs.datasets import dataset_files, load_dataset_specs
+
+    specs = load_dataset_specs()
+    requested = [specs.find(name).name for name in names or ()]
+    files = dataset_files()
+    described = [name for of_file in files.values() for name in of_file]
+    for name in requested:
+        if name not in described:
+            raise ElmbenchError(
+                f"{name} is not described in {' or '.join(map(str, files))}",
+                expected=f"one of {', '.join(described)}",
+                next_step="elmbench data status",
+            )
+    chosen = requested or described
+    written = []
+    for path, of_file in files.items():
+        to_write = [specs[name] for name in of_file if name in chosen]
+        fingerprints = write_fingerprints(path, to_write, state.data_dir)
+        for name in fingerprints:
+            written.append({"name": name, "file": str(path)})
+            state.say(f"{name}: fingerprint written to {path}")
+    state.emit(written)
+    if len(written) < len(chosen):
+        others = amount(len(chosen) - len(written), "data set")
+        state.say(f"{others} without rows or with rows that each fold encodes")

@@ -153,7 +153,7 @@ def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:
             if str(name) not in lacking
         }
     specs = tuple(parse_dataset_specs(content, str(path)).values())
-    add_dataset_specs(specs)
+    add_dataset_specs(specs, path)
     return specs, lacking
 
 

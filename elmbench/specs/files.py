@@ -89,6 +89,11 @@ def spec_root() -> Path:
     )
 
 
+def is_checkout() -> bool:
+    """Return True if `spec_root` is the top of a checkout, whose files the user may change."""
+    return spec_root() != Path(__file__).resolve().parent.parent / "share"
+
+
 class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
     """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in
     another base.

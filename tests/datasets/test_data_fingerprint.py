@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.dataset import Dataset, differences
 from elmbench.datasets.fetch import import_file
+from elmbench.datasets.fingerprints import fingerprint_of
 from elmbench.datasets.load import identify, load_dataset, load_from_spec
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
-from tools.fingerprints import fingerprint_of
 
 pytestmark = pytest.mark.exhaustive
 

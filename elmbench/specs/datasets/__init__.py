@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -23,6 +24,7 @@ from elmbench.specs.datasets.sources import (
 from elmbench.specs.files import (
     SpecPart,
     invalid,
+    is_checkout,
     parse_spec,
     raw_names,
     read_yaml,
@@ -396,19 +398,39 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
 
 #: A user's data sets, by name.
 _user_specs: dict[str, DatasetSpec] = {}
+#: The names of a user's data sets, by the file that describes them.
+_user_files: dict[Path, tuple[str, ...]] = {}
 
 
-def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
+def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) -> None:
     """Add a user's data sets to those of `load_dataset_specs`; they replace others of the same
-    name.
+    name. `file`: the one that describes them.
     """
+    specs = tuple(specs)
     _user_specs.update((spec.name, spec) for spec in specs)
+    if file is not None:
+        _user_files[file] = tuple(spec.name for spec in specs)
     load_dataset_specs.cache_clear()
 
 
 def added_dataset_specs() -> tuple[DatasetSpec, ...]:
     """Return the data sets of a user that were added."""
     return tuple(_user_specs.values())
+
+
+def dataset_files() -> dict[Path, tuple[str, ...]]:
+    """Return the names of the data sets that each `datasets.yaml` of the user describes, by file;
+    without one, those of the suite's file in a checkout.
+    """
+    if _user_files:
+        return dict(_user_files)
+    if not is_checkout():
+        raise ElmbenchError(
+            "no datasets.yaml of your own is read here",
+            expected="the folder of a project, or --spec-dir FOLDER",
+            next_step="elmbench new-paper KEY writes a project",
+        )
+    return {spec_root() / "datasets.yaml": tuple(suite_dataset_specs())}
 
 
 def is_of_suite(name: str) -> bool:

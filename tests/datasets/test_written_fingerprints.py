@@ -2,15 +2,20 @@
 
 import yaml
 
+from elmbench.datasets.fingerprints import (
+    as_line,
+    fingerprints_of,
+    with_fingerprints,
+)
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.files import spec_root
-from tools.fingerprints import as_line, fingerprints, with_fingerprints
 
 PATH = spec_root() / "datasets.yaml"
 
 
 def test_what_is_there_is_written_again() -> None:
-    prints = fingerprints(["wdbc", "digits"])
+    specs = load_dataset_specs()
+    prints = fingerprints_of([specs["wdbc"], specs["digits"]])
     assert list(prints) == ["wdbc", "digits"]
     text = PATH.read_text("utf-8")
     assert with_fingerprints(text, prints) == text
