@@ -1,6 +1,7 @@
 """One outer fold of a data set: its rows in the order of learning, encoded, imputed and scaled."""
 
-from collections.abc import Callable, Hashable
+import math
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from elmbench.evaluation.splits import (
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import (
+    BOOTSTRAPS,
     GIVEN,
     LEAVE_ONE_OUT,
     SIZED,
@@ -128,6 +130,9 @@ class OuterFold:
     @property
     def n_test(self) -> int:
         """The number of test rows, according to the spec; rough if the parts overlap."""
+        if self.protocol.outer.kind in BOOTSTRAPS:
+            # (1 - 1/n)^n of the rows are not drawn.
+            return round(math.exp(-1) * self.dataset.n_rows)
         return self.dataset.n_rows - self._n_training_part
 
     @property
@@ -275,7 +280,7 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
 @lru_cache(maxsize=2)
 def _parts(
     dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
-) -> list[tuple[Indices, Indices]]:
+) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, cached because a run's folds
     come in sequence.
     """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +165,28 @@ def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> In
     )
 
 
-def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
+class LeaveOneOutParts(Sequence[tuple[Indices, Indices]]):
+    """The training and test rows of every fold of a leave-one-out.
+
+    Each training part is made when it is asked for: together they would take the square of the
+    number of rows.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self._rows = np.arange(n_rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, fold: Any) -> Any:
+        if fold >= len(self):
+            raise IndexError(f"fold {fold} of {len(self)}")
+        return np.delete(self._rows, fold), self._rows[fold : fold + 1]
+
+
+def outer_parts(
+    data: Dataset, split: Split, run: int
+) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, counted from 0, in the order
     of the file.
 
@@ -192,8 +213,7 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
         rows = np.arange(len(data.y))
         return [(rows, rows)] * split.folds
     if split.kind == LEAVE_ONE_OUT:
-        rows = np.arange(len(data.y))
-        return [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
+        return LeaveOneOutParts(len(data.y))
     if split.kind == GIVEN:
         return given_parts(split, run, len(data.y), data.rows)
     return [_holdout(data, split, run)]

@@ -50,7 +50,7 @@ class Description(Work):
         """Return the numbers of training and test rows; empty without a split."""
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
-            first, *_ = outer_parts(data, split, 0)
+            first = outer_parts(data, split, 0)[0]
             return dict(zip(PARTS, map(len, first), strict=True))
         if data.splits is None:
             return {}

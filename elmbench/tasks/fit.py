@@ -160,9 +160,17 @@ class Fit(FoldWork):
         prediction = find_model(self.model.name).prediction_cost
         if prediction is None:
             return fit_seconds
-        n_test = self.outer_fold.n_test
-        operations = prediction(n_train, n_test, self.data.n_features)
+        operations = prediction(n_train, self._n_predicted, self.data.n_features)
         return fit_seconds + operations / RATE
+
+    @property
+    def _n_predicted(self) -> int:
+        """The number of rows that the fits predict, according to the spec."""
+        n_rows = self.data.n_rows
+        if self.outer_fold.is_of_all_rows:
+            return n_rows
+        n_test = self.outer_fold.n_test
+        return n_test + n_rows if self._counts_learnt_rows else n_test
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.

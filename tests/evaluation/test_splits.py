@@ -5,6 +5,7 @@ rows.
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_work import attempted, fold_data
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
 from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
@@ -33,7 +34,7 @@ from elmbench.evaluation.splits import (
     rare_class_remark,
 )
 from elmbench.evaluation.stored_predictions import StoredPredictions
-from elmbench.specs.protocol import Outer, Protocol, Scale, Split
+from elmbench.specs.protocol import LEAVE_ONE_OUT, Outer, Protocol, Scale, Split
 
 
 def both(
@@ -395,3 +396,27 @@ def test_a_remark_names_the_first_of_many_rare_classes() -> None:
         assert rare_class_remark(spec, Split("stratified-kfold", 5)).startswith(
             f"the class {rare}, fewer than"
         )
+
+
+def test_leave_one_out_does_not_hold_all_training_parts(
+    toys: dict[str, Dataset],
+) -> None:
+    n = 20_000
+    data = replace(toys["two"], X=np.zeros((n, 1)), y=np.tile([-1, 1], n // 2))
+    tracemalloc.start()
+    parts = outer_parts(data, Split(LEAVE_ONE_OUT), 0)
+    train, test = parts[7]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * n
+    assert (len(parts), len(train), test.tolist()) == (n, n - 1, [7])
+    assert 7 not in train
+
+
+def test_leave_one_out_is_that_of_scikit_learn(toys: dict[str, Dataset]) -> None:
+    expected = list(LeaveOneOut().split(toys["two"].X))
+    parts = list(outer_parts(toys["two"], Split(LEAVE_ONE_OUT), 0))
+    assert len(parts) == len(expected) == 90
+    for ours, of_sklearn in zip(parts, expected, strict=True):
+        for rows, expected_rows in zip(ours, of_sklearn, strict=True):
+            np.testing.assert_array_equal(rows, expected_rows)

@@ -1,7 +1,7 @@
 """Estimates of durations: by formula, by ended work, in a run under way; the order of tasks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +12,9 @@ from made_work import work_from
 
 from elmbench.execution.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
+from elmbench.specs.protocol import Split
+from elmbench.tasks.base import RATE
+from elmbench.tasks.fit import Fit
 
 
 @dataclass
@@ -174,6 +177,36 @@ def test_more_work_takes_longer(
         }
     assert work.data is not None
     assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
+
+
+@pytest.mark.usefixtures("without_data")
+@pytest.mark.parametrize(
+    ("outer", "n_fits", "n_train", "n_predicted"),
+    [
+        (Split("leave-one-out"), 2000, 1999, 2000),
+        (Split("bootstrap", 5), 1, 2000, 736),
+        (Split("bootstrap-632", 5), 2, 2000, 2736),
+    ],
+)
+def test_each_fit_and_each_predicted_row_counts(
+    plan_toy: MakePlan,
+    experiment: dict[str, Any],
+    outer: Split,
+    n_fits: int,
+    n_train: int,
+    n_predicted: int,
+) -> None:
+    experiment["datasets"] = ["sylva"]
+    experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
+    plan = plan_toy(experiment, profile="fast", runs=1)
+    fits = (work for work in plan.works.values() if isinstance(work, Fit))
+    fit = next(work for work in fits if work.model.name == "k-elm")
+    protocol = replace(fit.outer_fold.protocol, outer=outer)
+    fit = replace(fit, outer_fold=replace(fit.outer_fold, protocol=protocol))
+    n_operations = n_train * n_predicted * (2 * fit.data.n_features + 20)
+    expected = 1.2 * n_fits * fit.fit_seconds(n_train) + n_operations / RATE
+    assert fit.number_of_fits == n_fits
+    assert fit.seconds() == pytest.approx(expected)
 
 
 @pytest.mark.usefixtures("without_data")
