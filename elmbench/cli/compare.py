@@ -34,7 +34,7 @@ from elmbench.cli.options import (
     state,
 )
 from elmbench.cli.progress import show_reading, show_wait, size_of
-from elmbench.cli.run import run_cells, run_prepared, show_plan
+from elmbench.cli.run_and_show import run_cells, run_prepared, show_plan
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_folder, check_outputs
 
@@ -355,29 +355,19 @@ def _conclusion(results: Results) -> list[str]:
 
 
 def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Fit the best model to all rows but the held-out ones, and write it."""
-    from elmbench.comparison.best_model import choose_best
-    from elmbench.comparison.final_model import (
-        fit_final,
-        fitted_rows,
-        is_calibrated,
-    )
-    from elmbench.comparison.saved_models import is_safe, save
+    """Write the best model, and say what it is and how to use it."""
+    from elmbench.comparison.final_model import save_best
+    from elmbench.comparison.saved_models import is_safe
 
-    best = choose_best(results)
-    estimator = fit_final(prepared, results, best.model)
-    save(estimator, path)
-    state.say(
-        f"saved: {best.model} ({best.reason}), fitted to {fitted_rows(results)}: {path}"
-    )
-    probabilities = ""
-    if is_calibrated(estimator):
+    final = save_best(prepared, results, path)
+    best = final.best
+    state.say(f"saved: {best.model} ({best.reason}), fitted to {final.rows}: {path}")
+    if final.is_calibrated:
         state.say(
             "Its probabilities are calibrated on inner folds (Platt's sigmoid); its predictions "
             "are unchanged."
         )
-    if hasattr(estimator, "predict_proba"):
-        probabilities = " --proba"
+    probabilities = " --proba" if final.has_probabilities else ""
     state.say(f"next: elmbench predict {shlex.quote(str(path))} NEW.csv{probabilities}")
     if is_safe(path):
         state.say(
@@ -394,7 +384,7 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Compute the permutation importance of the best models, with live progress, and write the
     page.
     """
-    from elmbench.comparison.page import failures_of, plan_importance, write_page
+    from elmbench.comparison.html_page import failures_of, plan_importance, write_page
     from elmbench.execution.executors.local import LocalExecutor
     from elmbench.runs.execute import compute
 
@@ -438,7 +428,7 @@ def predict_command(
     decimal: DecimalMark = None,
 ) -> None:
     """Predict new rows with a model of `compare --save`, as CSV."""
-    from elmbench.comparison.final_model import predict_file
+    from elmbench.comparison.predict_file import predict_file
 
     with show_wait(f"predicting the rows of {data}{size_of(data)}"):
         predictions, remarks = predict_file(

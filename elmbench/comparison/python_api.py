@@ -16,8 +16,8 @@ from pydantic import Field
 
 from elmbench.comparison.arrays import check_arrays, take_named_columns
 from elmbench.comparison.budget import run_within_budget
-from elmbench.comparison.final_model import ComparisonResults
 from elmbench.comparison.python_progress import with_progress
+from elmbench.comparison.python_results import ComparisonResults
 from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -13,12 +13,20 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
+from elmbench.report.results import Results
 from elmbench.report.verdict_sentences import distance_with_unit, median_text
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import PooledMeasures, QuotedValue, ShortSentence
 
-if TYPE_CHECKING:
-    from elmbench.report.papers import TableResults
+
+class TableWithResults(Protocol):
+    """A table and its results under each profile."""
+
+    @property
+    def compared_values(self) -> list[ComparedValue]: ...
+
+    @property
+    def results(self) -> tuple[Results, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class ValueTexts:
 
 
 def in_short(
-    sentences: tuple[ShortSentence, ...], tables: Mapping[str, "TableResults"]
+    sentences: tuple[ShortSentence, ...], tables: Mapping[str, TableWithResults]
 ) -> list[str]:
     """Return the sentences whose values have all been run.
 
@@ -59,7 +67,7 @@ def in_short(
 
 
 def _render(
-    sentence: ShortSentence, tables: Mapping[str, "TableResults"]
+    sentence: ShortSentence, tables: Mapping[str, TableWithResults]
 ) -> str | None:
     """Return a sentence with its numbers; None if one of them has not been run."""
     measures = {
@@ -77,7 +85,7 @@ def _render(
 
 
 def _measure_texts(
-    pooled: PooledMeasures, tables: Mapping[str, "TableResults"]
+    pooled: PooledMeasures, tables: Mapping[str, TableWithResults]
 ) -> MeasureTexts | None:
     """Return the measures of some tables; None if nothing is compared."""
     by_table = [
@@ -138,7 +146,7 @@ def _is_of(value: ComparedValue, metric: str) -> bool:
     return value.measure.metric == metric
 
 
-def _value_texts(quoted: QuotedValue, table: "TableResults") -> ValueTexts | None:
+def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | None:
     """Return a value; None if it has not been run."""
     value = next(_values_of(quoted, table), None)
     if value is None:
@@ -148,7 +156,7 @@ def _value_texts(quoted: QuotedValue, table: "TableResults") -> ValueTexts | Non
     )
 
 
-def _values_of(quoted: QuotedValue, table: "TableResults") -> Iterator[ComparedValue]:
+def _values_of(quoted: QuotedValue, table: TableWithResults) -> Iterator[ComparedValue]:
     """Yield the value under each profile and selection, the one that counts first."""
     if not quoted.reading:
         for value in table.compared_values:

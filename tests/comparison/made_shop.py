@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.predict_file import predict_file
 
 
 def shop(rows: int) -> pd.DataFrame:

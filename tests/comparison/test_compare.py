@@ -21,8 +21,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
-from elmbench.comparison.final_model import ComparisonResults
-from elmbench.comparison.page import importance_of, plan_importance, write_page
+from elmbench.comparison.html_page import importance_of, plan_importance, write_page
+from elmbench.comparison.python_results import ComparisonResults
 from elmbench.comparison.request import experiment_of
 from elmbench.datasets.load import load_from_spec
 from elmbench.errors import ElmbenchError

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 import elmbench
 from elmbench.cli import main
 from elmbench.comparison.class_advice import with_class_advice
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.predict_file import predict_file
 from elmbench.comparison.saved_models import save
 from elmbench.datasets.description import describe
 from elmbench.datasets.user_data import UserData

@@ -23,7 +23,8 @@ from sklearn.svm import SVC
 import elmbench
 from elmbench.cli import main
 from elmbench.comparison import request
-from elmbench.comparison.final_model import fit_pipeline, predict_file
+from elmbench.comparison.final_model import fit_pipeline
+from elmbench.comparison.predict_file import predict_file
 from elmbench.comparison.saved_models import save
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
@@ -226,7 +227,9 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
         targets = data.y[train] if target == "spends" else data.labels_of(train)
         params = store.result(work.chosen)["params"]
         inner = Split("kfold", 3)
-        pipeline = fit_pipeline(work, train, params, targets=targets, inner=inner)
+        pipeline = fit_pipeline(
+            work, data, train, chosen=params, targets=targets, inner=inner
+        )
         stored = stored_predictions_of(store.result(work.key))
         np.testing.assert_array_equal(stored.rows, test)
         predicted = pipeline.predict(X.iloc[test])

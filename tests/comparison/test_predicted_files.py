@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 import elmbench
 from elmbench.cli import main
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.predict_file import predict_file
 from elmbench.comparison.saved_models import save
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import elmbench
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.predict_file import predict_file
 from elmbench.comparison.saved_models import save
 from elmbench.datasets.dataset import Columns
 from elmbench.datasets.description import describe

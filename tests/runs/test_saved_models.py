@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import elmbench
 from elmbench.comparison import saved_models
-from elmbench.comparison.final_model import predict_file
+from elmbench.comparison.predict_file import predict_file
 from elmbench.comparison.saved_models import load, save
 from elmbench.datasets import unpacking
 from elmbench.errors import ElmbenchError

@@ -129,7 +129,7 @@ def test_a_search_a_fit_and_a_saved_model_have_the_same_parameters(
     rows = np.arange(len(data.y))
     targets = data.labels_of(rows)
     pipeline = fit_pipeline(
-        work, rows, chosen, targets=targets, inner=Split("kfold", 3)
+        work, data, rows, chosen=chosen, targets=targets, inner=Split("kfold", 3)
     )
     model = pipeline.named_steps["model"].estimator
     assert model.get_params() == parameters

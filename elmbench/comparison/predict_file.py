@@ -1,0 +1,157 @@
+"""The predictions of a saved model for the rows of a file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+import scipy.sparse as sp
+
+from elmbench.comparison.saved_models import load
+from elmbench.datasets.dataset import Columns
+from elmbench.datasets.sources.file import FileSource, header_of, read_user_file
+from elmbench.datasets.table import Table, few
+from elmbench.datasets.values import as_read
+from elmbench.errors import ElmbenchError, first_line
+
+#: The kinds of the columns of sparse rows, which have no names.
+_NO_COLUMNS = Columns(numbers=(), dates={}, words=())._asdict()
+
+
+class _SavedModel(NamedTuple):
+    """A saved model and what it tells of its training rows."""
+
+    estimator: Any
+    steps: Any
+    #: The names of the features; empty for sparse rows.
+    names: list[str]
+    #: The columns of each kind.
+    kinds: dict[str, Any]
+
+
+def predict_file(
+    model: Path,
+    file: Path,
+    separator: str = "",
+    decimal: Literal["", ".", ","] = "",
+    *,
+    proba: bool = False,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the predictions of a saved model for the rows of a file, with `proba` the probability
+    of each class too.
+
+    Also return warnings about the file, such as each column with categories that the training rows
+    lack. `separator`, `decimal`: marks of a text table; by default, the separator is detected and
+    the decimal mark is that of the training rows.
+
+    Raises ElmbenchError if the model cannot be loaded, or a column of the file is missing or has
+    unusable values.
+    """
+    saved = _load_model(model)
+    source = FileSource(
+        kind="file",
+        path=str(file),
+        words=(*saved.kinds["words"], *saved.kinds["dates"]),
+        text=saved.kinds["text"],
+        separator=separator,
+        decimal=decimal,
+        header=header_of(saved.names),
+    )
+    table = read_user_file(
+        source, features=saved.names, has_target=False, decimal=saved.kinds["decimal"]
+    )
+    if not len(table.target):
+        raise ElmbenchError(
+            f"{file} has no rows",
+            expected="rows below the header",
+            next_step="add rows",
+        )
+    remarks = [*table.warnings]
+    has_probabilities = hasattr(saved.estimator, "predict_proba")
+    if proba and not has_probabilities:
+        is_regression = hasattr(saved.estimator, "regressor_")
+        reason = "a regression" if is_regression else "a model of an old version"
+        remarks.append(f"{model} has no probabilities, as it is {reason}")
+    try:
+        X, unknown = _features_of(table, saved)
+        predictions = _predictions(
+            saved.estimator, X, proba=proba and has_probabilities
+        )
+    except ValueError as error:
+        raise ElmbenchError(
+            f"{file}: {first_line(error)}",
+            expected="values as in training",
+            next_step="correct the file",
+        ) from error
+    return predictions, remarks + unknown
+
+
+def _load_model(path: Path) -> _SavedModel:
+    """Return the model of a file; raise ElmbenchError if the file is none of `compare --save`."""
+    if not path.is_file():
+        raise ElmbenchError(
+            f"{path} {'is not a regular file' if path.exists() else 'does not exist'}",
+            expected="a file of compare --save",
+            next_step="check the path",
+        )
+    try:
+        estimator = load(path)
+        steps = getattr(estimator, "regressor_", estimator).named_steps
+        names = list(getattr(estimator, "feature_names_in_", ()))
+        # A model of an earlier version may name the kinds of its columns differently.
+        kinds = Columns(**steps["values"].kw_args)._asdict() if names else _NO_COLUMNS
+    except ElmbenchError:
+        raise
+    except Exception as error:
+        # Other errors say only that it is another file.
+        has_other_versions = isinstance(error, ImportError | AttributeError)
+        cause = f"{type(error).__name__}: {first_line(error)}"
+        reason = f" with these versions ({cause})" if has_other_versions else ""
+        raise ElmbenchError(
+            f"{path} is not a model that `elmbench compare --save` has written{reason}",
+            expected="a file of compare --save",
+            next_step="name the model first and the rows second: elmbench predict MODEL ROWS",
+        ) from error
+    return _SavedModel(estimator=estimator, steps=steps, names=names, kinds=kinds)
+
+
+def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
+    """Return the features of new rows as the model takes them, and remarks on unknown
+    categories.
+    """
+    # The last features of sparse rows may be zero in all rows of a file.
+    if not saved.names:
+        X = sp.csr_matrix(table.X)
+        X.resize(X.shape[0], saved.estimator.n_features_in_)
+        return X, []
+    frame = table.frame().reindex(columns=saved.names, fill_value=0.0)
+    X = as_read(frame, **saved.kinds)
+    words = X[[*saved.kinds["words"]]]
+    return X, [*_unknown_categories(words, saved.steps["inputs"])]
+
+
+def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
+    """Return the prediction of each row; with `proba` also the probability of each class."""
+    predictions = pd.DataFrame({"prediction": estimator.predict(X)})
+    if not proba:
+        return predictions
+    labels = [f"probability_{label}" for label in estimator.classes_]
+    return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
+
+
+def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
+    """Yield a remark on each column with categories that a fitted encoder does not know."""
+    encoded = (
+        inputs.named_transformers_["words"][-1].categories_
+        if len(words.columns)
+        else ()
+    )
+    for (name, values), categories in zip(words.items(), encoded, strict=True):
+        unknown = values[values.notna() & ~values.isin(categories)]
+        if len(unknown):
+            rows = f"{len(unknown)} of {len(values)} rows"
+            examples = few([*map(repr, unknown.unique())], 5)
+            yield (
+                f"{name!r} has categories that the training rows lack, in {rows}: {examples}; they "
+                "are ignored"
+            )

@@ -1,0 +1,84 @@
+"""The results of a comparison in Python: the table, the pictures and the best model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.comparison.final_model import fit_final
+from elmbench.comparison.plots import Kind, plot
+from elmbench.errors import messages_for_python
+from elmbench.evaluation.model_order import rank_models
+from elmbench.registry.plugins import loaded_plugins
+from elmbench.report.results import Results
+from elmbench.results.predictions_file import predictions_frame
+from elmbench.runs.prepare import PreparedRun
+from elmbench.tables.result_table import ResultTable
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonResults(Results):
+    """The results of a comparison.
+
+    Attributes
+    ----------
+    run : PreparedRun
+    plugins : tuple of path
+        Plug-in files of the comparison, and of its estimators.
+    targets : ndarray
+        The targets, as they were given.
+    """
+
+    run: PreparedRun
+    plugins: tuple[Path, ...] = ()
+    targets: Any = ()
+
+    @cached_property
+    def table(self) -> ResultTable:
+        with messages_for_python():
+            return super().table
+
+    @cached_property
+    def leaderboard(self) -> pd.DataFrame:
+        """The means of each model, the best first: the metrics, the rank, the p-value of the
+        difference from the best model, and the costs.
+        """
+        (spec,) = self.resolved.datasets.values()
+        lines = self.summary[self.summary["dataset"] == spec.name]
+        means = lines.pivot_table("mean", "model", "metric", sort=False)
+        ranked = rank_models(self.summary, spec.name, self.resolved).models
+        others = means.index.difference(ranked, sort=False)
+        return means.loc[[*ranked, *others]]
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """The lines of `predictions.csv`: the prediction of each model for each test row."""
+        ((_, plan),) = self.run.tables
+        with loaded_plugins(self.plugins):
+            return predictions_frame(plan.cells, self.run.store, self.resolved)
+
+    def plot(self, kind: Kind = "scores", model: str = "", ax: Any = None) -> Any:
+        """Draw a picture on matplotlib's axes and return these.
+
+        `kind`: "scores" of all models with intervals; of one model, "confusion" or "calibration"
+        for classes, "residuals" for numbers. `model`: the best one by default.
+        """
+        with messages_for_python():
+            needs_predictions = kind != "scores"
+            rows = self.predictions if needs_predictions else pd.DataFrame()
+            return plot(self, rows, kind, model, ax)
+
+    def best_estimator(self, model: str = "") -> Any:
+        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a
+        last search.
+
+        Held-out rows of `test` are neither searched nor fitted, so that the scores in the table are
+        those of this model. It is one scikit-learn estimator: a pipeline that encodes, imputes and
+        scales, for data frames with the columns that were compared, or for sparse rows.
+        """
+        from sklearn import config_context
+
+        with loaded_plugins(self.plugins), config_context(transform_output="default"):
+            return fit_final(self.run, self, model, self.targets)
