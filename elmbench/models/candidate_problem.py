@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Indices
 
 
 def weight_argument(model: Any) -> str | None:
@@ -119,11 +119,7 @@ class CandidateProblem:
     ) -> Evaluated:
         """Return the outputs of a candidate that is fitted to the training rows of a fold."""
         train, test = self.folds[j]
-        X_train = self.X[train]
-        y_train = self.y[train]
-        weights = None if self.weights is None else self.weights[train]
-        unfitted = self.make(self.candidates[i])
-        model = fit_model(unfitted, X_train, y_train, weights)
+        model = self._fit(self.candidates[i], train)
         reported = getattr(model, "solvers_", {})
         solvers = Counter(reported)
         solvers["clone and fit"] += 1
@@ -134,6 +130,12 @@ class CandidateProblem:
             outputs=predicted,
             solvers=solvers,
         )
+
+    def _fit(self, candidate: dict[str, Any], train: Indices) -> Any:
+        """Return the model of a candidate, fitted to some rows, whose copies end with this call."""
+        model = self.make(candidate)
+        weights = None if self.weights is None else self.weights[train]
+        return fit_model(model, self.X[train], self.y[train], weights)
 
     def _report(self, failures: dict[int, Exception]) -> None:
         """Raise the first failure if all candidates fail, else warn of them."""

@@ -12,11 +12,10 @@ from scipy.special import log_expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real, estimator
-from elmbench.models.base.paths import CandidateGrid, PathMixin
+from elmbench.models.base.paths import CandidateGrid, PathMixin, grid_path
 from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.models.elm import CONSTANT_LAYER, HiddenNodesMixin, node_folds
-from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Rows
 from elmbench.numerics.entropy.discriminant import (
     LEAST_SPREAD,
@@ -309,19 +308,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     def _projections(self, X: Rows) -> Array:
         return HiddenNodesMixin._outputs(self, X)
 
-    @classmethod
-    def project_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the projections by every candidate, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluate(
-            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed), "project")
-        )
+    project_grid = grid_path(
+        "project", "Yield the projections by every candidate on every fold."
+    )
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:

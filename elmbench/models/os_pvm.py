@@ -127,20 +127,24 @@ class OSPVMClassifier(ProjectionClassifier):
 
         The hidden nodes are left to `_solve_nodes`.
         """
-        X = X.toarray() if sp.issparse(X) else X
-        n_rows = len(X)
-        if not self.update_mean:
-            # The mean stays that of the first chunk.
-            if self.n_seen_ == 0:
-                self.mean_ = X.mean(axis=0)
-            centred = X - self.mean_
-            X = np.column_stack([centred, np.ones(n_rows)])
-        coordinates = self._stream.update(X)
+        coordinates = self._stream.update(self._stream_rows(X))
         self._coordinates.append(coordinates)
         self._targets.append(T)
-        self.n_seen_ += n_rows
+        self.n_seen_ += X.shape[0]
         if self.mode == "truncate":
             self._truncate()
+
+    def _stream_rows(self, X: Rows) -> Array:
+        """Return the rows of a chunk as the stream takes them: dense and, unless the mean is
+        updated, centred with a feature of ones.
+        """
+        dense = X.toarray() if sp.issparse(X) else X
+        if self.update_mean:
+            return dense
+        if self.n_seen_ == 0:  # the mean stays that of the first chunk
+            self.mean_ = dense.mean(axis=0)
+        ones = np.ones(len(dense))
+        return np.column_stack([dense - self.mean_, ones])
 
     def _truncate(self) -> None:
         """Drop the directions that `theta` does not choose, and the coordinates along them."""

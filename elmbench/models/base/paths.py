@@ -70,19 +70,21 @@ class CandidateGrid:
         return list(groups.values())
 
     def fitted_outputs(self, candidate: int, fold: int) -> NDArray[Any]:
-        """Fit a single candidate and return its predictions."""
+        """Fit a single candidate and return its outputs for the test rows."""
         train, test = self.folds[fold]
-        rows = self.X[train]
-        targets = self.y[train]
-        self.solvers["fit"] += 1
-        with warnings.catch_warnings():
-            # A search meets such candidates by the hundred.
-            warnings.simplefilter("ignore", LinAlgWarning)
-            fitted = clone(self.models[candidate])
-            fitted.fit(rows, targets)
+        fitted = self._fit(candidate, train)
         output_of = getattr(fitted, self.output)
         outputs = output_of(self.X[test])
         return np.asarray(outputs)
+
+    def _fit(self, candidate: int, train: Indices) -> Any:
+        """Return a candidate that is fitted to some rows, whose copies end with this call."""
+        self.solvers["fit"] += 1
+        unfitted = clone(self.models[candidate])
+        with warnings.catch_warnings():
+            # A search meets such candidates by the hundred.
+            warnings.simplefilter("ignore", LinAlgWarning)
+            return unfitted.fit(self.X[train], self.y[train])
 
     def holds(
         self,
@@ -139,47 +141,50 @@ class CandidateGrid:
                 yield candidate, fold, values
 
 
+def grid_path(
+    output: str, summary: str
+) -> "classmethod[Any, ..., Iterator[Evaluated]]":
+    """Return the method of a `GridPath` that yields an output of every candidate on every fold.
+
+    Parameters
+    ----------
+    output : {"predict", "decision_function", "project"}
+        The method of a fitted model whose values are yielded.
+    summary : str
+        First line of its docstring.
+    """
+
+    def evaluate(
+        cls: Any,
+        X: Array,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[Evaluated]:
+        models = cls._valid_models(candidates, fixed)
+        grid = CandidateGrid(X, y, folds, models, output)
+        return cls._evaluate(grid)
+
+    evaluate.__doc__ = f"{summary}\n\nSee `elmbench.models.protocols.GridPath`."
+    return classmethod(evaluate)
+
+
 class PathMixin:
     """A path over a grid, for predictions and decision values."""
+
+    evaluate_grid = grid_path(
+        "predict", "Yield the predictions of every candidate on every fold."
+    )
+    decision_grid = grid_path(
+        "decision_function",
+        "Yield the decision values of every candidate on every fold.",
+    )
 
     @classmethod
     @abstractmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs) in any order."""
-
-    @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold, see
-        `elmbench.models.protocols.GridPath`.
-        """
-        return cls._evaluate(
-            CandidateGrid(X, y, folds, cls._valid_models(candidates, fixed))
-        )
-
-    @classmethod
-    def decision_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the decision values by every candidate, see
-        `elmbench.models.protocols.GridPath`.
-        """
-        return cls._evaluate(
-            CandidateGrid(
-                X, y, folds, cls._valid_models(candidates, fixed), "decision_function"
-            )
-        )
 
     @classmethod
     def _valid_models(
