@@ -180,17 +180,25 @@ def _not_replaced(
     """
     replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
-    is_replaced = [position in replaced for position in _positions(earlier)]
-    return ~pd.Series(is_replaced, index=earlier.index) & ~_are_without_data(
-        earlier, cells
-    )
+    is_replaced = _are_at(earlier, replaced) | _are_without_data(earlier, cells)
+    return ~is_replaced
 
 
 def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each earlier cell whose data were missing: they are there now, or still
-    missing.
+    """Return True for each earlier cell without data that a new cell replaces: the data set is
+    there now, or the new cell lacks it as well.
     """
-    return ~_have_run(earlier) & earlier["dataset"].isin(cells["dataset"])
+    present = cells.loc[_have_run(cells), "dataset"]
+    is_replaced = earlier["dataset"].isin(present)
+    is_replaced |= _are_at(earlier, set(_positions(cells)))
+    return ~_have_run(earlier) & is_replaced
+
+
+def _are_at(cells: pd.DataFrame, positions: set[tuple[Any, ...]]) -> pd.Series[bool]:
+    """Return True for each cell whose position is among these."""
+    return pd.Series(
+        [position in positions for position in _positions(cells)], index=cells.index
+    )
 
 
 def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:

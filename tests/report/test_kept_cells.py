@@ -13,7 +13,8 @@ from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.report.result_files import write_results
 from elmbench.report.results import results_of_table
-from elmbench.results.cells import CELL_NAMES
+from elmbench.results.cells import CELL_NAMES, read_cells
+from elmbench.results.kept_cells import find_kept_cells
 from elmbench.specs.profiles import Resolved
 
 FIRST = "elmbench run toy/one --runs 2"
@@ -190,6 +191,22 @@ def test_stale_cells_of_the_same_store_are_not_kept(
     table = write_results(resolved, store, tmp_path).folder
     assert lines_of(table) == {("ELM", 0, 0): 0.5}
     assert "kept" not in record_of(table)
+
+
+@pytest.mark.parametrize("is_there_now", [False, True])
+def test_cells_without_data_stay_until_the_data_are_there(
+    resolved: Resolved, tmp_path: Path, is_there_now: bool
+) -> None:
+    table = run(resolved, tmp_path, {"ELM": 1, "K-ELM": 1}, FIRST, mcc=0.7)
+    computed = read_cells(table / "cells.csv")
+    missing = computed.assign(status="unavailable")
+    missing.to_csv(table / "cells.csv", index=False)
+    clone(tmp_path)
+    # A run of one model.
+    new = (computed if is_there_now else missing).query("model == 'ELM'")
+    origin = {"spec_sha256": "", "datasets": {}, "models": {}}
+    kept = find_kept_cells(table, new, resolved, Store(tmp_path), origin)
+    assert list(kept.cells["model"]) == ([] if is_there_now else ["K-ELM", "K-ELM"])
 
 
 def test_a_damaged_file_is_replaced(resolved: Resolved, tmp_path: Path) -> None:
