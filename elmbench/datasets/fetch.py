@@ -9,6 +9,7 @@ from pathlib import Path
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load_compared
+from elmbench.datasets.openml_tasks import fetch_task, task_number
 from elmbench.datasets.part_files import FORMATS, PATTERN, find_parts
 from elmbench.datasets.readers import compression_of, form_of
 from elmbench.datasets.sources.base import (
@@ -33,12 +34,15 @@ class Fetched:
 
 def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and
-    check that it loads.
+    check that it loads. `openml-task:ID` names the splits of an OpenML task.
 
     `progress`: show a bar on the terminal. `force`: fetch the data set even if it is in the cache.
     Raises DataUnavailableError if no source can be reached, and ElmbenchError if the data differ
     from the expected ones.
     """
+    task = task_number(name)
+    if task is not None:
+        return Fetched(name, f"OpenML task {task}", fetch_task(task, force=force))
     spec = load_dataset_specs().find(name)
     sources = [source for source in spec.sources if isinstance(source, NetworkSource)]
     if len(sources) < len(spec.sources):

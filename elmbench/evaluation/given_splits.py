@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.openml_tasks import find_task, task_number
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_regular
 from elmbench.specs.files import invalid
@@ -96,7 +97,8 @@ def locate_inner_splits(
 
 def _with_path(split: Split, folder: Path) -> Split:
     """Return given splits with the path and the checksum of their file."""
-    path = folder / split.file
+    number = task_number(split.file)
+    path = folder / split.file if number is None else find_task(number).path
     try:
         check_regular(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -17,6 +17,7 @@ from elmbench.specs.experiment_file import CHANGED_BY_NAME, ExperimentFile, over
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.measures import JUDGED
 from elmbench.specs.papers import Paper
+from elmbench.specs.protocol import TASK_PREFIX
 
 #: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
@@ -187,7 +188,8 @@ def _check_csv_files(file: ExperimentFile) -> None:
         files.append((protocol.inner.file_of(dataset), "splits"))
     for csv, content in files:
         path = file.path.parent / (csv or "")
-        if csv and not path.is_file():
+        is_file = not (csv or "").startswith(TASK_PREFIX)
+        if csv and is_file and not path.is_file():
             problem = f"{file.path}: {csv} does not exist"
             raise invalid(problem, f"a CSV file of {content} at {path}")
 

@@ -97,6 +97,8 @@ BOOTSTRAPS = (BOOTSTRAP, BOOTSTRAP_632)
 LEAVE_ONE_OUT = "leave-one-out"
 #: The splits that a file gives row by row.
 GIVEN = "given"
+#: The beginning of the name of an OpenML task, whose official splits are given ones.
+TASK_PREFIX = "openml-task:"
 #: The kinds of split of a search.
 INNER_KINDS = (*get_args(FoldKind), "holdout", "stratified-holdout", BOOTSTRAP, GIVEN)
 #: The kinds of outer split besides the names of repeated schemes.
@@ -378,7 +380,8 @@ class Outer(Spec):
     folds: Count = 1
     #: How often the splits are drawn again.
     runs: Count = 1
-    #: The file of given splits beside the table's file; one for each data set if there are several.
+    #: The file of given splits beside the table's file, or `openml-task:59` for the official splits
+    #: of an OpenML task; one for each data set if there are several.
     file: str | dict[str, str] | None = None
     #: Rows of the training part of data sets without `sizes`.
     train: Size | None = None

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from elmbench.datasets.load import identify
+from elmbench.datasets.openml_tasks import check_task, task_number
 from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import (
@@ -112,6 +113,9 @@ class DatasetPlanner:
         self.protocol = resolved.spec.protocol
         self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
         split = self.protocol.outer.split(dataset.name, dataset.task)
+        task = task_number(split.file)
+        if task is not None:
+            check_task(task, self.dataset)
         located = locate_splits(split, resolved.file.path.parent, self.runs)
         self._splits_file = located.file
         self.split = replace(located, file="")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from elmbench.datasets.sources.base import TIMEOUT, FetchJob, NetworkSource, network
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
@@ -131,35 +131,32 @@ class OpenMLSource(NetworkSource):
         )
 
 
-def _description(openml: Any, number: int) -> Any:
-    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or
-    nothing answers.
+@contextlib.contextmanager
+def _asked(openml: Any, subject: str, kind: str, next_step: str) -> Iterator[None]:
+    """Convert the errors of requests to OpenML into those of this package.
+
+    `subject`, `kind`: what is asked for, such as "OpenML 7" and "data set". `next_step`: for one
+    that does not exist.
     """
     import pooch
 
     exceptions = openml.exceptions
     later = "try again later"
-    where = f"OpenML {number} ({openml.config.server})"
+    where = f"{subject} ({openml.config.server})"
     # The client tries for minutes to reach a server.
     with network(openml.config.server):
         pooch.HTTPDownloader(timeout=TIMEOUT)(
             openml.config.server, None, None, check_only=True
         )
     try:
-        return openml.datasets.get_dataset(
-            number,
-            download_data=False,
-            download_qualities=False,
-            download_features_meta_data=False,
-        )
+        yield
     except (
         exceptions.OpenMLServerNoResult,
         exceptions.OpenMLPrivateDatasetError,
     ) as error:
-        next_step = "correct the id in datasets.yaml"
         raise ElmbenchError(
             f"{where}: {error.message}",
-            expected="a public data set",
+            expected=f"a public {kind}",
             next_step=next_step,
         ) from error
     except (exceptions.PyOpenMLError, OSError) as error:
@@ -174,6 +171,53 @@ def _description(openml: Any, number: int) -> Any:
             expected="a description as OpenML's server gives it",
             next_step=later,
         ) from error
+
+
+def _description(openml: Any, number: int) -> Any:
+    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or
+    nothing answers.
+    """
+    next_step = "correct the id in datasets.yaml"
+    with _asked(openml, f"OpenML {number}", "data set", next_step):
+        return openml.datasets.get_dataset(
+            number,
+            download_data=False,
+            download_qualities=False,
+            download_features_meta_data=False,
+        )
+
+
+class TaskSplits(NamedTuple):
+    """The official splits of an OpenML task."""
+
+    dataset_id: int
+    #: The training and test rows of the samples of each repeat and fold, both counted from 0.
+    parts: Mapping[int, Mapping[int, Mapping[int, tuple[Any, Any]]]]
+
+
+def download_task(number: int) -> TaskSplits:
+    """Return the official splits of an OpenML task; raise ElmbenchError if it does not exist, has
+    no splits, or nothing answers.
+    """
+    subject = f"OpenML task {number}"
+    next_step = "correct the number of the task"
+    with (
+        _private_client() as openml,
+        _asked(openml, subject, "task", next_step),
+    ):
+        task = openml.tasks.get_task(
+            number,
+            download_data=False,
+            download_qualities=False,
+            download_features_meta_data=False,
+        )
+        if not isinstance(task, openml.tasks.OpenMLSupervisedTask):
+            raise ElmbenchError(
+                f"{subject} has no splits",
+                expected="a task of classification or regression",
+                next_step=next_step,
+            )
+        return TaskSplits(int(task.dataset_id), task.download_split().split)
 
 
 def _as_list(names: str | list[str] | None) -> list[str]:

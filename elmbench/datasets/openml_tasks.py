@@ -1,0 +1,126 @@
+"""The official splits of OpenML tasks, which are fetched once and kept as files of given splits.
+
+`openml-task:59` names those of task 59. Repeats are runs. The rows are numbered in the order of
+OpenML's data set.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from elmbench.datasets.sources.openml import OpenMLSource, TaskSplits, download_task
+from elmbench.errors import ElmbenchError, amount
+from elmbench.files import cache_folder, write_atomically
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import TASK_PREFIX
+
+_FILE = re.compile(r"task-(\d+)-data-(\d+)-rows-(\d+)\.csv")
+
+
+class TaskFile(NamedTuple):
+    """A file of the splits of a task."""
+
+    path: Path
+    number: int
+    #: The id of the data set, and the number of its rows.
+    dataset_id: int
+    n_rows: int
+
+
+def task_number(name: str) -> int | None:
+    """Return the number of the task that a name such as `openml-task:59` has; None for another
+    name.
+    """
+    number = name.removeprefix(TASK_PREFIX)
+    is_task = number != name and number.isascii() and number.isdigit()
+    return int(number) if is_task else None
+
+
+def fetch_task(number: int, *, force: bool = False) -> bool:
+    """Fetch the splits of a task into the cache; return False if they are there and not `force`."""
+    if not force and _kept_file(number) is not None:
+        return False
+    splits = download_task(number)
+    text, n_rows = _file_of(splits, number)
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    earlier = _kept_file(number)
+    if earlier is not None:
+        earlier.path.unlink()
+    name = f"task-{number}-data-{splits.dataset_id}-rows-{n_rows}.csv"
+    write_atomically(folder / name, text)
+    return True
+
+
+def find_task(number: int) -> TaskFile:
+    """Return the file of the splits of a task; raise ElmbenchError if they have not been
+    fetched.
+    """
+    kept = _kept_file(number)
+    if kept is None:
+        raise ElmbenchError(
+            f"the splits of {TASK_PREFIX}{number} are not here",
+            expected="splits that were fetched once",
+            next_step=f"elmbench data fetch {TASK_PREFIX}{number}   (with a network)",
+        )
+    return kept
+
+
+def check_task(number: int, dataset: DatasetSpec) -> None:
+    """Raise ElmbenchError unless the splits of a task are for a data set: it has as many rows and,
+    if it comes from OpenML, the same id.
+    """
+    file = find_task(number)
+    next_step = (
+        f"elmbench data fetch {TASK_PREFIX}{number} --force, or correct protocol.outer"
+    )
+    n_rows = dataset.public.instances
+    if file.n_rows != n_rows:
+        raise ElmbenchError(
+            f"{TASK_PREFIX}{number} splits {file.n_rows} rows, but {dataset.name} has {n_rows}",
+            expected=f"the rows of OpenML {file.dataset_id}, in their order",
+            next_step=next_step,
+        )
+    of_openml = [one for one in dataset.sources if isinstance(one, OpenMLSource)]
+    if of_openml and not any(file.dataset_id in one.ids for one in of_openml):
+        raise ElmbenchError(
+            f"{TASK_PREFIX}{number} is for OpenML {file.dataset_id}, but {dataset.name} is "
+            f"{of_openml[0].title}",
+            expected="a task of the same data set",
+            next_step=next_step,
+        )
+
+
+def _folder() -> Path:
+    return cache_folder() / "openml-tasks"
+
+
+def _kept_file(number: int) -> TaskFile | None:
+    """Return the file of a task in the cache; None if there is none."""
+    for path in sorted(_folder().glob(f"task-{number}-*.csv")):
+        match = _FILE.fullmatch(path.name)
+        if match is not None:
+            return TaskFile(path, number, int(match[2]), int(match[3]))
+    return None
+
+
+def _file_of(splits: TaskSplits, number: int) -> tuple[str, int]:
+    """Return the file of the splits of a task, and the number of their rows."""
+    lines = ["run,fold,row,part"]
+    rows: set[int] = set()
+    for run, folds in sorted(splits.parts.items()):
+        for fold, samples in sorted(folds.items()):
+            if len(samples) != 1:
+                raise ElmbenchError(
+                    f"OpenML task {number} has {amount(len(samples), 'sample')} in a fold",
+                    expected="a task without a learning curve",
+                    next_step="correct the number of the task",
+                )
+            ((train, test),) = samples.values()
+            for part, numbers in (("train", train), ("test", test)):
+                texts = np.asarray(numbers, dtype=int).tolist()
+                rows.update(texts)
+                lines.append(f"{run},{fold},{' '.join(map(str, texts))},{part}")
+    return "\n".join([*lines, ""]), len(rows)
