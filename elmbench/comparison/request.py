@@ -252,30 +252,9 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
 def _protocol(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> dict[str, Any]:
-    grouped = any(spec.groups for spec in specs)
-    ordered = any(spec.ordered_by for spec in specs)
-    if grouped and ordered:
-        problem = "both groups and an order of the rows are given"
-        step = f"leave {option('groups')} or {option('time-order')} out"
-        raise ElmbenchError(problem, expected="one of the two", next_step=step)
-    tasks = {spec.task for spec in specs}
-    for name in comparison.metrics:
-        if find_metric(name).task not in tasks or counts_rows(name):
-            task = specs[0].task
-            raise ElmbenchError(
-                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
-                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for "
-                f"{task}",
-                next_step="choose another metric, or another task or target",
-            )
-    # Folds of a regression are not stratified: a split knows its task.
-    kind = (
-        "stratified-group-kfold"
-        if grouped
-        else "ordered-kfold"
-        if ordered
-        else "stratified-kfold"
-    )
+    """Return the protocol of a comparison, as an experiment file writes it."""
+    _check_metrics(comparison.metrics, specs)
+    kind = _kind_of_folds(specs)
     by_column = {"kind": "standard", "fit-on": "train"}
     return {
         "scale": by_column,
@@ -290,8 +269,42 @@ def _protocol(
         "select": "nested",
         "metrics": list(dict.fromkeys((*comparison.metrics, *METRICS))),
         "std": "of-folds",
-        "order": "stored" if ordered else "shuffled",
+        "order": "stored" if kind == "ordered-kfold" else "shuffled",
     }
+
+
+def _check_metrics(metrics: Iterable[str], specs: Sequence[DatasetSpec]) -> None:
+    """Raise ElmbenchError for a metric that no data set of the comparison can have."""
+    tasks = {spec.task for spec in specs}
+    for name in metrics:
+        if find_metric(name).task not in tasks or counts_rows(name):
+            task = specs[0].task
+            raise ElmbenchError(
+                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
+                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for "
+                f"{task}",
+                next_step="choose another metric, or another task or target",
+            )
+
+
+def _kind_of_folds(specs: Sequence[DatasetSpec]) -> str:
+    """Return the kind of folds that suits the groups or the order of the rows; raise ElmbenchError
+    if both are given.
+    """
+    has_groups = any(spec.groups for spec in specs)
+    has_order = any(spec.ordered_by for spec in specs)
+    if has_groups and has_order:
+        raise ElmbenchError(
+            "both groups and an order of the rows are given",
+            expected="one of the two",
+            next_step=f"leave {option('groups')} or {option('time-order')} out",
+        )
+    if has_groups:
+        return "stratified-group-kfold"
+    if has_order:
+        return "ordered-kfold"
+    # Folds of a regression are not stratified: a split knows its task.
+    return "stratified-kfold"
 
 
 def _outer(

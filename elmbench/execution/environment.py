@@ -72,6 +72,7 @@ def _commit() -> str | None:
         return None
 
     def git(*words: str) -> str:
+        """Return what git prints; raise CalledProcessError if it fails."""
         command = ["git", "-C", str(top), *words]
         silent = subprocess.DEVNULL
         return subprocess.run(

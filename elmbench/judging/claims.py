@@ -395,7 +395,7 @@ def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
 
 def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
     """Return the data sets of the paper that a comparison is about, without those that stand in for
-    another one.
+    another one; a claim about all of them leaves out data sets with other rows, too.
     """
     names = (
         list(resolved.file.spec.datasets)

@@ -304,7 +304,7 @@ def kernel_blocks(
     last = len(kernels) - 1
     geometry_of = GEOMETRIES.get(kernel.geometry)
     n_centres = centres.shape[0]
-    for rows in centre_blocks(X, n_centres):
+    for rows in kernel_row_blocks(X, n_centres):
         part = X[rows]
         if geometry_of is None:
             for number, each in enumerate(kernels):
@@ -319,9 +319,11 @@ def kernel_blocks(
             yield rows, number, each.evaluate(values)
 
 
-def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
-    """Return the slices that cut the rows of `X` into blocks of about `BLOCK_BYTES`, and their
-    values too.
+def kernel_row_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
+    """Return the slices that cut the rows of `X` into blocks.
+
+    Neither the rows of a block nor their values at `n_centres` centres take more than about
+    `BLOCK_BYTES`.
     """
     n_rows, width = X.shape
     if sp.issparse(X):

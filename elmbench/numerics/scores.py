@@ -110,6 +110,7 @@ def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Arra
     """
 
     def score(counts: Array) -> Array:
+        """Return the scores of confusion matrices of shape (..., classes, classes)."""
         scores = by_class(counts)
         if counts.shape[-1] == 2:
             return scores[..., 1]

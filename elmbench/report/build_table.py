@@ -67,7 +67,7 @@ def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
     resolved = kind.experiment
     paper = resolved.file.paper
     if not paper.authors:  # a user's data
-        return _protocol(resolved)
+        return _protocol_in_words(resolved)
     profile = (
         _coverage(resolved, cells)
         if kind.shows_profile
@@ -76,7 +76,7 @@ def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
     return f"{paper.citation}. {profile}"
 
 
-def _protocol(resolved: Resolved) -> str:
+def _protocol_in_words(resolved: Resolved) -> str:
     """Describe the splits and the search of a comparison in words."""
     protocol = resolved.spec.protocol
     outer = protocol.outer

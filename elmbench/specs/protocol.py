@@ -283,7 +283,8 @@ class Splitter(Spec):
         return _with_folds_of_plugin(content)
 
     @model_validator(mode="after")
-    def _fits_the_kind(self) -> Self:
+    def _check_kind(self) -> Self:
+        """Raise ValueError if the kind of split has a key too many or lacks one."""
         _check_folds(self.kind, self.folds)
         has_sizes = self.train is not None or self.test is not None
         if has_sizes != (self.kind in SIZED):
@@ -411,7 +412,8 @@ class Outer(Spec):
         return content | {"kind": kind} | fixed
 
     @model_validator(mode="after")
-    def _fits_the_kind(self) -> Outer:
+    def _check_kind(self) -> Outer:
+        """Raise ValueError if the kind of split has a key too many or lacks one."""
         _check_folds(self.kind, self.folds)
         has_sizes = bool(self.sizes) or self.default_sizes is not None
         if has_sizes != (self.kind in SIZED):

@@ -88,6 +88,9 @@ class MetricsTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
+        """Return the columns `per_metric` of the first metric of each data set, then those of the
+        second ones, and so on.
+        """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
         columns = []

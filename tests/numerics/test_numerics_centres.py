@@ -14,8 +14,8 @@ import elmbench.numerics.pairwise as pairwise
 from elmbench.numerics.pairwise import (
     OF_DISTANCES,
     Kernel,
-    centre_blocks,
     kernel_blocks,
+    kernel_row_blocks,
 )
 
 SETTINGS = examples(100)
@@ -93,7 +93,7 @@ def test_equals_the_formula_in_any_form_and_blocks(
         patch.setattr(pairwise, "BLOCK_BYTES", 8 * L * block)
         each = list(kernel_blocks(one, given_rows, at, [gammas, 2 * gammas, gammas]))
         assert [rows for rows, i, _ in each if i == 0] == list(
-            centre_blocks(given_rows, L)
+            kernel_row_blocks(given_rows, L)
         )
         product = one.product(given_rows, at, Z)
     blocks = {
@@ -122,7 +122,7 @@ def test_equals_the_formula_in_any_form_and_blocks(
 )
 def test_blocks_take_what_was_allowed(monkeypatch, X, n_centres, sizes):
     monkeypatch.setattr(pairwise, "BLOCK_BYTES", 8 * 1000)
-    assert [rows.stop - rows.start for rows in centre_blocks(X, n_centres)] == sizes
+    assert [rows.stop - rows.start for rows in kernel_row_blocks(X, n_centres)] == sizes
 
 
 def test_sparse_rows_are_never_made_dense():

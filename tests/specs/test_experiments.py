@@ -104,9 +104,13 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "protocol/select",
             True,
-            r"'protocol\.select' is True: expected 'nested', 'oracle' or 'published'",
+            r"'protocol\.select' is True: expected 'nested', 'once', 'oracle' or 'published'",
         ),
-        ("protocol/select", [], r"'protocol\.select': expected 'nested', 'oracle'"),
+        (
+            "protocol/select",
+            [],
+            r"'protocol\.select': expected 'nested', 'once', 'oracle'",
+        ),
         (
             "protocol/scale/range",
             [1, 1],

@@ -177,7 +177,7 @@ def discriminant(
     negative: Moments, positive: Moments, size: int, dimension: int | None = None
 ) -> Discriminant:
     """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
-    leading features.
+    `size` leading features.
 
     If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is
     singular to working precision, its least eigenvalues are lifted to h times the machine precision

@@ -339,8 +339,10 @@ def measures_of(results: Results) -> list[list[str]]:
     return [measure_texts(verdict) for verdict in results.verdicts]
 
 
-def _visible(value: Any) -> Any:
-    """Return content of a page with escapes in place of control and bidirectional characters."""
+def _escaped(value: Any) -> Any:
+    """Return a value of a template, with escapes in place of control and bidirectional characters
+    if it is text.
+    """
     if isinstance(value, Markup):
         return Markup(escape(str(value)))
     return escape(value) if isinstance(value, str) else value
@@ -358,7 +360,7 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        finalize=_visible,
+        finalize=_escaped,
     )
     tables = claims_table, gains_table, datasets_table, reading_table
     parts = (
