@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 class _Group(CommandGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; errors of its options are in the words of the suite."""
+        """Run a command, and report errors of its options in the words of the suite."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -71,9 +71,9 @@ app = App(
     name="elmbench",
     help="Rerun the experiments of five papers on extreme learning machines and check which "
     "numbers can be reproduced. A file elmbench.toml in the working folder or a folder above names "
-    "the plug-ins, specs, data and results of a project of your own; options and environment "
-    "variables win.",
-    epilog="The options above may stand before or after the command.",
+    "the plug-ins, specs, data and results of your own project; options and environment variables "
+    "override it.",
+    epilog="You can type these options before or after the command.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -181,7 +181,7 @@ def options(
         raise ElmbenchError(
             problem,
             expected="a folder, which need not exist",
-            next_step="name one, or leave it out",
+            next_step="name a folder, or leave the option out",
         )
     state.named_results_dir = path
     state.quiet = quiet
@@ -231,7 +231,7 @@ def hoist(
             front.append(word)
         elif word in takes_value:
             value = next(remaining, None)
-            # Alone, so that the message is about the value that it lacks.
+            # The option stands alone, so that the message is about the missing value.
             if value is None:
                 return [], [word]
             front += [word, value]
@@ -282,8 +282,8 @@ def _run(command: Any, words: list[str]) -> None:
             error = ElmbenchError(
                 f"cannot read or write {error.filename or 'a stream, such as the output'}: "
                 f"{error.strerror or error}",
-                expected="files and folders that you may use, on disks with room",
-                next_step="change that, or name others; --debug shows where it happened",
+                expected="files and folders that you may use, on disks with free space",
+                next_step="fix this, or name different files; --debug shows where it happened",
             )
         print(f"error: {state.complete(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None

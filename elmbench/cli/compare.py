@@ -53,7 +53,7 @@ def compare_command(
     target: Annotated[
         str,
         column_option(
-            "-t", "--target", help="Target column; by default by name, or the last one."
+            "-t", "--target", help="Column to predict; detected by name, else the last."
         ),
     ] = "",
     model: Annotated[
@@ -61,7 +61,7 @@ def compare_command(
         model_option(
             "-m",
             "--model",
-            help="Models or module:Class; by default up to 15.",
+            help="Models or module:Class; default: up to 15 models.",
             autocompletion=models,
         ),
     ] = None,
@@ -74,10 +74,10 @@ def compare_command(
         column_option(help="classification or regression; detected by default."),
     ] = None,
     positive: Annotated[
-        str, column_option(help="Positive class; by default the rare or last one.")
+        str, column_option(help="Positive class; default: a rare class, or the last.")
     ] = "",
     metric: Annotated[
-        Words, model_option(help="Metrics; the first one selects and ranks.")
+        Words, model_option(help="Metrics; the first chooses candidates and ranks.")
     ] = None,
     folds: Annotated[
         int | None, split_option(min=2, help="Outer folds.  [default: 5]")
@@ -102,7 +102,7 @@ def compare_command(
     ] = None,
     time_order: Annotated[
         str | None,
-        split_option(help="Column of times; predict later rows from earlier."),
+        split_option(help="Column of times; earlier rows predict later ones."),
     ] = None,
     dates: Annotated[
         Literal["day-first", "month-first"] | None,
@@ -115,7 +115,7 @@ def compare_command(
         Words, column_option(help="Column of categories that look like numbers.")
     ] = None,
     text: Annotated[
-        Words, column_option(help="Column of text, whose words become features.")
+        Words, column_option(help="Text column; its words become features.")
     ] = None,
     drop_missing_target: Annotated[
         bool,
@@ -142,7 +142,7 @@ def compare_command(
         ),
     ] = False,
     name: Annotated[
-        str, output_option(help="Name of the results; default: the data's.")
+        str, output_option(help="Name of the results; default: name of the data.")
     ] = "",
     jobs: Jobs = 1,
     limit: Annotated[
@@ -154,7 +154,7 @@ def compare_command(
     budget: Annotated[
         str,
         execution_option(
-            metavar="TIME", help="Time limit, such as 10min; few rows first."
+            metavar="TIME", help="Total time, such as 10min; begins with few rows."
         ),
     ] = "",
     save: Annotated[
@@ -290,7 +290,7 @@ class _Outputs(NamedTuple):
 def _plan(
     request: ComparisonRequest, options: RunOptions, executor: Executor, *, budget: str
 ) -> PreparedRun:
-    """Return the plan of a comparison; with a budget, compute what fits it first."""
+    """Return the plan of a comparison; with a budget, first compute the work that fits it."""
     if not budget:
         from elmbench.comparison.request import prepare_comparison
 
@@ -345,7 +345,7 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
 
 
 def _conclusion(results: Results) -> list[str]:
-    """Return the best model and those that are not distinguishable from it, on each data set."""
+    """Return the best model of each data set, and the models not distinguishable from it."""
     from elmbench.tables.result_table import CONCLUSION
 
     notes = [note.text for note in results.table.notes if note.kind in CONCLUSION]
@@ -370,13 +370,11 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
     probabilities = " --proba" if final.has_probabilities else ""
     state.say(f"next: elmbench predict {shlex.quote(str(path))} NEW.csv{probabilities}")
     if is_safe(path):
-        state.say(
-            "Loading a skops file runs no code: types that are not known are rejected."
-        )
+        state.say("Loading a skops file runs no code: unknown types are rejected.")
     else:
         state.say(
             "Loading a joblib file runs code that it names: load only files that you trust. "
-            "For others: --save FILE.skops (pip install 'elmbench[skops]')"
+            "To share the model: --save FILE.skops (pip install 'elmbench[skops]')"
         )
 
 

@@ -20,7 +20,7 @@ data_app = app.add_group(
 
 @data_app.command("status")
 def data_status_command(names: Datasets = None) -> None:
-    """Show the source of each data set, and whether it must be fetched."""
+    """Show the source of each data set, and if it must be fetched."""
     from elmbench.cli.render import lines_text
     from elmbench.datasets.find import dataset_statuses
 
@@ -45,7 +45,7 @@ def data_status_command(names: Datasets = None) -> None:
 def fetch_command(
     names: Datasets = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All data sets that are missing.")
+        bool, typer.Option("--all", help="Fetch all missing data sets.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Fetch data sets again.")
@@ -64,7 +64,7 @@ def fetch_command(
         raise ElmbenchError(
             problem,
             expected="names, or --all",
-            next_step="elmbench data status shows what is missing",
+            next_step="elmbench data status lists the missing data sets",
         )
     todo = names or [
         entry.name
@@ -104,7 +104,9 @@ def import_command(
     ] = None,
     other_data: Annotated[
         bool,
-        typer.Option("--other-data", help="Accept a file that is not the public one."),
+        typer.Option(
+            "--other-data", help="Accept a file that differs from the public one."
+        ),
     ] = False,
 ) -> None:
     """Check a file and copy it into --data-dir as NAME."""

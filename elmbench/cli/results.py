@@ -47,7 +47,7 @@ def status_command(experiment: options.Table = None) -> None:
     is_incomplete = not lines or any("missing" in line["ended"] for line in lines)
     if store.n_damaged and is_incomplete:
         damaged = amount(store.n_damaged, "damaged record")
-        state.say(f"{store.root} has {damaged}; a run computes what is missing")
+        state.say(f"{store.root} has {damaged}; a run computes the missing cells")
     if not lines:
         state.say(f"{state.results_dir} holds no runs; {_first_step()}")
     for line in lines:
@@ -110,7 +110,9 @@ def merge_command(
     ],
     target: Annotated[
         Path | None,
-        typer.Option("--into", help="Target folder; default: --results-dir."),
+        typer.Option(
+            "--into", metavar="FOLDER", help="Target folder; default: --results-dir."
+        ),
     ] = None,
 ) -> None:
     """Join the results of several machines and write the tables.
@@ -158,7 +160,7 @@ def table_command(
     ] = None,
     metric: Annotated[
         options.Words,
-        protocol_option(help="Add a metric; the first ranks a comparison."),
+        protocol_option(help="Add a metric; the first one ranks a comparison."),
     ] = None,
     readings: Annotated[
         bool,
@@ -255,21 +257,21 @@ def check_command(
     against: Annotated[
         Literal["baseline", "published"] | None,
         comparison_option(
-            help="What to compare with: baseline or published; default: baseline, or published "
-            "without baselines."
+            help="Compare with baseline or published; default: baseline, or published if there are "
+            "no baselines."
         ),
     ] = None,
     profile: Annotated[
         Literal["ci", "fast", "paper"] | None,
         comparison_option(
-            help="ci, fast or paper; default: ci, or the nearest to the paper."
+            help="ci, fast or paper; default: ci, or nearest to the paper."
         ),
     ] = None,
     strict: Annotated[
         bool,
         comparison_option(
             "--strict",
-            help="Exit with code 1 if a table does not hold, unless it is expected.",
+            help="Exit with code 1 if a table unexpectedly does not hold.",
         ),
     ] = False,
     print_only: Annotated[
@@ -385,14 +387,19 @@ def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) ->
 @app.command("report", rich_help_panel=RESULTS)
 def report_command(
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the site; default: RESULTS/site.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of the site; default: RESULTS/site."
+        ),
     ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Write into a folder that holds other files."),
+        typer.Option(
+            "--force", help="Write into a folder that holds files of your own."
+        ),
     ] = False,
 ) -> None:
-    """Build the site of all results. Other files in its folder stay."""
+    """Build the site of all results. Your own files in its folder stay."""
     from elmbench.cli.progress import show_tables
     from elmbench.report.build_site import PASSES, build_report, comparisons_in
 
@@ -402,5 +409,5 @@ def report_command(
     if names := comparisons_in(state.results_dir):
         state.say(
             f"comparisons are left out: {', '.join(names)}",
-            "a page of one: elmbench compare ... --html FILE",
+            "to write a page: elmbench compare ... --html FILE",
         )

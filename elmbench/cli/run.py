@@ -78,12 +78,14 @@ def run_command(
     ] = None,
     with_baselines: Annotated[
         bool,
-        selection_option("--with-baselines", help="Add ridge, SVM, trees and others."),
+        selection_option(
+            "--with-baselines", help="Add ridge, SVM, extra trees and more."
+        ),
     ] = False,
     other_data: Annotated[
         bool,
         protocol_option(
-            "--other-data", help="Accept files that are not the public ones."
+            "--other-data", help="Accept files that differ from the public ones."
         ),
     ] = False,
     jobs: Jobs = 1,
@@ -114,7 +116,7 @@ def run_command(
         bool, execution_option("--force", help="Run finished cells again.")
     ] = False,
 ) -> None:
-    """Run experiments and write their tables. Finished cells are not computed again."""
+    """Run experiments and write their tables. Finished cells are not run again."""
     from elmbench.execution.executors import Settings, executor_of
     from elmbench.specs.limits import parse_limits
 

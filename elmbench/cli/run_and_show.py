@@ -66,7 +66,7 @@ def run_cells(
             return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         step = (
-            "without --force, the same command runs what is missing"
+            "without --force, the same command runs the missing cells"
             if force
             else "the same command resumes"
         )
@@ -128,7 +128,8 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
     for traceback in tracebacks if state.debug else ():
         print(traceback, file=sys.stderr)
     debug = "" if state.debug or not tracebacks else ", --debug the traceback"
-    # The first reason: `status` has none once a plug-in is edited, which makes its cells new ones.
+    # The first reason is printed here, because `status` has none after an edit of a plug-in, which
+    # makes its cells new ones.
     text = (
         f"{amount(n_failed, 'cell')} failed; first reason: {first_reason}\n"
         f"`elmbench status` shows the reasons{debug}; --retry runs them again"

@@ -38,8 +38,7 @@ def list_command(
     if what == "experiments":
         state.emit(lines, experiments_text(lines))
         state.say(
-            "time: of profile fast on one core; times and verdicts are those of the committed "
-            "results"
+            "time: profile fast on one core; times and verdicts come from the committed results"
         )
         return
     if what == "readings":
@@ -154,8 +153,8 @@ def _readings() -> Iterator[dict[str, Any]]:
 
 #: Headings of columns that are aligned to the right.
 _NUMBERS = ("rows", "columns", "tables", "claims")
-#: The kinds of list, with the columns of their tables; experiments and readings have texts of their
-#: own.
+#: The kinds of list, with the columns of their tables; experiments and readings have their own
+#: texts.
 _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]] = {
     "papers": (_papers, ("key", "year", "tables", "claims", "title")),
     "claims": (_claims, ("experiment", "claim")),
@@ -169,7 +168,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 @app.command("show", rich_help_panel=LOOK_AROUND)
 def show_command(experiment: Annotated[str, TABLE]) -> None:
-    """Show a table's protocol and published values, or a paper's claims."""
+    """Show a table's protocol and values, or a paper's claims."""
     from elmbench.cli.render import experiment_text, paper_text
     from elmbench.specs.catalogue import find_experiment, tables_by_paper
 
@@ -203,8 +202,16 @@ def validate_command() -> None:
 
 
 @app.command("schema", rich_help_panel=LOOK_AROUND)
-def schema_command(kind: Literal["experiment", "paper", "datasets"]) -> None:
-    """Print the JSON schema of a kind of YAML file, by which editors check and complete keys."""
+def schema_command(
+    kind: Annotated[
+        Literal["experiment", "paper", "datasets"],
+        typer.Argument(help="experiment, paper or datasets."),
+    ],
+) -> None:
+    """Print the JSON schema of a kind of YAML file.
+
+    Editors use it to check and complete keys.
+    """
     from elmbench.specs.schemas import schema_text
 
     # It is for a file, so no line is wrapped, and --json changes nothing.
@@ -218,9 +225,9 @@ def new_paper_command(
         typer.Argument(metavar="KEY", help="Key of the paper and name of the folder."),
     ],
 ) -> None:
-    """Write a folder for a new paper, which runs as it is.
+    """Write a folder for a new paper, with an example that runs.
 
-    It holds a table, data, a model and a workflow.
+    The folder holds a table, data, a model and a workflow.
     """
     from elmbench.specs.new_paper import COMMANDS, write_new_paper
 

@@ -197,6 +197,6 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     result = elmbench("report", "--out", "elsewhere")
     assert Path("elsewhere/index.html").is_file()
     assert (
-        "comparisons are left out: own/mine\na page of one: elmbench compare ... --html FILE"
+        "comparisons are left out: own/mine\nto write a page: elmbench compare ... --html FILE"
         in result.out
     )

@@ -60,7 +60,7 @@ def test_an_interrupted_run_keeps_what_has_ended(
         == "interrupted: finished work is stored. Next: the same command resumes\n"
     )
     assert (
-        "Next: without --force, the same command runs what is missing"
+        "Next: without --force, the same command runs the missing cells"
         in elmbench(*CI, "--force", code=130).err
     )
     # The tables are written with what had ended by then.
